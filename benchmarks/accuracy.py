@@ -35,12 +35,12 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.recordings import scoring
-from tallylight.recordings.asciicast import Event, Header, Output, Resize
-from tallylight.recordings.decoder import Problem, decode
-from tallylight.recordings.events import ForegroundChange
-from tallylight.recordings.grid import Grid
-from tallylight.recordings.replay import Replay
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
+from tallylight.parts.lab.decoder import Problem, decode
+from tallylight.parts.lab.events import ForegroundChange
+from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.replay import Replay
 from tallylight.relay.core import RelayCore
 from tallylight.wire.scanner import Scanner
 

@@ -29,19 +29,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.aims import Aim
-from tests.collisions.test_watch import reader_in
 from tests.hosts.test_projects import _pane as pane_in
+from tests.parts.work.test_watch import reader_in
 
-from tallylight.collisions.looks import Looks, Party
-from tallylight.collisions.watch import EVERY_S, Collisions
 from tallylight.evidence.records import claude
 from tallylight.evidence.records.reading import Reading
 from tallylight.files.mounts import Mounts
-from tallylight.hosts.jobs import Jobs, Submit
+from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.model.jobs import Submit
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.transcript import Found
+from tallylight.parts.work.looks import Looks, Party
+from tallylight.parts.work.watch import EVERY_S, Collisions
 
 TOLD = Aim("collisions: from the second write to both marks, 95 % of pairs", "the clock", most=2.0, unit="s")
 FALSE = Aim("collisions: false marks in eight hours", "a merge of git", most=1.0, unit="marks")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pyte
 from pyte.screens import Char
 
-from tallylight.recordings.asciicast import Event, Header, Output, Resize
+from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
 from tallylight.wire.styled import Colour, Run, Style, StyledScreen
 
 #: Sequences that pyte does not know and would print: with `<`, `=` or `>` in front, or a `$` behind.

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tallylight.recordings.scoring import GRACE_S, Score, Track, class_of, segments, within
+from tallylight.parts.lab.scoring import GRACE_S, Score, Track, class_of, segments, within
 
 #: Before a person's next prompt is sent, or the agent is gone, so many seconds are not counted: they type it, or leave,
 #: and what is over has been seen. No mark tells when they began.

@@ -25,13 +25,13 @@ import attrs
 import psutil
 from benchmarks.aims import Aim
 
-from tallylight.cli.fleet import subscriber
 from tallylight.config.fleet import Fleet
 from tallylight.model.status import Kind, Status
-from tallylight.remote.broker import Link
-from tallylight.remote.outbox import Outbox
-from tallylight.remote.subscriber import Subscriber
-from tallylight.remote.topics import Presence, encode_presence, topic
+from tallylight.parts.remote.broker import Link
+from tallylight.parts.remote.fleet import subscriber
+from tallylight.parts.remote.outbox import Outbox
+from tallylight.parts.remote.subscriber import Subscriber
+from tallylight.parts.remote.topics import Presence, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
 
 QUICK = ("--seconds", "10")

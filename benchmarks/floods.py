@@ -37,7 +37,7 @@ from tallylight.agents.agent import Agents
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.recordings.replay import TOLD
+from tallylight.parts.lab.replay import TOLD
 from tallylight.relay.core import RelayCore
 from tallylight.wire import envelope
 from tallylight.wire.osc133 import COMMAND_END, COMMAND_START, Mark

@@ -26,9 +26,9 @@ from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.offers import offered
 from tallylight.evidence.tail import read_tail
-from tallylight.recordings import scoring
-from tallylight.recordings.asciicast import Output, Resize
-from tallylight.recordings.grid import Grid
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.asciicast import Output, Resize
+from tallylight.parts.lab.grid import Grid
 from tallylight.wire.scanner import Scanner
 
 ORDINARY = accuracy.ROOT / "tests" / "ordinary" / "recordings"

@@ -22,11 +22,11 @@ from benchmarks import accuracy, unknown
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.model.status import Status
-from tallylight.recordings import scoring, sightings
-from tallylight.recordings.asciicast import Mark
-from tallylight.recordings.check import Result, check
-from tallylight.recordings.lesson import Lesson, learnt
-from tallylight.recordings.stretch import Stretch
+from tallylight.parts.lab import scoring, sightings
+from tallylight.parts.lab.asciicast import Mark
+from tallylight.parts.lab.check import Result, check
+from tallylight.parts.lab.lesson import Lesson, learnt
+from tallylight.parts.lab.stretch import Stretch
 
 #: By how much a light has to be worse without a rule, and may be with one that is taught, in seconds.
 WRONG_S, RIGHT_S = 2.0, 0.5

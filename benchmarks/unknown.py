@@ -29,15 +29,15 @@ from tallylight.evidence import structure
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
 from tallylight.model.report import Source
-from tallylight.recordings import asciicast as recorded
-from tallylight.recordings import scoring
-from tallylight.recordings.asciicast import Event, Header, Output, Resize
-from tallylight.recordings.check import check
-from tallylight.recordings.draft import Naming, agent_of, draft, proved
-from tallylight.recordings.events import ForegroundChange
-from tallylight.recordings.grid import Grid
-from tallylight.recordings.replay import Replay
-from tallylight.recordings.sightings import answered, frames, of_recording
+from tallylight.parts.lab import asciicast as recorded
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
+from tallylight.parts.lab.check import check
+from tallylight.parts.lab.draft import Naming, agent_of, draft, proved
+from tallylight.parts.lab.events import ForegroundChange
+from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.replay import Replay
+from tallylight.parts.lab.sightings import answered, frames, of_recording
 from tallylight.wire import osc9_4, osc133
 from tallylight.wire.osc9_4 import ProgressReport
 from tallylight.wire.osc133 import Mark

@@ -23,7 +23,7 @@ from benchmarks.accuracy import CORPUS, ROWS, SITUATIONS, Recording, name_of, re
 from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
-from tallylight.recordings.replay import Replay
+from tallylight.parts.lab.replay import Replay
 from tallylight.relay.core import RelayCore
 
 #: Stretches that are shorter, in seconds, are no more than how often a screen is looked at.

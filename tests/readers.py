@@ -19,12 +19,11 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import kitty_session, request
+from tallylight.actions import request
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
-from tallylight.cli import accuracy, hook, log, read, status, why
+from tallylight.cli import hook, read, status, why
 from tallylight.cli.output import Output
-from tallylight.cli.restore import listed_windows
 from tallylight.config import reference, settings
 from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
@@ -33,7 +32,6 @@ from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
-from tallylight.hosts import grades
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -41,31 +39,28 @@ from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
-from tallylight.recordings import stretch
-from tallylight.recordings.asciicast import Event
-from tallylight.recordings.asciicast import Output as Wrote
-from tallylight.recordings.decoder import RecordingError
-from tallylight.recordings.decoder import decode as decode_recording
-from tallylight.recordings.replay import Replay
-from tallylight.remote import messages as bridge_messages
-from tallylight.remote.mirror import Mirror
-from tallylight.remote.outbox import Outbox
-from tallylight.remote.topics import Presence, decode_mark, decode_presence, topic
-from tallylight.serve import devices, model
-from tallylight.serve.push.endpoints import ForbiddenError, parse
-from tallylight.serve.push.subscriptions import Store
+from tallylight.parts.diary import history_file
+from tallylight.parts.diary.turns import Ending, Turn
+from tallylight.parts.diary.verbs import log
+from tallylight.parts.lab import grades, stretch
+from tallylight.parts.lab.asciicast import Event
+from tallylight.parts.lab.asciicast import Output as Wrote
+from tallylight.parts.lab.decoder import RecordingError
+from tallylight.parts.lab.decoder import decode as decode_recording
+from tallylight.parts.lab.replay import Replay
+from tallylight.parts.lab.verbs import accuracy
+from tallylight.parts.remote import messages as bridge_messages
+from tallylight.parts.remote.mirror import Mirror
+from tallylight.parts.remote.outbox import Outbox
+from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
+from tallylight.parts.restore import kitty_session, open_conversations
+from tallylight.parts.restore.verbs.restore import listed_windows
+from tallylight.parts.shift.kept import Kept
+from tallylight.parts.web import devices, model
+from tallylight.parts.web.push.endpoints import ForbiddenError, parse
+from tallylight.parts.web.push.subscriptions import Store
 from tallylight.setup import dependencies, free_keys, made, online
-from tallylight.shift.kept import Kept
-from tallylight.snapshot import (
-    addresses,
-    feed,
-    history_file,
-    labels_file,
-    open_conversations,
-    rows,
-    waiting_time_file,
-    writer,
-)
+from tallylight.snapshot import addresses, feed, labels_file, rows, waiting_time_file, writer
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.labels import Label, Labels
 from tallylight.snapshot.requests import Request, Spool
@@ -77,7 +72,6 @@ from tallylight.snapshot.schema import (
     RecordEntry,
     Snapshot,
 )
-from tallylight.snapshot.turns import Ending, Turn
 from tallylight.ui import layout
 from tallylight.ui.agent_list import draw, record, state
 from tallylight.wire import cli_agent, osc1338, pairs

@@ -21,8 +21,8 @@ from tests.tables import each
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT / "shared"
 
-#: Every room, from the ground up.
-ROOMS = (
+#: Every room of the core, from the ground up.
+CORE = (
     "model",       # words and values
     "wire",        # bytes, codecs, the sanitiser, writing to a terminal
     "files",       # directories, reading, writing, changing a file of the user's
@@ -33,18 +33,17 @@ ROOMS = (
     "snapshot",    # the state of one host as a file, requests to it, the order of its panes
     "config",      # every setting
     "pane",        # the engine of one pane
+    "parts",       # the door: all that a part can add
     "relay",       # tally run
     "actions",     # the gate, answers, fork and resume
     "ui",          # what is drawn as text on a terminal
-    "recordings",  # record and replay
-    "collisions",  # two agents that edit the same lines
-    "shift",       # going on after a limit
     "hosts",       # kitty, WezTerm, tmux, GNU Screen, polling
-    "remote",      # other machines, by a bridge or by a broker
-    "serve",       # HTTP, WebSocket, the page
     "setup",       # install, check, take back
     "cli",         # one file a verb
 )  # fmt: skip
+#: The parts. They use the core; no part uses another, and the core uses none.
+OPTIONAL = tuple(f"parts.{name}" for name in ("diary", "lab", "remote", "restore", "shift", "web", "work"))
+ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
 LOOSE: tuple[str, ...] = ()
 #: Rooms that read no clock and do no input or output, but for the modules named.
@@ -59,31 +58,22 @@ PURE: dict[str, tuple[str, ...]] = {
 #: Pure modules in rooms that are not: the path below the package.
 ALSO_PURE = (
     "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
-    "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane",
-    "snapshot.turns", "snapshot.history", "snapshot.labels",
-    "pane.conversation", "pane.grading",
-    "relay.splitter", "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile",
-    "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "actions.kitty_session",
-    "actions.answer", "actions.say",
-    "recordings.asciicast", "recordings.decoder", "recordings.events", "recordings.replay", "recordings.grid",
-    "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",
-    "ui.layout", "ui.spans", "ui.ansi", "ui.keys",
-    "ui.agent_list.record", "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects",
-    "ui.agent_list.draw", "ui.agent_list.clock",
-    "ui.agent_list.filtering", "ui.agent_list.geometry", "ui.agent_list.help", "ui.agent_list.selection",
-    "ui.agent_list.commands",
-    "ui.agent_list.foot",
-    "actions.close",
-    "collisions.hunks",
-    "ui.agent_list.detail", "ui.agent_list.flow", "ui.agent_list.rows", "ui.agent_list.table",
-    "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
-    "ui.agent_list.preview",
-    "serve.theme", "serve.push.telling",
-    "ui.agent_list.editor",
-    "ui.agent_list.writing",
-    "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
-    "hosts.wezterm.pane_list", "remote.topics", "remote.panes", "remote.mirror", "remote.outbox",
-    "remote.messages", "remote.machine", "remote.commands", "snapshot.elsewhere",
+    "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane", "parts.diary.turns",
+    "parts.diary.history", "snapshot.labels", "pane.conversation", "parts.lab.grading", "relay.splitter",
+    "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile", "actions.gate",
+    "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "parts.restore.kitty_session",
+    "actions.answer", "actions.say", "parts.lab.asciicast", "parts.lab.decoder", "parts.lab.events", "parts.lab.replay",
+    "parts.lab.grid", "parts.lab.scoring", "parts.lab.sightings", "parts.lab.draft", "parts.lab.check", "ui.layout",
+    "ui.spans", "ui.ansi", "ui.keys", "ui.agent_list.record", "ui.agent_list.state", "ui.agent_list.press",
+    "ui.agent_list.effects", "ui.agent_list.draw", "ui.agent_list.clock", "ui.agent_list.filtering",
+    "ui.agent_list.geometry", "ui.agent_list.help", "ui.agent_list.selection", "ui.agent_list.commands",
+    "ui.agent_list.foot", "actions.close", "parts.work.hunks", "ui.agent_list.detail", "ui.agent_list.flow",
+    "ui.agent_list.rows", "ui.agent_list.table", "ui.agent_list.question", "ui.agent_list.channel",
+    "ui.agent_list.pictures", "ui.agent_list.preview", "parts.web.theme", "parts.web.push.telling",
+    "ui.agent_list.editor", "ui.agent_list.writing", "hosts.tmux.pane_list", "hosts.tmux.control_protocol",
+    "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list", "hosts.wezterm.pane_list", "parts.remote.topics",
+    "parts.remote.panes", "parts.remote.mirror", "parts.remote.outbox", "parts.remote.messages", "parts.remote.machine",
+    "parts.remote.commands", "snapshot.elsewhere",
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.
 HOSTS = {
@@ -140,7 +130,7 @@ class Module:
 
     @property
     def room(self) -> str:
-        return self.name.partition(".")[0]
+        return room_of(self.name)
 
     @property
     def is_pure(self) -> bool:
@@ -148,6 +138,12 @@ class Module:
         if exceptions is not None:
             return self.name.partition(".")[2] not in exceptions
         return self.name in ALSO_PURE
+
+
+def room_of(name: str) -> str:
+    """Return the room of the module *name*: a part's own, or the first word."""
+    part = ".".join(name.split(".")[:2])
+    return part if part in OPTIONAL else name.partition(".")[0]
 
 
 def modules() -> Iterator[Module]:
@@ -246,15 +242,15 @@ def violations(module: Module) -> list[str]:
 
 def _arrow(module: Module, target: str) -> str:
     """What is wrong with *module* using *target* of the package; nothing if it may."""
-    room = target.partition(".")[0]
+    room = room_of(target)
     if room not in (*ROOMS, *LOOSE):
         return "" if not room or room.startswith("__version") else "that lies in no room"
     if module.room == "kittens" or module.room in LOOSE:
         return ""
     if not module.name:
         return "the package itself knows nothing"
-    if ROOMS.index(room) > ROOMS.index(module.room):
-        return f"{module.room} stands below {room}"
+    if room != module.room and (room in OPTIONAL or CORE.index(room) > ROOMS.index(module.room)):
+        return f"{module.room} stands below {room}" if room in CORE else f"{module.room} knows no part {room}"
     if room == module.room == "hosts":
         here, there = _host_of(module.name), _host_of(target)
         if there and here != there and there not in HOSTS.get(here, ()):
@@ -282,8 +278,9 @@ def test_the_rooms_are_those_of_the_list() -> None:
     found = {path.parent.name for path in package.glob("*/__init__.py")}
     loose = {path.stem for path in package.glob("*.py")} - {"__init__"}
 
-    assert found == set(ROOMS)
-    assert len(ROOMS) <= 21
+    assert found == set(CORE)
+    assert {f"parts.{path.parent.name}" for path in package.glob("parts/*/__init__.py")} == set(OPTIONAL)
+    assert len(CORE) <= 17
     assert loose == set(LOOSE)
     assert len(LOOSE) <= 3
     silent = [room for room in ROOMS if len(ast.get_docstring(ast.parse(MODULES[room].source)) or "") < 100]
@@ -301,7 +298,7 @@ def stale(module: Module) -> list[str]:
     found = []
     for name in _NAMED.findall(module.source):
         parts = name.split(".")
-        if parts[0] not in ROOMS or name in _FILES:
+        if parts[0] not in CORE or name in _FILES:
             continue
         if not any(is_there(prefix, parts) for prefix in ("", f"{module.room}.")):
             found.append(name)
@@ -377,12 +374,12 @@ def assembled(module: Module) -> list[str]:
 
 def test_a_recording_and_a_live_pane_have_one_engine() -> None:
     """A recorder and a replay make a `Pane`, as every host does, and nothing of what it is made of."""
-    assert [(name, assembled(MODULES[name])) for name in MODULES if name.startswith("recordings")] == [
-        (name, []) for name in MODULES if name.startswith("recordings")
+    assert [(name, assembled(MODULES[name])) for name in MODULES if name.startswith("parts.lab")] == [
+        (name, []) for name in MODULES if name.startswith("parts.lab")
     ]
     made = {part for name, module in MODULES.items() if name.startswith("pane") for part in assembled(module)}
     assert made == PARTS
-    assert all("Pane(" in MODULES[f"recordings.{name}"].source for name in ("recorder", "replay"))
+    assert all("Pane(" in MODULES[f"parts.lab.{name}"].source for name in ("recorder", "replay"))
 
 
 _ACTIONS = {"actions.answer", "actions.say"}
@@ -505,10 +502,10 @@ def test_the_picture_is_that_of_the_code() -> None:
     used: dict[str, set[str]] = {}
     for module in MODULES.values():
         rooms = {name.split(".")[1] for _, name in imports(module) if "tallylight." in name}
-        used.setdefault(module.room, set()).update(rooms & set(ROOMS) - {module.room})
+        used.setdefault(module.room, set()).update(rooms & set(CORE) - {module.room})
     reached: dict[str, set[str]] = {}
     for room in (*ROOMS, "kittens"):
-        drawn = picture().get(room, set())
+        drawn = picture().get(room.rpartition(".")[2], set())
         assert drawn <= used[room], f"{room} does not use all that is drawn"
         assert drawn <= set(reached), f"{room} is drawn below what it uses"
         reached[room] = drawn.union(*(reached[name] for name in drawn))

@@ -10,17 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.cli.main import OF_PARTS
+from tallylight.parts import index
+
 PACKAGE = Path(__file__).parents[1] / "shared/tallylight"
-#: Each room, or module, with the verbs that go with it.
-DETACHABLE: dict[str, tuple[str, ...]] = {
-    "serve": ("serve",),
-    "serve/push": (),
-    "remote": ("publish", "bridge"),
-    "collisions": (),
-    "shift": ("shift",),
-    "recordings": ("agent", "record", "replay", "wrong"),
-    "actions/restore_page.py": ("restore",),
-    "hosts/grades.py": ("accuracy",),
+#: Each part of ours, and its verbs.
+PARTS = {
+    part: [verb for verb, found in index.verbs().items() if f".parts.{part}." in found.module]
+    for part in sorted({*OF_PARTS.values()})
 }
 #: Imports all modules, then runs the verbs; what other packages lack is no fault of ours.
 _CHECK = """
@@ -39,23 +36,22 @@ assert main.__file__.startswith(folder)
 for verb in verbs:
     with contextlib.redirect_stderr(io.StringIO()) as stream:
         told[verb] = main.main([verb]), stream.getvalue()
-listed = [line.split()[0] for line in main.usage(main.GROUPS).splitlines() if line.startswith("  ") and line.strip()]
+listed = [line.split()[0] for line in main.usage(()).splitlines() if line.startswith("  ") and line.strip()]
 print(json.dumps([faults, told, listed]))
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", DETACHABLE)
-def test_a_part_that_is_not_there(room: str, tmp_path: Path) -> None:
-    """No module of what remains needs it, but the verbs that are its own; those say what is missing."""
+@pytest.mark.parametrize("missing", [*([part] for part in PARTS), [*PARTS]], ids=lambda parts: "+".join(parts))
+def test_parts_that_are_not_there(missing: list[str], tmp_path: Path) -> None:
+    """No module of what remains needs them, but the verbs that are their own; those say what is missing."""
     # With what is compiled: a process would take two seconds to compile all of it.
     shutil.copytree(PACKAGE, tmp_path / "tallylight")
-    part, verbs = tmp_path / "tallylight" / room, DETACHABLE[room]
-    shutil.rmtree(part) if part.is_dir() else part.unlink()
-    missing = f"tallylight.{room.removesuffix('.py').replace('/', '.')}"
+    for part in missing:
+        shutil.rmtree(tmp_path / "tallylight/parts" / part)
+    verbs = [verb for part in missing for verb in PARTS[part]]
     left = sorted(path.relative_to(tmp_path).with_suffix("") for path in tmp_path.rglob("*.py"))
-    names = [".".join(path.parts).removesuffix(".__init__") for path in left]
-    asked = [name for name in names if name not in {f"tallylight.cli.{verb}" for verb in verbs}]
+    asked = [".".join(path.parts).removesuffix(".__init__") for path in left]
 
     done = subprocess.run(
         [sys.executable, "-c", _CHECK, str(tmp_path), json.dumps(asked), json.dumps(verbs)],
@@ -65,5 +61,6 @@ def test_a_part_that_is_not_there(room: str, tmp_path: Path) -> None:
     faults, told, listed = json.loads(done.stdout)
     assert len(asked) > 300 and faults == []
     for verb in verbs:
-        assert told[verb] == [2, f"tally: this installation has no `{verb}`: its part `{missing}` is missing\n"]
+        lacks = f"its part `{OF_PARTS[verb]}` is missing or off"
+        assert told[verb] == [2, f"tally: this installation has no `{verb}`: {lacks}\n"]
     assert {"agents", "status", "setup"} <= set(listed) and not set(verbs) & set(listed)

@@ -74,7 +74,7 @@ def faults(
             words = shlex.split(command.replace("[", "").replace("]", "") if not is_whole else command)
             if words in (["--version"], ["--help"]):
                 continue
-            if not words or words[0] not in {**main.VERBS, **main.ALIASES}:
+            if not words or words[0] not in {**main.every_verb(), **main.ALIASES}:
                 found.append(f"tally has no verb for: tally {command}")
                 continue
             if is_whole and not is_understood(words, monkeypatch):
@@ -238,9 +238,9 @@ SHOWN = {
     "$ tally log": "tests/cli/test_transcripts.py",
     "$ tally status": "tests/cli/test_transcripts.py",
     "  reports   5200 a second, 960 of them read: the newest of each record": "tests/cli/test_why.py",
-    "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1": "tests/actions/test_beside.py",
+    "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1": "tests/parts/work/test_beside.py",
     "  ⎇  Fork Claude Code": "tests/cli/test_transcripts.py",
-    "# Every machine writes what it shows, under its own name.": "tests/remote/test_access.py",
+    "# Every machine writes what it shows, under its own name.": "tests/parts/remote/test_access.py",
     "ESC ] 1337 ; SetUserVar=tally= BASE64 ( BEL | ESC \\ )": "a grammar; tests/wire/test_published.py has its vectors",
 }
 

@@ -23,15 +23,15 @@ from tallylight.actions.request import id_of
 from tallylight.cli import send
 from tallylight.cli.main import main
 from tallylight.model.status import Status
-from tallylight.remote.messages import Ask, Reply, Whole, decode, encode
+from tallylight.parts.remote.messages import Ask, Reply, Whole, decode, encode
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.actions import Direct
 from tests.actions.callers import as_caller, at
 from tests.actions.desk import Desk, seen
 from tests.actions.real_panes import until
 from tests.cli.panes import publish
-from tests.remote.far import Far, HandPanes, far, shown
-from tests.serve.serving import AUTH, PORT, Served
+from tests.parts.remote.far import Far, HandPanes, far, shown
+from tests.parts.web.serving import AUTH, PORT, Served
 from tests.ui.agent_list.panes import asking, rows_of
 
 DIALOG, WORK = "claude/permission-bash-80", "claude/working-120"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tallylight.agents import agent_files
-from tallylight.cli.main import VERBS
+from tallylight.cli.main import every_verb
 from tallylight.config import reference
 from tallylight.config.settings import SETTINGS
 from tests.tables import each
@@ -56,7 +56,7 @@ def text(page: Path) -> str:
 def test_the_reference_is_that_of_the_code(site: Path) -> None:
     """Every verb, setting and agent is there, each page can be searched, and the schema is the one that is printed."""
     verbs = text(site / "verbs.html")
-    assert [verb for verb in VERBS if f"usage: tally {verb}" not in verbs] == []
+    assert [verb for verb in every_verb() if f"usage: tally {verb}" not in verbs] == []
     settings = text(site / "settings.html")
     assert [one.key for one in SETTINGS if one.key not in settings] == []
     agents = text(site / "known-agents.html")
@@ -175,8 +175,8 @@ Promise.all(pictures.map((one) => one.decode()))
 @pytest.mark.programs
 def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
     """Every page fits a phone, some a desk too, with their pictures and no error; axe finds nothing in these."""
-    from tests.serve import axe
-    from tests.serve.browser import WIDTHS, Browser  # a second, for this test alone
+    from tests.parts.web import axe
+    from tests.parts.web.browser import WIDTHS, Browser  # a second, for this test alone
 
     browser = Browser()
     pages = sorted(site.glob("*.html"))

@@ -10,7 +10,7 @@ source_suffix = {".md": "markdown"}
 # Every heading can be linked to, as in the repository's own view of these pages.
 myst_heading_anchors = 4
 html_theme = "furo"
-html_favicon = "../../shared/tallylight/serve/page/icon.svg"
+html_favicon = "../../shared/tallylight/parts/web/page/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]

@@ -18,8 +18,8 @@ import pytest
 from benchmarks import accuracy, exact_words
 from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
-from tallylight.recordings import scoring
-from tallylight.recordings.asciicast import Mark
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.asciicast import Mark
 from tests.real_agents import held_out, situations
 from tests.tables import each, sampled
 

@@ -11,7 +11,7 @@ from benchmarks.accuracy import CORPUS, engine, read
 
 from tallylight.model.report import Source
 from tests.accuracy.test_corpus import SECRETS
-from tests.recordings.test_own_records import ends
+from tests.parts.lab.test_own_records import ends
 from tests.tables import sampled
 
 PATHS = sorted((CORPUS / "quiet").rglob("*.cast.gz"))

@@ -7,7 +7,7 @@ import math
 import pytest
 from benchmarks.exact_words import exact, exact_total, quantile
 
-from tallylight.recordings.scoring import Score, class_of, score
+from tallylight.parts.lab.scoring import Score, class_of, score
 from tests.tables import each
 
 #: Ten seconds at the prompt, ten of work, ten of a dialog, ten of rest.

@@ -9,8 +9,8 @@ import pytest
 from benchmarks import accuracy, taught, unknown
 from benchmarks.accuracy import Recording
 
-from tallylight.recordings import scoring
-from tallylight.recordings.check import check
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.check import check
 from tests.tables import each, sampled
 
 #: A difference of so much, as a share of the time, is that of a look or two.

@@ -12,7 +12,7 @@ from benchmarks import exact_words
 from benchmarks.accuracy import UNSEEN, Recording, engine, read
 
 from tallylight.model.report import Source
-from tallylight.recordings.asciicast import Mark
+from tallylight.parts.lab.asciicast import Mark
 from tests.accuracy.test_corpus import SECRETS, WORDS
 from tests.real_agents import unseen
 from tests.tables import sampled

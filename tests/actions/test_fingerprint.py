@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tallylight.evidence.fingerprint import fingerprint, steady_rows
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.dialog import Choice, Dialog, Place
-from tallylight.recordings.asciicast import Output
-from tallylight.recordings.grid import Grid
+from tallylight.parts.lab.asciicast import Output
+from tallylight.parts.lab.grid import Grid
 from tallylight.wire.scanner import Scanner
 from tests.actions.desk import SCREENS, look
 from tests.evidence.agents import agent

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
-from tallylight.actions.repository import changes_of
 from tallylight.actions.worktrees import Base
 from tallylight.cli.main import main
 from tallylight.model.beside import Changes
+from tallylight.parts.work.repository import changes_of
 from tests.strategies import at_most
 
 ROOT = Path(__file__).parents[2]

@@ -18,10 +18,10 @@ import attrs
 import pytest
 
 from tallylight.actions import git, worktrees
-from tallylight.actions.beside import read_one
-from tallylight.actions.repository import changes_of
 from tallylight.actions.worktrees import Base
 from tallylight.cli.main import main
+from tallylight.parts.work.beside import read_one
+from tallylight.parts.work.repository import changes_of
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 

@@ -33,11 +33,11 @@ from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.screen import Look as ScreenLook
 from tallylight.model.status import Kind, Status
-from tallylight.remote.host import forbidden
-from tallylight.serve.app import Service
-from tallylight.serve.asking import who_asks
-from tallylight.serve.push.routes import Push
-from tallylight.serve.push.subscriptions import Store
+from tallylight.parts.remote.host import forbidden
+from tallylight.parts.web.app import Service
+from tallylight.parts.web.asking import who_asks
+from tallylight.parts.web.push.routes import Push
+from tallylight.parts.web.push.subscriptions import Store
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
@@ -47,8 +47,8 @@ from tests.actions.ways import AGENT, ASKER, EVERY, KITTY, TMUX, WAYS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
-from tests.remote.far import HandPanes
-from tests.serve.serving import AUTH, Served
+from tests.parts.remote.far import HandPanes
+from tests.parts.web.serving import AUTH, Served
 from tests.tables import each
 
 VERBS = ("read", "text", "permission", "interrupt", "start")
@@ -308,7 +308,7 @@ def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     asked = Look("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
-        monkeypatch.setattr("tallylight.remote.host.process_table.table", lambda table=table: table)
+        monkeypatch.setattr("tallylight.parts.remote.host.process_table.table", lambda table=table: table)
         identify = functools.partial(caller_of, agents=AGENTS, table=table)
         for level in SCRIPTING:
             wanted = unasked(expected(1, name, level, verb))

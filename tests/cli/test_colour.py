@@ -77,7 +77,8 @@ def test_into_a_pipe(
 def test_every_verb_that_colours_can_be_told() -> None:
     """A module of a verb that colours has the option; what has the option colours."""
     folder = Path(cli.__file__).parent
-    sources = {path.stem: path.read_text("utf-8") for path in folder.glob("*.py") if path.stem not in _OTHERS}
+    paths = [*folder.glob("*.py"), *folder.parent.glob("parts/*/verbs/*.py")]
+    sources = {path.stem: path.read_text("utf-8") for path in paths if path.stem not in _OTHERS}
     colouring = {name for name, source in sources.items() if _COLOURS.search(source)}
 
     assert {"status", "why", "agents", "setup", "fork"} <= colouring

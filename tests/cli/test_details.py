@@ -17,7 +17,7 @@ from tallylight.model.decision import Decision, Reason
 from tallylight.model.finding import Health
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.serve.model import session_of
+from tallylight.parts.web.model import session_of
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.tracker.notify import View, notice

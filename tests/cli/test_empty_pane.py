@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.request import decode_request, encode
-from tallylight.cli.main import VERBS, main
+from tallylight.cli.main import every_verb, main
 from tallylight.model.errors import TallyError
-from tallylight.remote.messages import Ask, decode
-from tallylight.remote.messages import encode as encode_ask
+from tallylight.parts.remote.messages import Ask, decode
+from tallylight.parts.remote.messages import encode as encode_ask
 from tallylight.snapshot.addresses import EMPTY, Panes, pick
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Snapshot
@@ -29,7 +29,7 @@ BESIDE = {"send": ["text"]}
 
 def named() -> Iterator[tuple[str, argparse.Action]]:
     """Every place of the command line at which a pane stands, and the verb it is of."""
-    for verb in VERBS:
+    for verb in every_verb():
         for parser in parsers(verb):
             for action in parser._actions:
                 if "PANE" in (action.metavar, action.dest.upper()):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from tallylight.cli import emit
-from tallylight.cli.main import GROUPS, VERBS, main, usage
+from tallylight.cli.main import every_verb, groups, main, module_of, usage
 from tallylight.cli.parser import Parser
 from tests.command_line import is_understood
 
@@ -18,9 +18,12 @@ from tests.command_line import is_understood
 _TALLY = re.compile(r"tally (?:\"[^\"]*\"|'[^']*'|[^|<>)\"'])*")
 
 
+VERBS = every_verb()
+
+
 def parsers(verb: str) -> Iterator[Parser]:
     """The parser of *verb*, and those of its own verbs."""
-    parser = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"]).make_parser()
+    parser = __import__(module_of(verb), fromlist=["main"]).make_parser()
     assert isinstance(parser, Parser)
     yield parser
     for action in parser._actions:
@@ -31,11 +34,11 @@ def parsers(verb: str) -> Iterator[Parser]:
 def test_help_is_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each verb stands in one group, below its title."""
     monkeypatch.setenv("COLUMNS", "100")
-    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", usage(GROUPS), re.M))
+    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", usage(()), re.M))
 
     assert list(sections) == ["See", "Act", "Set up", "More", "More to set up", "For scripts", "Exit codes"]
-    assert sum(map(len, GROUPS.values())) == len(VERBS)
-    for group, verbs in GROUPS.items():
+    assert sum(map(len, groups().values())) == len(VERBS)
+    for group, verbs in groups().items():
         assert re.findall(r"^  ([\w-]+)", sections[group], re.M) == list(verbs)
 
 
@@ -69,7 +72,7 @@ def test_help_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.Monke
     """No line is longer than the terminal, or than one can read; only what is to be typed is never broken."""
     monkeypatch.setenv("COLUMNS", str(columns))
     most = min(columns, 100)
-    widths = [len(line) for line in usage(GROUPS).splitlines()]
+    widths = [len(line) for line in usage(()).splitlines()]
     assert 0.7 * most < max(widths) <= most or columns > 100
     for verb in VERBS:
         for parser in parsers(verb):

@@ -10,12 +10,14 @@ import pytest
 
 import tallylight
 from tallylight.cli import agents, emit, status
-from tallylight.cli.main import ALIASES, DAILY, GROUPS, VERBS, WANTED, main
+from tallylight.cli.main import ALIASES, DAILY, OF_PARTS, WANTED, every_verb, groups, main, module_of
 from tallylight.files import build
 from tallylight.model.errors import TallyError
+from tallylight.parts import index
 from tests.tables import each
 from tests.terminal import bare_environment, launcher
 
+VERBS = every_verb()
 #: The command with this Python's packages, which the launcher of the other tests does without.
 COMMAND = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
 SHARED = str(Path(tallylight.__file__).parents[1])
@@ -35,15 +37,17 @@ def test_help_shows_what_people_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
     said = capsys.readouterr().out
-    assert [verb for verb in VERBS if f"\n  {verb} " in said] == [verb for group in DAILY for verb in GROUPS[group]]
-    assert sum(len(GROUPS[group]) for group in DAILY) == 15
+    assert [verb for verb in VERBS if f"\n  {verb} " in said] == [verb for group in DAILY for verb in groups()[group]]
+    assert sum(len(groups()[group]) for group in DAILY) == 15
     assert "`tally help --all`" in said and len(said.splitlines()) <= 40
 
 
 def test_every_verb_has_its_module() -> None:
     """Each verb is a module with a function `main`."""
     for verb in VERBS:
-        assert callable(__import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"]).main)
+        assert callable(__import__(module_of(verb), fromlist=["main"]).main)
+    found = index.verbs()
+    assert set(OF_PARTS) == set(found) and all(part in found[verb].module for verb, part in OF_PARTS.items())
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,9 @@ from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot import history_file
+from tallylight.parts.diary import history_file
+from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.snapshot.schema import AnswerEntry, Pane
-from tallylight.snapshot.turns import Ending, Turn
 from tests.cli.panes import NOW, publish
 
 ASKS = AnswerEntry(

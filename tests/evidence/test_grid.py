@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
-from tallylight.recordings.grid import Grid
+from tallylight.parts.lab.grid import Grid
 from tallylight.wire.scanner import Scanner
 from tests.tables import each
 

@@ -38,8 +38,8 @@ from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
-from tallylight.recordings import stretch
-from tallylight.shift.kept import LEFT
+from tallylight.parts.lab import stretch
+from tallylight.parts.shift.kept import LEFT
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane

@@ -14,7 +14,7 @@ import pytest
 
 from tallylight.actions import git
 from tallylight.agents import agent_files
-from tallylight.cli import prompt, replay
+from tallylight.cli import prompt
 from tallylight.config import config_file
 from tallylight.evidence.records.places import Place as Record
 from tallylight.evidence.records.places import Places, added, ask, whole
@@ -23,8 +23,11 @@ from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest
 from tallylight.pane.project import project_of
-from tallylight.serve.push.subscriptions import Store as Subscriptions
-from tallylight.snapshot import history_file, labels_file, open_conversations, requests, waiting_time_file
+from tallylight.parts.diary import history_file
+from tallylight.parts.lab.verbs import replay
+from tallylight.parts.restore import open_conversations
+from tallylight.parts.web.push.subscriptions import Store as Subscriptions
+from tallylight.snapshot import labels_file, requests, waiting_time_file
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.former import read_former
 from tallylight.snapshot.schema import Pane as PaneEntry

@@ -295,7 +295,6 @@ class KittyLife(Life):
     def begin(self) -> None:
         self.watcher = importlib.import_module("tallylight.hosts.kitty.watcher")
         self.watcher.start(self.boss)
-        self._host._history.clock = self.clock.time
         self._host._files.clock = self.clock.monotonic
 
     @property
@@ -352,7 +351,6 @@ class PollingLife(Life):
         self.poller = PollingHost(
             self.host, [self.source], dict(os.environ), table=self.table, clock=self.clock.monotonic
         )
-        self.poller._history.clock = self.clock.time
 
     def end(self) -> None:
         self.poller.close()

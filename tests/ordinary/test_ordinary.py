@@ -20,9 +20,9 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.lights import mark
 from tallylight.model.status import Status
-from tallylight.recordings.asciicast import Event, Output
-from tallylight.recordings.grid import Grid
-from tallylight.recordings.replay import Replay
+from tallylight.parts.lab.asciicast import Event, Output
+from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.replay import Replay
 from tallylight.wire.scanner import Scanner
 from tests.evidence.agents import AGENTS
 from tests.tables import each

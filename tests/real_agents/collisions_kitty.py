@@ -18,7 +18,7 @@ import pytest
 
 from tallylight.files import read_write
 from tallylight.snapshot import writer
-from tests.collisions.test_looks import CART
+from tests.parts.work.test_looks import CART
 from tests.real_agents.desk import Desk, Tab
 from tests.real_agents.driver import wait_until
 from tests.real_kitty.test_collisions import _git, give_git

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tallylight.shift.steps import WENT_ON
+from tallylight.parts.shift.steps import WENT_ON
 from tests.real_agents.desk import Tab
 from tests.real_agents.driver import wait_until
 

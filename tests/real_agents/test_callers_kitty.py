@@ -17,11 +17,11 @@ import pytest
 from tallylight.actions.answer import Done
 from tallylight.actions.request import encode as encode_request
 from tallylight.actions.request import encode_reply
-from tallylight.remote.messages import PaneSaid, encode
+from tallylight.parts.remote.messages import PaneSaid, encode
 from tests.actions.words import asked
+from tests.parts.remote.test_callers import ANSWER, BRIDGE, ID
+from tests.parts.remote.test_machine import HELLO, PANE
 from tests.real_agents.desk import Tab
-from tests.remote.test_callers import ANSWER, BRIDGE, ID
-from tests.remote.test_machine import HELLO, PANE
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 

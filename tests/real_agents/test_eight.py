@@ -21,8 +21,8 @@ from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.recordings.events import ForegroundChange
-from tallylight.recordings.replay import Replay
+from tallylight.parts.lab.events import ForegroundChange
+from tallylight.parts.lab.replay import Replay
 from tallylight.relay.core import RelayCore
 from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.session import Session

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.model.lights import COLLISION
-from tests.collisions.test_looks import CART, changed
+from tests.parts.work.test_looks import CART, changed
 from tests.real_kitty.test_fake_agent import Bench
 
 #: Nothing of it differs between kittys.

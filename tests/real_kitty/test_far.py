@@ -1,7 +1,7 @@
 """
 An agent behind a plain ssh, with nothing of ours over there, in a real kitty.
 
-The `ssh` here is a program of that name that runs a shell; tests/remote has a real sshd.
+The `ssh` here is a program of that name that runs a shell; tests/parts/remote has a real sshd.
 """
 
 from __future__ import annotations

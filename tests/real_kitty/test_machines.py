@@ -1,7 +1,7 @@
 """
 A machine behind a program called `ssh`, in the list of a real kitty: another home, another tmux, its own `tally`.
 
-A real sshd is in tests/remote; here it is what a person sees and presses.
+A real sshd is in tests/parts/remote; here it is what a person sees and presses.
 """
 
 from __future__ import annotations

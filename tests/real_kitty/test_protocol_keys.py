@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.cli import status, why
 from tallylight.cli.output import UNBOUNDED, Output
-from tallylight.serve.model import session_of
+from tallylight.parts.web.model import session_of
 from tallylight.snapshot import rows
 from tallylight.snapshot.addresses import Found, Panes
 from tallylight.snapshot.schema import Snapshot

@@ -14,7 +14,7 @@ from PIL import Image
 
 from tallylight.model.lights import COLLISION
 from tallylight.ui.agent_list.flow import STANDS_S
-from tests.collisions.test_looks import CART, changed
+from tests.parts.work.test_looks import CART, changed
 from tests.real_kitty.asking_claude import SCREEN
 from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT

@@ -100,7 +100,7 @@ def test_every_verb_is_in_it() -> None:
     loader.exec_module(maker)
 
     (verbs,) = (action.choices for action in maker.whole()._actions if action.dest == "verb")
-    assert set(verbs) == set(main.VERBS)
+    assert set(verbs) == set(main.every_verb())
     assert maker.whole().parse_args(["agents", "--broker"]).broker is True
 
 
@@ -172,7 +172,7 @@ def test_they_are_installed_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
     for shell, path in (("bash", bash), ("zsh", tmp_path / ".zfunc/_tally"), ("fish", fish)):
         assert path.read_text() == tally("completions", shell)
     pages = {path.name for path in (tmp_path / ".local/share/man/man1").iterdir()}
-    assert pages == {"tally.1", *(f"tally-{verb}.1" for verb in main.VERBS)}
+    assert pages == {"tally.1", *(f"tally-{verb}.1" for verb in main.every_verb())}
     assert f"{len(pages)} pages" in tally("completions", "man", str(tmp_path / "elsewhere"))
     assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == pages
     shutil.rmtree(tmp_path / "elsewhere")
@@ -187,7 +187,7 @@ def test_they_are_installed_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
 def test_manual_pages(made: Path) -> None:
     """There is a page for each verb and one for all, which groff sets without a complaint, with examples and codes."""
     folder = made / "man1"
-    assert {path.name for path in folder.iterdir()} == {"tally.1", *(f"tally-{verb}.1" for verb in main.VERBS)}
+    assert {path.name for path in folder.iterdir()} == {"tally.1", *(f"tally-{verb}.1" for verb in main.every_verb())}
     if shutil.which("groff") is None:
         pytest.skip("no groff")
     for path in sorted(folder.iterdir()):

@@ -8,10 +8,10 @@ import math
 import os
 import sys
 
-from tallylight.cli.fleet import subscriber
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.model.errors import TallyError
+from tallylight.parts import index
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import own_place, read_panes
 from tallylight.snapshot.feed import Feed
@@ -26,8 +26,11 @@ from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tallylight.actions.beside import Watch
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
     from tallylight.actions.client import PaneClient
+    from tallylight.ui.beside import Watch
 
 
 def make_parser() -> Parser:
@@ -71,12 +74,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
     # What reads the repositories of agents of this machine, unless a person wants none of that.
     has_branches = not is_fleet and not is_panel and config_file.load_config(environ)[0].listed.branches
 
-    def watch() -> Watch:
-        from tallylight.actions.beside import Watch  # not needed for the first picture
-
-        return Watch(environ.get("HOME", ""))
-
-    fleet = subscriber("agents") if is_fleet else None
+    fleet = index.need("fleet", "other machines").subscriber("agents") if is_fleet else None
     # Within a session the pane of the terminal around it is no panel.
     panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
@@ -92,10 +90,16 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth,
-        beside=watch if has_branches else None,
+        beside=_repositories(environ) if has_branches else None,
         is_panel=is_panel,
         labels=labels_file.LabelsFile(labels_file.path(environ)),
     )
+
+
+def _repositories(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
+    """Return what makes a reader of the repositories of agents; None if no part does."""
+    found: Any = index.ask("repositories")
+    return (lambda: found.Watch(environ.get("HOME", ""))) if found is not None else None
 
 
 def _seconds(value: str) -> float:

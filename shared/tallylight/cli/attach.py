@@ -100,7 +100,10 @@ def _command(found: Found) -> list[str]:
         raise TallyError(f"[machines] in config.toml has no machine {clean(name, 40)}")
     if not found.pane.attach:
         return []
-    from tallylight.remote import commands  # an installation may lack it
+    from tallylight.parts import index
+
+    commands = index.need("attaching", "other machines")
 
     is_kitty = "KITTY_PID" in os.environ and shutil.which("kitten") is not None
-    return commands.attach(machine.command, machine.attach, f"{host}:{id_}", has_kitten=is_kitty)
+    words: list[str] = commands.attach(machine.command, machine.attach, f"{host}:{id_}", has_kitten=is_kitty)
+    return words

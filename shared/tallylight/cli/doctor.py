@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import tallylight
 from tallylight.cli import emit, hooks
-from tallylight.cli.main import is_there
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.cli.why import EXACT_THERE
-from tallylight.config import config_file, settings
+from tallylight.config import settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -31,8 +30,9 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
+from tallylight.parts import index
 from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
-from tallylight.snapshot import history_file, writer
+from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
 
@@ -140,9 +140,6 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from checks.settings(system)
     yield from checks.in_force(system, wire.snapshots()[0])
     yield from state.findings(system, hooks.targets(system))
-    config, _ = config_file.load_config(system.env)
-    if config.history.keep and (problem := history_file.problem(system.env)):
-        yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) > 0
     passthrough = _multiplexer(system) if has_terminal else []
@@ -153,12 +150,24 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from sessions.findings(system, wire.snapshots()[0])
     yield completions.finding(system)
     yield from _agents([pane for host in wire.snapshots()[0] for pane in host.panes])
-    if is_there("accuracy"):
-        from tallylight.cli import accuracy
-
-        yield from accuracy.findings(system.env, wire.snapshots()[0])
+    yield from _parts(system, wire)
     yield from passthrough
     yield from light
+
+
+def _parts(system: System, wire: Wire) -> Iterator[Finding]:
+    """Yield what is wrong with parts, and what they find themselves."""
+    for found in index.all_parts(system.env):
+        if found.fault:
+            text = f"the part {clean(found.part.name, 40)} cannot be loaded: {clean(found.fault, 200)}"
+            remedy = f"remove its package, or run `tally parts --off {found.part.name}`"
+            yield Finding("parts", Health.BROKEN, text, remedy)
+    for name, load in index.checks():
+        try:
+            yield from load()(system.env, wire.snapshots()[0])
+        except Exception as error:  # a fault in a part costs its own checks
+            text = f"the checks of the part {clean(name, 40)} failed: {clean(f'{type(error).__name__}: {error}', 200)}"
+            yield Finding("parts", Health.BROKEN, text)
 
 
 def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:

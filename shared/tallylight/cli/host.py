@@ -115,12 +115,10 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     poller.notify()
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
-        try:
-            from tallylight.remote.host import MachinesHost
-        except ModuleNotFoundError as error:
-            complain("host", f"no other machine is asked: this installation lacks `{error.name}`")
-        else:
-            poller.at_end.append(MachinesHost.serve(environ).stop)
+        from tallylight.parts import index
+
+        if (machines := index.ask("machines")) is not None:
+            poller.at_end.append(machines.MachinesHost.serve(environ).stop)
     on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     poller.run(until=_until_parent_ends(options.with_parent))
     return 0

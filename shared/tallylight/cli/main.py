@@ -26,8 +26,6 @@ GROUPS = {
         "agents": "live list of all agents: go there, answer, snooze, show why",
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
-        "log": "what the agents did today and this week: work, waiting for you, questions",
-        "serve": "serve all agents over HTTP and a WebSocket, with a web page",
     },
     "Act": {
         "jump": "go to the next pane that needs you; after the last, go back",
@@ -35,7 +33,6 @@ GROUPS = {
         "start": "start an agent in a new pane of kitty or tmux",
         "fork": "fork a pane's conversation into a new pane; the old one is not changed",
         "resume": "resume the conversation of an agent that has ended or crashed",
-        "restore": "resume the conversations that were open when a terminal ended",
     },
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
@@ -46,8 +43,6 @@ GROUPS = {
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
-        "away": "what happened since you left: turns, replies, questions, failures",
-        "shift": "have an agent go on by itself when its limit has ended",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
         "demo": "show the lights on scripted agents in this terminal",
@@ -57,43 +52,33 @@ GROUPS = {
         "shell-init": "print shell code that runs the known agents through the relay",
         "run": "run an agent through the relay, which reads its reports",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",
-        "publish": "send the state of this machine's agents to the broker of a fleet",
+        "parts": "list the parts beyond the core; turn one off or on",
         "completions": "print completions for bash, zsh or fish, or write the manual pages",
-        "agent": "describe an unknown agent, and test the description on recordings",
-        "record": "run a command and record the session with its evidence",
-        "replay": "show the light of a recorded session, and why",
-        "wrong": "say what was right where a light was wrong, and have a rule made of it",
-        "accuracy": "how well the screens of each version of each agent were read",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
-        "worktree": "make a git worktree on a new branch; no program that the repository names runs",
         "skill": "print a skill file that teaches an agent these commands",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
-        "bridge": "report this machine's agents to another machine, which calls this",
     },
 }
 #: The groups that people use every day; `tally help --all` shows the others, too.
 DAILY = ("See", "Act", "Set up")
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
-#: Rooms and modules that an installation may lack, by the verbs that go with them.
-ROOMS = {
-    "serve": "serve",
-    "publish": "remote",
-    "bridge": "remote",
-    "record": "recordings",
-    "replay": "recordings",
-    "agent": "recordings",
-    "wrong": "recordings",
-    "restore": "actions.restore_page",
-    "accuracy": "hosts.grades",
+#: The verbs of our own parts, for a message where one is missing.
+OF_PARTS = {
+    **dict.fromkeys(("record", "replay", "agent", "wrong", "accuracy"), "lab"),
+    **dict.fromkeys(("log", "away"), "diary"),
+    **dict.fromkeys(("publish", "bridge"), "remote"),
+    "serve": "web",
+    "restore": "restore",
     "shift": "shift",
+    "worktree": "work",
 }
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
@@ -151,11 +136,6 @@ def main(argv: list[str]) -> int:
     except TallyError as error:
         _complain(str(error))
         return FAILED
-    except ModuleNotFoundError as error:
-        if (error.name or "").removeprefix("tallylight.").partition(".")[0] not in ROOMS.values():
-            raise
-        _complain(f"this installation lacks the part `{error.name}`, which that needs")
-        return FAILED
     except BrokenPipeError:
         _drop_output()  # the reader has seen enough
     except KeyboardInterrupt:
@@ -180,7 +160,7 @@ def _dispatch(argv: list[str]) -> int:
     if verb in ("-h", "--help", "help"):
         if verb == "help" and rest and rest != ["--all"]:
             return _dispatch([rest[0], "--help"])
-        sys.stdout.write(usage(GROUPS if rest == ["--all"] else DAILY))
+        sys.stdout.write(usage(() if rest == ["--all"] else DAILY))
         return DONE
     if verb in ("-V", "--version"):
         from tallylight.files import build
@@ -191,17 +171,20 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _run(verb: str, argv: list[str]) -> int:
-    if not is_there(verb):
-        _complain(f"this installation has no `{verb}`: its part `tallylight.{ROOMS[verb]}` is missing")
-        return USAGE
-    if verb not in VERBS:
-        _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
+    if not (name := module_of(verb)):
+        _run_command(verb, argv)
+        if verb in OF_PARTS:
+            _complain(f"this installation has no `{verb}`: its part `{OF_PARTS[verb]}` is missing or off")
+        else:
+            _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
         return USAGE
     try:
-        module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
+        module = __import__(name, fromlist=["main"])
     except ModuleNotFoundError as error:
-        if not error.name or error.name.startswith("tallylight"):
+        if not error.name:
             raise
+        if error.name.startswith("tallylight"):
+            raise TallyError(f"this installation has no `{verb}`: its module `{error.name}` is missing") from None
         raise TallyError(f"the Python module `{error.name}` is missing: run ./install.sh again") from None
     if not gc.isenabled():
         gc.freeze()
@@ -210,33 +193,64 @@ def _run(verb: str, argv: list[str]) -> int:
     return code
 
 
+def module_of(verb: str) -> str:
+    """Return the module with the `main` of *verb*; nothing if neither the core nor a part has it."""
+    if verb in VERBS:
+        return f"tallylight.cli.{verb.replace('-', '_')}"
+    from tallylight.parts import index
+
+    found = index.verbs().get(verb)
+    return found.module if found is not None else ""
+
+
+def _run_command(verb: str, argv: list[str]) -> None:
+    """Become the program `tally-VERB` of PATH, as git and cargo do; return if there is none."""
+    import os
+    import re
+    import shutil
+
+    program = shutil.which(f"tally-{verb}") if re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", verb) else None
+    if program is not None and program.startswith("/"):
+        sys.stdout.flush()
+        os.execv(program, [program, *argv])  # noqa: S606 - a program of the person's own, as git and cargo run them
+
+
 def _meant(word: str) -> str:
     """What to type in place of *word*, which is no verb."""
     import difflib
 
-    meant = {**dict(zip(VERBS, VERBS, strict=True)), **ALIASES, **WANTED}
+    known = every_verb()
+    meant = {**dict(zip(known, known, strict=True)), **ALIASES, **WANTED}
     close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
     return f"you want `tally {meant[close[0]]}`" if close else "`tally help --all` lists them all"
 
 
-def is_there(verb: str) -> bool:
-    """Whether this installation has what *verb* goes with, if it goes with anything."""
-    try:
-        __import__(f"tallylight.{ROOMS[verb]}" if verb in ROOMS else "tallylight")
-    except ModuleNotFoundError:
-        return False
-    return True
+def groups() -> dict[str, dict[str, str]]:
+    """Return every verb with what it does, by its heading, those of the parts included."""
+    from tallylight.parts import index
+
+    found = {heading: dict(verbs) for heading, verbs in GROUPS.items()}
+    for name, verb in index.verbs().items():
+        if name not in VERBS:
+            found.setdefault(verb.group, {})[name] = verb.about
+    return found
+
+
+def every_verb() -> dict[str, str]:
+    """Return every verb with what it does, those of the parts included."""
+    return {name: about for verbs in groups().values() for name, about in verbs.items()}
 
 
 def usage(shown: Iterable[str] = DAILY) -> str:
-    """Return the help of the whole command with the groups *shown*, as wide as the terminal."""
+    """Return the help of the whole command with the groups *shown*, all if none, as wide as the terminal."""
     from tallylight.cli.parser import CODES, paragraph, two_columns
 
-    groups = {group: [(verb, what) for verb, what in GROUPS[group].items() if is_there(verb)] for group in shown}
-    groups["Exit codes"] = [(str(code), what) for code, what in CODES.items()]
-    first = max(len(left) for rows in groups.values() for left, _ in rows)
-    parts = [f"{group}:\n{two_columns(rows, first=first)}" for group, rows in groups.items()]
-    more = "" if len(groups) > len(GROUPS) else "`tally help --all` lists every verb. "
+    every = groups()
+    rows = {group: list(every[group].items()) for group in shown or every}
+    more = "`tally help --all` lists every verb. " if len(rows) < len(every) else ""
+    rows["Exit codes"] = [(str(code), what) for code, what in CODES.items()]
+    first = max(len(left) for listed in rows.values() for left, _ in listed)
+    parts = [f"{group}:\n{two_columns(listed, first=first)}" for group, listed in rows.items()]
     more += "`tally VERB --help` has the options, examples and exit codes of one. "
     more += "`tally` alone opens the list; in a pipe it prints the status."
     return "\n".join(["usage: tally [VERB] [ARGUMENT …]\n", *parts, paragraph(more)])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from tallylight.cli.exit_codes import REFUSED
@@ -150,3 +150,19 @@ def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
+
+
+def fitted(
+    output: Output, rows: Sequence[Sequence[str]], shrink: Sequence[Mapping[int, int]], right: range
+) -> list[str]:
+    """The lines of a table, with *right* columns to the right, by the first of *shrink* that keeps everything."""
+    wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    aligned = [
+        [cell.rjust(wide[column]) if column in right else cell for column, cell in enumerate(row)] for row in rows
+    ]
+    fitted: list[list[str]] = []
+    for given in shrink:
+        fitted = fit(aligned, output.columns, given)
+        if all(fitted[0][column] for column in given):
+            break
+    return [GAP.join(cell for cell in row if cell).rstrip() for row in fitted]

@@ -13,7 +13,6 @@ import re
 import sys
 import time
 
-from tallylight.cli import fleet
 from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.cli.parser import Parser, span
 from tallylight.cli.seen import ANY_MACHINE, ask
@@ -21,6 +20,7 @@ from tallylight.cli.status import nothing
 from tallylight.model.errors import TallyError
 from tallylight.model.status import NEEDS_PERSON
 from tallylight.pane.marks import MAX_MINUTES
+from tallylight.parts import index
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -70,7 +70,9 @@ def main(argv: list[str]) -> int:
         seconds, wanted = parser.parse_args([ALL, wanted]).time, None
     seconds = DEFAULT_S if seconds is None else seconds
     if options.broker:
-        return fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
+        fleet = index.need("fleet", "other machines")
+        code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
+        return code
     panes = read_panes(os.environ)
     if wanted is not None and (scope := _scope(wanted, panes)) is not None:
         return _mute_all(panes, scope, seconds)

@@ -7,11 +7,11 @@ import sys
 import time
 from collections.abc import Callable
 
-from tallylight.cli import fleet
 from tallylight.cli.output import clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.model.status import Status
+from tallylight.parts import index
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.requests import Request
@@ -44,7 +44,8 @@ def main(argv: list[str], verb: str = "seen") -> int:
     """Mark a pane as looked at, or as not looked at."""
     options = make_parser(verb).parse_args(argv)
     if verb == "seen" and options.broker:
-        return fleet.mark(verb, options.pane, None, _looked_at)
+        code: int = index.need("fleet", "other machines").mark(verb, options.pane, None, _looked_at)
+        return code
     panes = read_panes(os.environ)
     if not panes.panes and options.pane is None:
         sys.stdout.write(f"{nothing(panes)}\n")

@@ -76,9 +76,9 @@ def main(argv: list[str]) -> int:
     """List the panes."""
     options = make_parser().parse_args(argv)
     if options.broker:
-        from tallylight.cli.fleet import read_fleet  # as much again as all else that this command loads
+        from tallylight.parts import index
 
-        panes = read_fleet()
+        panes: Panes = index.need("fleet", "other machines").read_fleet()
     else:
         panes = read_panes(os.environ)
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
@@ -105,12 +105,14 @@ def main(argv: list[str]) -> int:
 
 def _besides(shown: Iterable[Found]) -> dict[int, Beside]:
     """Return the repositories of the agents of *shown*, unless a person wants none of that."""
-    from tallylight.actions import beside as beside_status
     from tallylight.config import config_file
+    from tallylight.parts import index
 
-    if not config_file.load_config(os.environ)[0].listed.branches:
+    repositories = index.ask("repositories") if config_file.load_config(os.environ)[0].listed.branches else None
+    if repositories is None:
         return {}
-    return beside_status.read_all((found.pane for found in shown), os.environ.get("HOME", ""), BESIDE_S)
+    found: dict[int, Beside] = repositories.read_all((one.pane for one in shown), os.environ.get("HOME", ""), BESIDE_S)
+    return found
 
 
 def _print(

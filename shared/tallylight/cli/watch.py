@@ -19,21 +19,18 @@ from typing import Any, TextIO
 
 import attrs
 
-from tallylight.cli.fleet import subscriber
 from tallylight.cli.output import complain_once
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
+from tallylight.parts import index
 from tallylight.snapshot.addresses import Found, in_order
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tallylight.remote.subscriber import Subscriber
-
 #: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
 POLL_S = 0.1
@@ -61,14 +58,15 @@ def main(argv: list[str]) -> int:
     """Write lines until nobody reads them, or ctrl-C."""
     options = make_parser().parse_args(argv)
     try:
-        _follow(subscriber("watch") if options.broker else None, once=options.once)
+        fleet = index.need("fleet", "other machines").subscriber("watch") if options.broker else None
+        _follow(fleet, once=options.once)
     except BrokenPipeError:
         # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def _follow(fleet: Subscriber | None, *, once: bool) -> None:
+def _follow(fleet: Any, *, once: bool) -> None:
     """Write what changes, in the *fleet* or on this machine, until nobody reads it; *once*: the first line alone."""
     feed = fleet or Feed(directory(os.environ))
     watch, broker, reported = Watch(), BrokerWatch(), set[str]()

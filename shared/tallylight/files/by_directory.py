@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import attrs
 
 from tallylight.files.mounts import Mounts
+from tallylight.model.jobs import Submit
 
 #: Directories that are remembered, and mounts that are asked at a time: one that hangs is asked by one thread.
 MAX_KNOWN = 512
@@ -29,7 +30,7 @@ class ByDirectory(Generic[Value]):
 
     name: str
     read: Callable[[Sequence[str]], Mapping[str, Value]]
-    submit: Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
+    submit: Submit
     mounts: Mounts
     _known: OrderedDict[str, Value] = attrs.field(factory=OrderedDict)
     #: The mounts that are being asked.

@@ -10,7 +10,6 @@ worked out what is new; nothing is asked of the others.
 from __future__ import annotations
 
 import functools
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,30 +21,19 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.hosts.beside import Beside
-from tallylight.hosts.conversations import KeptConversations
-from tallylight.hosts.history import KeptHistory
-from tallylight.hosts.jobs import Submit
+from tallylight.hosts.host_parts import HostParts
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
-from tallylight.hosts.work import Work
 from tallylight.model.decision import Decision
+from tallylight.model.jobs import Submit
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.pane import Pane
-from tallylight.snapshot.open_conversations import Tab
+from tallylight.parts import Context, index
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.schema import Tab
 from tallylight.tracker.mutes import Mutes
-
-# An installation may lack these.
-try:
-    from tallylight.collisions.watch import Collisions
-except ModuleNotFoundError:
-    Collisions = None  # type: ignore[assignment, misc]
-try:
-    from tallylight.hosts.grades import Grades
-except ModuleNotFoundError:
-    Grades = None  # type: ignore[assignment, misc]
 
 #: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
 #: many, and any other quiet one.
@@ -115,21 +103,16 @@ class Engine(ABC, Generic[Id]):
         self._origin = 0.0
         self._mutes = Mutes()
         self._store = store
-        self._conversations = KeptConversations(host, environ, submit, told, resumable)
-        self._history = KeptHistory(host, environ, submit, told)
-        self._grades: Grades[Id] | None = Grades(host, environ, submit) if Grades is not None else None
-        self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
-        self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
+        context = Context(
+            name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
+            touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
+        )  # fmt: skip
+        self.parts = HostParts(index.hosts(context), told)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
-        self._collisions: Collisions[Id] | None = None
-        if Collisions is not None:
-            name = f"{host}-{os.getpid()}"
-            self._collisions = Collisions(name, environ, submit, self._files.mounts, self._touched.add, self.reader)
-        self._collide = self.guarded("collisions", self._collisions.look if self._collisions is not None else _nothing)
 
     # What a host does ----------------------------------------------------------------------------------------
 
@@ -180,8 +163,7 @@ class Engine(ABC, Generic[Id]):
         pane.close()
         del self._published[id_]
         self._left.pop(id_, None)
-        if self._grades is not None:
-            self._grades.forget(id_)
+        self.parts.forget(id_)
         self._files.forget(id_)
         self._is_unsaved = True
 
@@ -231,9 +213,7 @@ class Engine(ABC, Generic[Id]):
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._projects.tell(self._panes[id_] for id_ in looked)
-        for id_ in looked:
-            self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
-        self._collide(self._panes, now, self.config.collisions)
+        self.parts.tick(now, self._panes, looked)
         return looked
 
     def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -285,7 +265,7 @@ class Engine(ABC, Generic[Id]):
             if not is_drawn and more == published.more:
                 continue
             changed[id_] = is_drawn
-            self._grade(id_, pane, now)
+            self.parts.changed(id_, pane, now)
             published.shown, published.more = shown, more
             published.is_stale = self._is_unsaved = True
         return changed
@@ -306,25 +286,14 @@ class Engine(ABC, Generic[Id]):
 
     def _publish(self, now: float) -> bool:
         """Write what has changed, and is not written too often; whether something was written."""
-        entries, tabs = None, None
+        entries = None
         if self._is_unsaved and now >= self._store.next_at:
             made = tuple(self._entries(self._panes).values())
             if self._store.publish(made, now):
-                self._is_unsaved = False
-                entries, tabs = made, self._open_tabs()
+                self._is_unsaved, entries = False, made
         self._store.flush(now)
-        self._conversations.tick(now, entries, tabs)
-        self._history.tick(now, entries)
-        if self._grades is not None:
-            self._grades.tick(now)
+        self.parts.published(entries, now)
         return entries is not None
-
-    def _keep(self, config: Config) -> None:
-        """Keep on disk of the panes, beyond the host's own life, what *config* says."""
-        self._conversations.use(keep=config.keep_conversations)
-        self._history.use(keep=config.history.keep)
-        if self._grades is not None:
-            self._grades.use(keep=config.history.keep)
 
     def _due(self, now: float) -> float:
         """When something is to be done before the next tick; infinite if nothing is."""
@@ -336,10 +305,6 @@ class Engine(ABC, Generic[Id]):
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))
-
-
-def _nothing(*_: object) -> None:
-    """Do nothing, for a part that the installation lacks."""
 
 
 def _raised(result: object) -> None:

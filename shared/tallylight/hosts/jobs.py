@@ -22,9 +22,6 @@ HANGS_S = 6.0
 #: What has failed is left alone for so long, in seconds, doubled each time up to the last.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
 
-#: Does a job of a key away from the loop, and delivers its result, or what it raised, there; False if it was not taken.
-Submit = Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
-
 
 class Jobs:
     """

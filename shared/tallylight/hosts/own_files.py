@@ -15,7 +15,8 @@ from typing import Generic, TypeVar
 import attrs
 
 from tallylight.files.mounts import Mounts
-from tallylight.hosts.jobs import Submit, backoff
+from tallylight.hosts.jobs import backoff
+from tallylight.model.jobs import Submit
 from tallylight.pane.file_request import Request
 from tallylight.pane.pane import Pane
 

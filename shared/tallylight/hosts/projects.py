@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from tallylight.files.by_directory import ByDirectory
 from tallylight.files.mounts import Mounts
-from tallylight.hosts.jobs import Submit
+from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.pane.project import project_of
 

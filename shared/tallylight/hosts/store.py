@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from tallylight.hosts.jobs import Submit
+from tallylight.model.jobs import Submit
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.former import Known, read_former

@@ -228,3 +228,17 @@ class Snapshot:
 
     def to_json(self) -> Json:
         return {"version": VERSION} | write(self)
+
+
+@attributes.frozen
+class Tab:
+    """A tab: its *position* in its OS window, from 0, and the *name* that it was given; nothing if none."""
+
+    position: int = 0
+    name: str = ""
+
+    @classmethod
+    def from_json(cls, value: object) -> Tab:
+        if not isinstance(value, list) or len(value) != 2:
+            return cls()
+        return cls(integer(value[0], 0, 1 << 20) or 0, text(value[1]))

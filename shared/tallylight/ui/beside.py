@@ -4,12 +4,30 @@ The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as muc
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
 from tallylight.model.beside import Beside, Changes
+from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
 #: Of a branch at least, before it is left out, and at most.
 _LEAST, _BRANCH_CELLS = 6, 40
+
+
+class Watch(Protocol):
+    """Follows the repositories of panes on threads."""
+
+    @property
+    def known(self) -> Mapping[int, Beside]:
+        """Return what is known, by the process of each agent."""
+
+    def due(self) -> float:
+        """Return when to call `poll` again, in monotonic seconds."""
+
+    def poll(self, panes: Iterable[Pane], now: float) -> bool:
+        """Follow *panes*, at monotonic *now*; return whether anything is new."""
 
 
 def text(beside: Beside, cells: int) -> str:

@@ -21,7 +21,7 @@ from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import Found
-from tallylight.serve.model import session_of
+from tallylight.parts.web.model import session_of
 from tallylight.snapshot import addresses, rows
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui import details

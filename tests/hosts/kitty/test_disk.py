@@ -22,7 +22,8 @@ import pytest
 from tallylight.evidence import process_table
 from tallylight.hosts.worker import LEND_S
 from tallylight.model.status import Status
-from tallylight.snapshot import history_file, requests
+from tallylight.parts.diary import history_file
+from tallylight.snapshot import requests
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.requests import Request
 from tallylight.wire.envelope import CARRIER

@@ -15,7 +15,7 @@ from tallylight.actions.say import Busy
 from tallylight.hosts import night
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
-from tallylight.shift.steps import WATCH_S
+from tallylight.parts.shift.steps import WATCH_S
 from tests.actions.desk import PID, START, holder, look
 from tests.actions.words import asked
 from tests.hosts.kitty.fakes import Kitty

@@ -25,7 +25,7 @@ from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
-from tallylight.shift.kept import LEFT, Kept
+from tallylight.parts.shift.kept import LEFT, Kept
 from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT

@@ -1,7 +1,7 @@
 """
-An answer to a terminal of this machine whose connection ends, at each step of it, as in `tests.remote.test_cuts`: over
-the list's own channel and over the socket of a host. The pane is typed into at most once, and the person is told what
-is known.
+An answer to a terminal of this machine whose connection ends, at each step of it, as in `tests.parts.remote.test_cuts`:
+over the list's own channel and over the socket of a host. The pane is typed into at most once, and the person is
+told what is known.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tallylight.ui.agent_list import actions
 from tallylight.ui.agent_list.actions import Channelled
 from tallylight.ui.agent_list.channel import CHANNEL
 from tests.actions.desk import Desk, seen
-from tests.remote.far import HandPanes
-from tests.remote.test_cuts import DONE, PERHAPS, part
+from tests.parts.remote.far import HandPanes
+from tests.parts.remote.test_cuts import DONE, PERHAPS, part
 from tests.ui.agent_list.panes import asking, no_client, rows_of
 
 NAME = f"kitty-{os.getpid()}"

@@ -14,8 +14,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
 from tests.actions.real_panes import RealPanes, real_panes
-from tests.serve.conftest import painted
-from tests.serve.live import TALLY, Stage, until
+from tests.parts.web.conftest import painted
+from tests.parts.web.live import TALLY, Stage, until
 
 pytestmark = pytest.mark.programs
 

@@ -43,9 +43,9 @@ from tallylight.model.status import Status
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
-from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.schema import Tab
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
@@ -143,7 +143,7 @@ class KittyHost(Engine[int]):
             self.guarded("notifications", self._start_notices)()
         else:
             self._notices.use(found.config.notify)
-        self._keep(found.config)
+        self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
@@ -359,6 +359,7 @@ class KittyHost(Engine[int]):
             host=self._name,
             mutes=self._mutes,
             worker=self.worker,
+            also=self.parts.notify,
         )
         self._notices.listen()
 

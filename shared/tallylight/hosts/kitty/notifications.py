@@ -68,8 +68,8 @@ class Notices:
 
     *panes* are the host's, by window id; *perform* is `answering.perform`; *received* is called after a program's
     notification told something of one; *features* are switched off by their faults, with a line in the log;
-    *later* calls something once more in a moment; *is_focused* says whether the person is at this kitty, and *play*
-    plays a sound file.
+    *later* calls something once more in a moment; *is_focused* says whether the person is at this kitty, *play*
+    plays a sound file, and *also* passes each notice on to parts.
     """
 
     boss: Any
@@ -85,6 +85,7 @@ class Notices:
     worker: Worker = attrs.field(factory=Worker)
     is_focused: Callable[[], bool] = _is_focused
     play: Callable[[str], None] = _play
+    also: Callable[[Notice, float], None] = lambda _notice, _now: None
     clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
@@ -165,6 +166,7 @@ class Notices:
         if found is not None:
             self._withdraw(int(found.pane), now)
         if isinstance(found, Notice):
+            self.also(found, now)
             if self._command is not None and self._command.argv:
                 self._command.run(found, now)
             else:

@@ -121,7 +121,7 @@ class PollingHost(Engine[str]):
         # The absence of panes is published, too.
         self._is_unsaved = True
         self._store.open()
-        self._keep(self.config)
+        self.parts.use(self.config)
 
     # For a host that knows more ------------------------------------------------------------------------------
 
@@ -149,6 +149,7 @@ class PollingHost(Engine[str]):
             self._environ,
             self.entry,
             lambda error: self._report_once(str(error)),
+            self.parts.notify,
         )
 
     def post(self, call: Callable[[], None]) -> None:
@@ -208,9 +209,7 @@ class PollingHost(Engine[str]):
         for call in self.at_end:
             call()
         self._store.close()
-        if not self.is_lost:
-            self._conversations.close()
-        self._history.close(self._clock())
+        self.parts.close(self._clock(), is_lost=self.is_lost)
 
     def _pause(self, seconds: float) -> None:
         super()._pause(seconds)

@@ -31,6 +31,8 @@ class Notices:
     """
     The notifications about *panes*, the host's own, by *settings*; *entry* is what is published of one.
 
+    *failed* is called if the command cannot be started; *also* passes each notice on to parts.
+
     `look` belongs to the host's loop.
     """
 
@@ -42,8 +44,9 @@ class Notices:
         environ: Mapping[str, str],
         entry: Callable[[str], PaneEntry | None],
         failed: Callable[[Exception], None],
+        also: Callable[[Notice, float], None],
     ) -> None:
-        self._panes, self._entry = panes, entry
+        self._panes, self._entry, self._also = panes, entry, also
         self._notifier = Notifier(settings)
         self._command = Command(settings.command or DESKTOP, name, failed, environ)
         self._feed = Feed(directory(environ))
@@ -66,6 +69,7 @@ class Notices:
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
+                self._also(found, now)
                 self._command.run(self._worded(found), now)
         self._command.tick(now)
 

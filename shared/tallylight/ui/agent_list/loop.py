@@ -34,7 +34,7 @@ from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tallylight.actions.beside import Watch
+    from tallylight.ui.beside import Watch
 
 POLL_S = 0.05
 #: How long, in seconds, a lone ESC may wait for the rest of a sequence.

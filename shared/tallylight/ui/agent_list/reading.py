@@ -8,24 +8,18 @@ opened the list sends at once is read at once. A pane that draws without end is 
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from tallylight.snapshot import away as aways
-from tallylight.snapshot import history_file
+from tallylight.parts import index
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.actions import Direct
-from tallylight.ui.layout import duration
 from tallylight.wire.styled import StyledScreen
 
 #: Seconds between two looks whether it has been read, and from the beginning of one look at a screen to the next.
 WAIT_S, PACE_S = 0.05, 0.25
-#: Days of turns that are looked through for the absence of a person.
-_AWAY_DAYS = 7
 
 Found = TypeVar("Found")
 
@@ -95,11 +89,9 @@ class Screens:
 
 
 def away(panes: Iterable[Row], seconds: float) -> str:
-    """What happened in the last *seconds*, in one line; nothing if that cannot be read."""
+    """Return what happened in the last *seconds*, in one line; nothing if no part knows."""
     try:
-        now = time.time()
-        turns = history_file.recent(os.environ, now, _AWAY_DAYS).turns
-        words = aways.in_one_line(aways.since(turns, panes, now - seconds))
+        absence = index.ask("absence")
+        return absence(panes, seconds) if absence is not None else ""
     except Exception:  # the list stays, whatever is wrong with the file
         return ""
-    return f"the last {duration(seconds)}: {words}" if words else ""

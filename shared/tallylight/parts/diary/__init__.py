@@ -1,0 +1,27 @@
+"""
+The diary: what agents did, turn by turn. `host` keeps it, `history_file` is where, `history` adds it up.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="diary",
+    about="what agents did, kept for thirty days",
+    verbs={
+        "log": Verb(
+            "See",
+            "what the agents did today and this week: work, waiting for you, questions",
+            f"{__name__}.verbs.log",
+        ),
+        "away": Verb(
+            "More",
+            "what happened since you left: turns, replies, questions, failures",
+            f"{__name__}.verbs.away",
+        ),
+    },
+    host=f"{__name__}.host:Diary",
+    checks=f"{__name__}.history_file:checks",
+    serves={"absence": f"{__name__}.away:absence"},
+)

@@ -1,0 +1,198 @@
+"""
+The file of turns: what agents did on this machine in the last 30 days, one JSON object a line, oldest first.
+
+`<state directory>/history/turns.jsonl`, readable by this user alone. Every host adds its lines at the end; a lock on
+the directory keeps two from writing at once, and is never waited for: who does not get it comes again. What is too old
+or too much is taken out by rename, so that a reader sees one whole file or the other. A line that cannot be read costs
+itself. Of several lines with the same id the last one counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.config.config_file import load_config
+from tallylight.files import directories, read_write
+from tallylight.files.lock import BusyError as BusyError
+from tallylight.files.lock import locked
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.finding import Finding, Health
+from tallylight.model.limits import KEPT_S
+from tallylight.parts.diary.history import History, without_repeated
+from tallylight.parts.diary.turns import Turn
+from tallylight.snapshot.waiting_time_file import today
+from tallylight.snapshot.writer import Snapshot, checked_directory, directory, read_living
+from tallylight.wire import values
+
+#: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
+MAX_BYTES, MAX_LINE = 5_000_000, 8192
+TRIMMED = 0.8
+
+
+def path(environ: Mapping[str, str]) -> Path:
+    """Where the file is."""
+    return directories.state_dir(environ) / "history" / "turns.jsonl"
+
+
+def append(file: Path, turns: Sequence[Turn]) -> None:
+    """
+    Add *turns* at the end, whole or not at all.
+
+    `BusyError` if another host does so at this moment; `OSError` and `TallyError` if the disk or the directory is of no
+    use.
+    """
+    data = b"".join(map(_line, turns))
+    if not data:
+        return
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    checked_directory(file.parent, create=True)
+    with locked(file.parent, "another host writes"):
+        try:
+            size = file.lstat().st_size
+        except FileNotFoundError:
+            size = 0
+        if size + len(data) > MAX_BYTES:
+            read_write.atomic_write(file, trimmed(read_write.read_own(file, 2 * MAX_BYTES), room=len(data)), 0o600)
+        _append(file, data)
+
+
+def trim(file: Path, now: float) -> None:
+    """
+    Take out what is older than `KEPT_S` at *now*, in seconds since the epoch, and lines that later ones replace.
+
+    Nothing happens where there is nothing to take out. Errors as of `append`.
+    """
+    try:
+        checked_directory(file.parent)
+    except FileNotFoundError:
+        return
+    with locked(file.parent, "another host writes"):
+        try:
+            data = read_write.read_own(file, 2 * MAX_BYTES)
+        except FileNotFoundError:
+            return
+        kept = trimmed(data, before=now - KEPT_S)
+        if kept != data:
+            read_write.atomic_write(file, kept, 0o600)
+
+
+def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> bytes:
+    """
+    *data* without turns that ended *before* then, without lines that are none and those that later ones replace.
+
+    With *room* as well without the oldest, until it and so many more bytes are `TRIMMED` of what there may be.
+    """
+    lines: dict[str, bytes] = {}
+    for line, turn in _turns(data):
+        # A turn that is written again moves to its last place: the file stays in the order of writing.
+        lines.pop(turn.id, None)
+        if turn.ended >= before:
+            lines[turn.id] = line + b"\n"
+    kept = list(lines.values())
+    most = MAX_BYTES if room is None else TRIMMED * MAX_BYTES - room
+    size, start = sum(map(len, kept)), 0
+    while start < len(kept) and size > most:
+        size -= len(kept[start])
+        start += 1
+    return b"".join(kept[start:])
+
+
+def read(file: Path, since: float = 0.0) -> list[Turn]:
+    """
+    The turns that began at *since* or later, in seconds since the epoch, each once, oldest first.
+
+    None where there is no file. `OSError` and `TallyError` if it cannot be read, or could be another user's.
+    """
+    try:
+        data = read_write.read_own(file, 2 * MAX_BYTES)
+    except FileNotFoundError:
+        return []
+    found = {turn.id: turn for _, turn in _turns(data)}
+    return sorted((turn for turn in found.values() if turn.began >= since), key=lambda turn: (turn.began, turn.id))
+
+
+def recent(environ: Mapping[str, str], clock: float, days: int) -> History:
+    """The *days* days up to *clock*, in seconds since the epoch, that of *clock* among them. Errors as of `read`."""
+    local = time.localtime(clock)
+    starts = [
+        time.mktime((local.tm_year, local.tm_mon, local.tm_mday - back, 0, 0, 0, 0, 0, -1))
+        for back in range(days - 1, -1, -1)
+    ]
+    lives = functools.cache(lambda host: isinstance(read_living(directory(environ) / f"{host}.json"), Snapshot))
+    found = read(path(environ), starts[0])
+    # What goes on in a host that lives has gone on since it was written.
+    turns = without_repeated(
+        [turn.at(clock) if turn.doing and lives(turn.id.partition(":")[0]) else turn for turn in found]
+    )
+    # Noon: an hour more or less, where the clocks are changed, is the same day.
+    return History(tuple(today(start + 12 * 3600) for start in starts), tuple(turns), today)
+
+
+def problem(environ: Mapping[str, str]) -> str:
+    """Why nothing can be written there, in words; nothing if it can."""
+    file = path(environ)
+    place = next((part for part in (file, *file.parents) if part.exists()), Path("/"))
+    try:
+        if place in (file, file.parent):
+            checked_directory(file.parent)
+        if not os.access(place, os.W_OK):
+            return f"{place} cannot be written to"
+        if os.statvfs(place).f_bavail == 0:
+            return f"the disk of {place} is full"
+    except (OSError, TallyError) as error:
+        return str(error)
+    return ""
+
+
+def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:
+    """Yield why nothing can be written there, if a person wants a history at all."""
+    if load_config(environ)[0].history.keep and (found := problem(environ)):
+        yield Finding("history", Health.BROKEN, found, "until it can be written, `tally log` lacks what happens")
+
+
+def _turns(data: bytes) -> Iterator[tuple[bytes, Turn]]:
+    for line in data.split(b"\n"):
+        if not line or len(line) > MAX_LINE:
+            continue
+        try:
+            turn = Turn.from_json(values.load(line))
+        except DecodeError:
+            continue
+        if turn is not None:
+            yield line, turn
+
+
+def _line(turn: Turn) -> bytes:
+    line = json.dumps(turn.to_json(), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    # Few cells may be many bytes: emoji of many parts.
+    return line if len(line) <= MAX_LINE else _line(attrs.evolve(turn, title="", project="", asked=()))
+
+
+def _append(file: Path, data: bytes) -> None:
+    """Write *data* behind what is there; whole, or nothing of it."""
+    fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise read_write.FileError(file, "is not a regular file")
+        if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
+            data = b"\n" + data  # a line that the power cut off ends here
+        try:
+            if os.write(fd, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, found.st_size)
+            raise
+    finally:
+        os.close(fd)

@@ -1,0 +1,147 @@
+"""
+The turns of one host on disk, for `tally log`: summed up on the host's loop, written by a job of their own.
+
+A home that does not answer, is full or cannot be written to costs these and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from tallylight.config.settings import Config
+from tallylight.hosts.jobs import backoff
+from tallylight.model.errors import TallyError
+from tallylight.model.jobs import Submit
+from tallylight.parts import Context, HostPart
+from tallylight.parts.diary import history_file
+from tallylight.parts.diary.turns import Turn, Turns
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.waiting_time_file import today
+
+_JOB = "history"
+#: Turns that wait for the disk, at most; beyond that the oldest are lost.
+MAX_WAITING = 512
+#: Seconds between two looks at the clock.
+TICK_S = 1.0
+
+
+@attrs.define
+class KeptHistory:
+    """
+    Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
+
+    *told* is called with each new problem, once as long as it stays the same.
+    """
+
+    host: str
+    environ: Mapping[str, str]
+    submit: Submit
+    told: Callable[[str], None] = lambda _: None
+    clock: Callable[[], float] = attrs.field(factory=lambda: time.time)
+    _turns: Turns | None = None
+    _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
+    #: What is being written.
+    _in_work: tuple[Turn, ...] | None = None
+    #: The day of the last trimming of the file.
+    _day: str = ""
+    _tick_due: float = 0.0
+    _write_due: float = 0.0
+    _failures: int = 0
+    _error: str = ""
+    _is_broken: bool = False
+
+    def use(self, *, keep: bool) -> None:
+        """Whether turns are to be kept from now on."""
+        if not keep:
+            self._turns = None
+            self._waiting.clear()
+        elif self._turns is None and not self._is_broken:
+            self._turns = Turns(f"{self.host}-{os.getpid()}")
+
+    def tick(self, now: float, panes: Sequence[Pane] | None = None) -> None:
+        """
+        Sum up what is shown, *panes* if that is new, and write what is due.
+
+        A fault in that ends the history of this host, and no more.
+        """
+        if self._turns is None or (panes is None and now < self._tick_due):
+            return
+        clock = self.clock()
+        try:
+            if panes is not None:
+                self._waiting.extend(self._turns.take(panes, now, clock))
+            if now >= self._tick_due:
+                self._tick_due = now + TICK_S
+                self._waiting.extend(self._turns.tick(today(clock), now, clock))
+            self._write(now, clock)
+        except Exception as error:  # the lights must not suffer
+            self.use(keep=False)
+            self._is_broken = True
+            self.told(f"{_JOB} switched off: {type(error).__name__}: {error}")
+
+    def close(self, now: float) -> None:
+        """The host ends: write what there is, at once."""
+        if self._turns is None:
+            return
+        waiting = (*(self._in_work or ()), *self._waiting)
+        with contextlib.suppress(OSError, TallyError):  # there is no reader any more
+            history_file.append(history_file.path(self.environ), [*waiting, *self._turns.close(now, self.clock())])
+
+    def _write(self, now: float, clock: float) -> None:
+        """Have written what waits; on a new day what is too old is taken out, too."""
+        day = today(clock)
+        is_new_day = day != self._day
+        if self._in_work is not None or now < self._write_due or not (self._waiting or is_new_day):
+            return
+        turns = tuple(self._waiting)
+
+        def job() -> None:
+            # In here: where there is no HOME, the disk is asked for it.
+            file = history_file.path(self.environ)
+            if is_new_day:
+                history_file.trim(file, clock)
+            history_file.append(file, turns)
+
+        if self.submit(_JOB, job, lambda result: self._was_written(result, day, now)):
+            self._in_work = turns
+            self._waiting.clear()
+
+    def _was_written(self, result: object, day: str, now: float) -> None:
+        turns, self._in_work = self._in_work, None
+        if not isinstance(result, Exception):
+            self._day, self._failures, self._error = day, 0, ""
+            return
+        if self._turns is not None and turns:
+            later = tuple(self._waiting)
+            self._waiting.clear()
+            self._waiting.extend((*turns, *later))
+        if isinstance(result, history_file.BusyError):
+            return  # another host writes: with the next tick
+        self._failures += 1
+        self._write_due = now + backoff(self._failures)
+        if (error := str(result)) != self._error:
+            self._error = error
+            self.told(f"{_JOB}: {error}")
+
+
+class Diary(HostPart):
+    """The turns of one host, kept for `tally log`."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._kept = KeptHistory(context.name, context.environ, context.submit, context.report)
+
+    def use(self, config: Config) -> None:
+        self._kept.use(keep=config.history.keep)
+
+    def published(self, panes: Sequence[Pane] | None, now: float) -> None:
+        self._kept.tick(now, panes)
+
+    def close(self, now: float, is_lost: bool) -> None:  # noqa: ARG002
+        self._kept.close(now)

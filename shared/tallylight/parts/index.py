@@ -1,0 +1,235 @@
+"""
+The index of the parts: what each part says of itself, so that nobody has to import parts to learn their verbs.
+
+`tally parts` finds them and writes `<state directory>/parts/index.json`. An index of another build counts as none.
+Without one, the process that looks for a part finds all of them itself, which takes some hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import os
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any
+
+from tallylight import parts
+from tallylight.files import build, directories, extras, read_write
+from tallylight.model import attributes
+from tallylight.model.errors import TallyError
+from tallylight.parts import GROUP, Context, HostPart, Part, Verb
+from tallylight.wire import values
+from tallylight.wire.text import sanitise
+
+#: Of the file. Another number counts as no file.
+VERSION = 1
+#: Bytes of the file, parts in it, and characters of each text.
+MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
+#: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
+EXTRA = "parts"
+
+
+class MissingPartError(TallyError):
+    """An installation without the part that something needs."""
+
+
+@attributes.frozen
+class Found:
+    """One part: *fault* says why it could not be loaded, *is_on* that nobody has turned it off."""
+
+    part: Part
+    version: str = ""
+    fault: str = ""
+    is_on: bool = True
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether anything of it is used."""
+        return self.is_on and not self.fault
+
+
+def path(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the path of the index."""
+    return directories.state_dir(environ) / "parts" / "index.json"
+
+
+def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[Found, ...]:
+    """Return every part, those that are turned off or faulty included: as in the file, else as they are found."""
+    try:
+        kept = values.members(read_write.read_own(path(environ), MAX_BYTES))
+    except (OSError, TallyError):
+        kept = {}
+    off = _off(kept)
+    if kept.get("version") != VERSION or kept.get("build") != _build():
+        return tuple(attributes.evolve(found, is_on=found.part.name not in off) for found in find())
+    listed = kept.get("parts")
+    found = [_from_json(one, off) for one in (listed if isinstance(listed, list) else [])[:MAX_PARTS]]
+    return tuple(one for one in found if one is not None)
+
+
+def _build() -> str:
+    """Return which build this is, whichever Python runs it: kitty has one of its own."""
+    return re.sub(r"(?:, )?Python [^)]*", "", build.name())
+
+
+def find() -> Iterator[Found]:
+    """Yield the parts of this installation: our own, then those of other packages. The first with a name counts."""
+    extras.enable(EXTRA)
+    names: set[str] = set()
+    for name, version, load in (*_own(), *_of_others()):
+        if name in names or len(names) == MAX_PARTS:
+            continue
+        names.add(name)
+        try:
+            part = load()
+            if not isinstance(part, Part):
+                raise TypeError(f"it is no tallylight.parts.Part but {type(part).__name__}")
+            yield Found(attributes.evolve(part, name=name), version)
+        except Exception as error:  # whatever is wrong with a part costs that part
+            text = sanitise(f"{type(error).__name__}: {error}", cells=200)
+            yield Found(Part(name=name, about=""), version, text)
+
+
+def _own() -> Iterator[tuple[str, str, Any]]:
+    for module in pkgutil.iter_modules(parts.__path__):
+        if module.ispkg:
+            yield module.name, "", functools.partial(load, f"{parts.__name__}.{module.name}:PART")
+
+
+def _of_others() -> Iterator[tuple[str, str, Any]]:
+    import importlib.metadata  # as much to load as all else
+
+    for point in importlib.metadata.entry_points(group=GROUP):
+        yield point.name, point.dist.version if point.dist is not None else "", point.load
+
+
+def load(name: str) -> Any:
+    """Import what *name* names: a module, or an object in one, `module:object`."""
+    module, _, attribute = name.partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, attribute) if attribute else found
+
+
+def refresh(
+    environ: Mapping[str, str] = os.environ, *, on: Set[str] = frozenset(), off: Set[str] = frozenset()
+) -> tuple[Found, ...]:
+    """Find the parts again, turn those of *on* and *off* on and off, and write the index; `OSError` if that fails."""
+    file = path(environ)
+    try:
+        kept = values.members(read_write.read_own(file, MAX_BYTES))
+    except (OSError, TallyError):
+        kept = {}
+    are_off = (_off(kept) | off) - on
+    found = tuple(attributes.evolve(one, is_on=one.part.name not in are_off) for one in find())
+    document = {
+        "version": VERSION,
+        "build": _build(),
+        "off": sorted(are_off),
+        "parts": [_to_json(one) for one in found],
+    }
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    read_write.atomic_write(file, json.dumps(document, indent=1).encode(), 0o600)
+    _used.cache_clear()
+    return found
+
+
+def _off(kept: Mapping[str, object]) -> set[str]:
+    listed = kept.get("off")
+    return {name for name in (listed if isinstance(listed, list) else [])[:MAX_PARTS] if isinstance(name, str)}
+
+
+def _to_json(found: Found) -> dict[str, object]:
+    part = found.part
+    verbs = {name: [verb.group, verb.about, verb.module] for name, verb in part.verbs.items()}
+    return {
+        "name": part.name, "about": part.about, "version": found.version, "fault": found.fault, "verbs": verbs,
+        "host": part.host, "checks": part.checks, "serves": dict(part.serves),
+    }  # fmt: skip
+
+
+def _from_json(value: object, off: set[str]) -> Found | None:
+    if not isinstance(value, dict):
+        return None
+
+    def text(name: str) -> str:
+        return values.text(value.get(name), MAX_TEXT) or ""
+
+    verbs = {
+        name: Verb(*verb)
+        for name, verb in _members(value.get("verbs")).items()
+        if isinstance(verb, list) and len(verb) == 3 and all(isinstance(word, str) for word in verb)
+    }
+    serves = {name: one for name, one in _members(value.get("serves")).items() if isinstance(one, str)}
+    part = Part(
+        name=text("name"), about=text("about"), verbs=verbs, host=text("host"), checks=text("checks"), serves=serves
+    )
+    return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
+
+
+def _members(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+@functools.cache
+def _used() -> tuple[Found, ...]:
+    extras.enable(EXTRA)
+    return tuple(found for found in all_parts() if found.is_used)
+
+
+def verbs() -> dict[str, Verb]:
+    """Return the verbs of all parts that are used; the first part with a verb counts."""
+    found: dict[str, Verb] = {}
+    for one in _used():
+        found = {**one.part.verbs, **found}
+    return found
+
+
+def ask(name: str) -> Any:
+    """Return what a part serves by *name*; None if no part does."""
+    return next((load(found.part.serves[name]) for found in _used() if name in found.part.serves), None)
+
+
+def need(name: str, purpose: str) -> Any:
+    """Return what a part serves by *name*; `MissingPartError` with the *purpose* if no part does."""
+    if (found := ask(name)) is None:
+        raise MissingPartError(f"this installation lacks the part for {purpose}; `tally parts` lists what it has")
+    return found
+
+
+def checks() -> Iterator[tuple[str, Any]]:
+    """Yield the name of each part with checks, and the function that makes them."""
+    for found in _used():
+        if found.part.checks:
+            yield found.part.name, functools.partial(load, found.part.checks)
+
+
+def hosts(context: Context) -> dict[str, HostPart]:
+    """Return what each part adds to the host of *context*; a part that cannot be loaded is reported there."""
+    made: dict[str, HostPart] = {}
+    for name, kind in host_classes().items():
+        try:
+            made[name] = kind(context)
+        except Exception as error:  # a part must not cost a host
+            context.report(f"part {name}: {type(error).__name__}: {error}")
+    return made
+
+
+@functools.cache
+def host_classes() -> dict[str, Any]:
+    """Import what parts add to hosts, by the names of the parts. One that cannot be imported raises when it is made."""
+    found: dict[str, Any] = {}
+    for one in _used():
+        if one.part.host:
+            try:
+                found[one.part.name] = load(one.part.host)
+            except Exception as error:  # it is reported by the host
+                found[one.part.name] = functools.partial(_raise, error)
+    return found
+
+
+def _raise(error: Exception, _context: Context) -> HostPart:
+    raise error

@@ -1,0 +1,39 @@
+"""
+Recordings of a pane: asciicast files with evidence beside the output, how they are made and how they are replayed.
+
+Start with `asciicast` for the format and `replay` for what a recording's light would have been.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="lab",
+    about="recordings, agent files and how well screens were read",
+    verbs={
+        "agent": Verb(
+            "More to set up",
+            "describe an unknown agent, and test the description on recordings",
+            f"{__name__}.verbs.agent",
+        ),
+        "record": Verb(
+            "More to set up",
+            "run a command and record the session with its evidence",
+            f"{__name__}.verbs.record",
+        ),
+        "replay": Verb("More to set up", "show the light of a recorded session, and why", f"{__name__}.verbs.replay"),
+        "wrong": Verb(
+            "More to set up",
+            "say what was right where a light was wrong, and have a rule made of it",
+            f"{__name__}.verbs.wrong",
+        ),
+        "accuracy": Verb(
+            "More to set up",
+            "how well the screens of each version of each agent were read",
+            f"{__name__}.verbs.accuracy",
+        ),
+    },
+    host=f"{__name__}.grades:Accuracy",
+    checks=f"{__name__}.verbs.accuracy:checks",
+)

@@ -1,0 +1,152 @@
+"""
+A recording: asciicast v2, and evidence that is not output. https://docs.asciinema.org/manual/asciicast/v2/
+
+A header and events in the order of time: `o` what the program wrote, `i` what was typed, `r` a new size, `m` a mark.
+Ours is `x`, which players skip: what a host learns of a pane in another way than from its output. Its data is a string,
+as all data of the format is, and holds one JSON object with a `type`: those of `recordings.events`, and `raw`, the
+bytes (`base64`) that the next `o` or `i` means where they are no UTF-8.
+
+`Encoder` makes lines; `recordings.decoder` reads them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TypeAlias
+
+import attrs
+
+from tallylight.parts.lab import events
+from tallylight.parts.lab.events import Evidence
+from tallylight.relay.position import unfinished
+
+VERSION = 2
+#: Most bytes of one event; more become several.
+EVENT_LIMIT = 1 << 16
+
+
+@attrs.frozen
+class Header:
+    """
+    The first line. *timestamp* is when it was recorded, in seconds since the epoch; 0 if unknown.
+
+    *started* is the same, as exactly as it is known, so that what others saw at the time can be put beside it. It is no
+    part of the format, whose time stamps are whole.
+    """
+
+    columns: int = 80
+    rows: int = 24
+    timestamp: int = 0
+    started: float = 0.0
+    command: str = ""
+    title: str = ""
+    env: dict[str, str] = attrs.Factory(dict)
+
+
+@attrs.frozen
+class Output:
+    """The program wrote *data*."""
+
+    data: bytes
+
+
+@attrs.frozen
+class Input:
+    """The terminal sent *data*: keys, and what it answers by itself."""
+
+    data: bytes
+
+
+@attrs.frozen
+class Resize:
+    """The terminal has a new size."""
+
+    columns: int
+    rows: int
+
+
+@attrs.frozen
+class Mark:
+    """A place worth finding, such as the truth that a test knows."""
+
+    label: str
+
+
+What: TypeAlias = Output | Input | Resize | Mark | Evidence
+
+
+@attrs.frozen
+class Event:
+    """*what* happened *time* seconds after the start."""
+
+    time: float
+    what: What
+
+
+class Encoder:
+    """The lines of one recording. Times are seconds since its start; one that goes back is written as the last one."""
+
+    def __init__(self) -> None:
+        self._time = 0.0
+        #: The start of a character whose end has not come yet, of output and of input.
+        self._held = {"o": b"", "i": b""}
+
+    def header(self, header: Header) -> bytes:
+        """Return the first line."""
+        fields: dict[str, object] = {"version": VERSION, "width": header.columns, "height": header.rows}
+        for name in ("timestamp", "started", "command", "title", "env"):
+            if value := getattr(header, name):
+                fields[name] = value
+        return _line(fields)
+
+    def event(self, event: Event) -> bytes:
+        """Return the lines of *event*: none where it holds less than a character, many where it holds much."""
+        self._time = max(self._time, event.time)
+        match event.what:
+            case Output(data):
+                return self._bytes("o", data)
+            case Input(data):
+                return self._bytes("i", data)
+            case Resize(columns, rows):
+                return self._event("r", f"{columns}x{rows}")
+            case Mark(label):
+                return self._event("m", label)
+            case evidence:
+                return self._evidence(events.encode(evidence))
+
+    def finish(self) -> bytes:
+        """Return what was held back: the stream has ended in the middle of a character."""
+        return b"".join([self._text(code, held) for code, held in self._held.items() if held])
+
+    def _bytes(self, code: str, data: bytes) -> bytes:
+        data = self._held[code] + data
+        end = len(data) - unfinished(data)
+        self._held[code] = data[end:]
+        lines = []
+        start = 0
+        while start < end:
+            stop = min(start + EVENT_LIMIT, end)
+            stop -= unfinished(data[start:stop]) if stop < end else 0
+            lines.append(self._text(code, data[start:stop]))
+            start = stop
+        return b"".join(lines)
+
+    def _text(self, code: str, data: bytes) -> bytes:
+        try:
+            return self._event(code, data.decode())
+        except UnicodeDecodeError:
+            # Players want text; the bytes are in the line before.
+            raw = self._evidence({"type": "raw", "base64": base64.b64encode(data).decode("ascii")})
+            return raw + self._event(code, data.decode("utf-8", "replace"))
+
+    def _evidence(self, fields: dict[str, object]) -> bytes:
+        return self._event("x", json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
+
+    def _event(self, code: str, data: str) -> bytes:
+        return _line([round(self._time, 6), code, data])
+
+
+def _line(value: object) -> bytes:
+    # A title may hold what UTF-8 cannot: a lone surrogate becomes `?`.
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

@@ -1,0 +1,157 @@
+"""
+An agent file on a recording: which light it gives, by which of its rules, and how far that is from the truth.
+
+The recording is replayed as if the file had been there when it was made. Whether the program that was recorded is its
+agent is asked as a host asks it; a recording that does not tell the program is taken for one of the agent. What the
+program says of itself in a protocol is left out, since it is the file that is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.foreground import Identity, identify
+from tallylight.evidence.process import base_name
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.parts.lab import scoring
+from tallylight.parts.lab.asciicast import Event, Header
+from tallylight.parts.lab.events import Exit, ForegroundChange, Program
+from tallylight.parts.lab.replay import Replay
+from tallylight.tracker.foreground import Foreground
+
+#: When a host first sees who holds the foreground, in seconds.
+_SEEN_S = 0.25
+_RULE = "screen rule: "
+
+
+@attrs.frozen
+class Change:
+    """What was shown from a time on, and the source and rule of it."""
+
+    time: float
+    decision: Decision
+
+    @property
+    def words(self) -> tuple[object, ...]:
+        """What a person is told by it."""
+        decision = self.decision
+        return decision.status, decision.kind, decision.reason.source, decision.reason.rule
+
+
+def changes(replay: Replay, events: Iterable[Event]) -> Iterator[Change]:
+    """Each change of what *replay* shows of *events*."""
+    shown: tuple[object, ...] = ()
+    for event in events:
+        for decision in replay.play(event):
+            change = Change(replay.now, decision)
+            if change.words != shown:
+                shown = change.words
+                yield change
+
+
+def at(shown: Sequence[Change], time: float) -> Decision | None:
+    """What was *shown* at *time*."""
+    return next((change.decision for change in reversed(shown) if change.time <= time), None)
+
+
+@attrs.frozen
+class Result:
+    """
+    One recording: what was shown, the *score* where the truth is marked, and the *partings* from it.
+
+    *strange* is a program in it that the file does not name.
+    """
+
+    changes: tuple[Change, ...]
+    end: float
+    used: frozenset[str]
+    score: scoring.Score | None
+    partings: tuple[str, ...]
+    strange: str = ""
+
+    def at(self, time: float) -> Decision | None:
+        """What was shown at *time*."""
+        return at(self.changes, time)
+
+    @property
+    def seconds(self) -> dict[Status, float]:
+        """How long each status was shown."""
+        found: dict[Status, float] = {}
+        for change, until in zip(self.changes, [*(c.time for c in self.changes[1:]), self.end], strict=True):
+            status = change.decision.status
+            found[status] = found.get(status, 0.0) + until - change.time
+        return found
+
+
+def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
+    """Try *agent* on one recording."""
+    replay = Replay(header, Agents([agent]), without={Source.PROTOCOL})
+    shown = tuple(changes(replay, held_by(events, agent)))
+    used = frozenset(rule_of(change.decision) for change in shown if change.decision.reason.source is Source.SCREEN)
+    truth = scoring.truth_of(events)
+    track = [(change.time, change.decision.status.value) for change in shown]
+    end = events[-1].time if events else 0.0
+    score = scoring.score(truth, track, end) if truth else None
+    partings = tuple(scoring.partings(truth, track, end))
+    programs = [event.what for event in events if isinstance(event.what, Program)]
+    strange = next((base_name(one.exe) for one in programs if _seen(one, agent).agent is None), "")
+    return Result(shown, end, used, score, partings, strange)
+
+
+def rule_of(decision: Decision) -> str:
+    """The name of the screen's rule that *decision* is by."""
+    return decision.reason.rule.removeprefix(_RULE).removesuffix("; seen")
+
+
+def _seen(program: Program, agent: Agent) -> Identity:
+    return identify([program.process], Agents([agent]))
+
+
+def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, in which *agent* holds the foreground: as they tell themselves, else from the start to the exit."""
+    events = list(events)
+    if any(isinstance(event.what, Program) for event in events):
+        return _named(events, agent)
+    holders = [event.what.foreground for event in events if isinstance(event.what, ForegroundChange)]
+    if any(holder is not None and holder.name == agent.name and not holder.is_candidate for holder in holders):
+        return iter(events)
+    return _throughout(events, agent)
+
+
+def _throughout(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, in which *agent* holds the foreground from the start to the exit."""
+    speaks = bool(agent.title_rules) or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    begin: ForegroundChange | None = ForegroundChange(Foreground(agent.name, 1, speaks=speaks))
+    for event in events:
+        if isinstance(event.what, ForegroundChange):
+            continue
+        if begin is not None and event.time >= _SEEN_S:
+            yield Event(_SEEN_S, begin)
+            begin = None
+        yield event
+        if isinstance(event.what, Exit) and begin is None:
+            yield Event(event.time, ForegroundChange(None))
+
+
+def _named(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, with who holds the foreground as a host with the file of *agent* would see it."""
+    for event in events:
+        match event.what:
+            case Program() as program:
+                found = _seen(program, agent)
+                holder = Foreground(agent.name, 1, speaks=found.speaks) if found.agent is not None else None
+                yield Event(event.time, ForegroundChange(holder))
+            case ForegroundChange(Foreground(is_candidate=True)):
+                pass  # without the file it was taken for an agent by what it did
+            case ForegroundChange(None):
+                yield event
+            case Exit():
+                yield event
+                yield Event(event.time, ForegroundChange(None))
+            case _:
+                yield event

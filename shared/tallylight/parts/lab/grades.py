@@ -1,0 +1,199 @@
+"""
+How well titles and screens were read, for `tally accuracy`: graded on the host's loop, kept by a job of its own.
+
+`<state directory>/history/accuracy.json` has an entry for each day, agent and version, and no text of a conversation.
+A disk that refuses costs nothing but these.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from tallylight.config.settings import Config
+from tallylight.evidence.process import Process
+from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
+from tallylight.model import attributes
+from tallylight.model.jobs import Submit
+from tallylight.model.limits import MAX_WORD
+from tallylight.pane.package import version_of
+from tallylight.pane.pane import Pane
+from tallylight.parts import Context, HostPart
+from tallylight.parts.lab.grading import Grader, Seconds
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.values import ID, Json, Reads, declared, key, many, short, write
+from tallylight.snapshot.waiting_time_file import today
+from tallylight.snapshot.writer import checked_directory
+from tallylight.wire import values
+
+#: Of the file and of `--json`.
+VERSION = 1
+KEPT_DAYS, MAX_GRADES, MAX_BYTES = 60, 1000, 1_000_000
+#: In a turn that was misread the reading was wrong for longer, in seconds: what is gone stays for two looks.
+WRONG_S = 2.0
+#: Seconds between two writings, turns that wait for one, and runs of which the version is remembered.
+EVERY_S, MAX_WAITING, MAX_RUNS = 10.0, 256, 256
+_DAY_S = 24 * 3600.0
+_SUMS = ("turns", "misread", *(one.name for one in attrs.fields(Seconds)))
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+@attributes.frozen(kw_only=True)
+class Grade:
+    """What the turns of one version of an agent came to on one day; added up, as of the last day."""
+
+    day: str = attributes.field(metadata=declared("", short(10)))
+    agent: str = attributes.field(metadata=declared("", ID))
+    version: str = key("", form=short(MAX_WORD))
+    turns: int = key(0)
+    #: Of them those in which what was read was wrong for more than `WRONG_S`.
+    misread: int = key(0)
+    graded_s: float = key(0.0)
+    waiting_s: float = key(0.0)
+    missed_s: float = key(0.0)
+    false_s: float = key(0.0)
+    work_s: float = key(0.0)
+    #: The last one that was misread: the address of its pane, and when it was over, in seconds since the epoch.
+    pane: str = key("", is_always=False)
+    at: float = key(0.0, is_always=False)
+
+    from_json = Reads()
+
+    def plus(self, other: Grade) -> Grade:
+        """Both together."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        last = max(self, other, key=lambda grade: grade.at)
+        return attributes.evolve(last, day=max(self.day, other.day), **sums)
+
+    def to_json(self) -> Json:
+        """What is written: seconds to a tenth."""
+        return {name: round(value, 1) if isinstance(value, float) else value for name, value in write(self).items()}
+
+
+_GRADES = many(Grade, MAX_GRADES)
+
+
+def path(environ: Mapping[str, str]) -> Path:
+    """Where the file is."""
+    return directories.state_dir(environ) / "history" / "accuracy.json"
+
+
+def read(file: Path) -> list[Grade]:
+    """All that is kept, the oldest day first; `OSError` and `TallyError` if the disk or the directory is of no use."""
+    try:
+        found = values.members(read_write.read_own(file, MAX_BYTES))  # what is broken is begun again
+    except FileNotFoundError:
+        return []
+    grades: tuple[Grade, ...] = _GRADES.read(found.get("grades"))
+    return sorted(grades, key=lambda grade: grade.day)
+
+
+def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
+    """Add *grades* to what is kept, and take out the days before *oldest*. Errors as of `read`, and `BusyError`."""
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    checked_directory(file.parent, create=True)
+    with locked(file.parent, "another host writes"):
+        found: dict[tuple[str, str, str], Grade] = {}
+        for grade in (*read(file), *grades):
+            name = grade.day, grade.agent, grade.version
+            found[name] = found[name].plus(grade) if name in found else grade
+        rows = sorted((grade for grade in found.values() if grade.day >= oldest), key=lambda grade: grade.day)
+        data = json.dumps({"version": VERSION, "grades": [grade.to_json() for grade in rows[-MAX_GRADES:]]})
+        read_write.atomic_write(file, data.encode(), 0o600)
+
+
+@attrs.define
+class Grades(Generic[Id]):
+    """Grades the panes of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds."""
+
+    host: str
+    environ: Mapping[str, str]
+    submit: Submit
+    clock: Callable[[], float] = time.time
+    _is_kept: bool = False
+    #: The run in each pane, and who grades it.
+    _graders: dict[Id, tuple[tuple[int, int], Grader]] = attrs.field(factory=dict)
+    #: Of which process the version is to be looked up, while it is the one that runs; and a turn of it that is over.
+    _waiting: deque[tuple[Process, Grade | None]] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
+    _due: float = 0.0
+    #: The job's: the version of a process, once it was looked up, and what has yet to be written.
+    _version: Callable[[Process], str] = attrs.field(factory=lambda: functools.lru_cache(MAX_RUNS)(version_of))
+    _unwritten: deque[Grade] = attrs.field(factory=lambda: deque(maxlen=MAX_GRADES))
+
+    def use(self, *, keep: bool) -> None:
+        """Whether anything is to be graded and kept from now on."""
+        self._is_kept = keep
+        if not keep:
+            self._graders.clear()
+            self._waiting.clear()
+
+    def see(self, id_: Id, pane: Pane, now: float) -> None:
+        """Something is new in *pane*."""
+        agent, process = pane.agent, pane.agent_process
+        if not self._is_kept or agent is None or process is None:
+            self._graders.pop(id_, None)
+            return
+        run, grader = self._graders.get(id_, (None, Grader()))
+        if run != process.run:
+            grader = Grader()
+            self._graders[id_] = process.run, grader
+            self._waiting.append((process, None))
+        if (turn := grader.see(pane.tracker, now)) is not None:
+            grade = Grade(day="", agent=agent.name, turns=1, **attrs.asdict(turn))
+            if turn.wrong_s > WRONG_S:
+                address = f"{self.host}-{os.getpid()}:{id_}"
+                grade = attributes.evolve(grade, misread=1, pane=address, at=self.clock())
+            self._waiting.append((process, grade))
+
+    def forget(self, id_: Id) -> None:
+        """The pane is gone."""
+        self._graders.pop(id_, None)
+
+    def tick(self, now: float) -> None:
+        """Have kept what waits, now and then."""
+        if not self._waiting or now < self._due:
+            return
+        if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting)), lambda _: None):
+            self._waiting.clear()
+            self._due = now + EVERY_S
+
+    def _keep(self, waiting: Iterable[tuple[Process, Grade | None]]) -> None:
+        """What cannot be written now goes with the next ones."""
+        clock = self.clock()
+        for process, grade in waiting:
+            version = self._version(process)
+            if grade is not None:
+                self._unwritten.append(attributes.evolve(grade, day=today(clock), version=version))
+        if self._unwritten:
+            add(path(self.environ), self._unwritten, today(clock - KEPT_DAYS * _DAY_S))
+            self._unwritten.clear()
+
+
+class Accuracy(HostPart):
+    """The grades of one host, kept for `tally accuracy`."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._grades: Grades[Any] = Grades(context.name, context.environ, context.submit)
+
+    def use(self, config: Config) -> None:
+        self._grades.use(keep=config.history.keep)
+
+    def changed(self, id_: Any, pane: Pane, now: float) -> None:
+        self._grades.see(id_, pane, now)
+
+    def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:  # noqa: ARG002
+        self._grades.tick(now)
+
+    def forget(self, id_: Any) -> None:
+        self._grades.forget(id_)

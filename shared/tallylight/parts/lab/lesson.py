@@ -1,0 +1,121 @@
+"""
+A lesson: the rules that make a wrong light right, drafted from the screens on which it was wrong.
+
+A stretch goes in, with what a person says of a few of its screens. Rules are drafted only for what was shown wrong, and
+are added to those of the agent. They are tried by a replay: at the priority of such rules, then above each rule that
+was wrong, then above all others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from tallylight.agents.agent import Agent, parse_agent, together
+from tallylight.agents.screens import MAX_PRIORITY
+from tallylight.evidence import choices, dialogs, offers, prompts, structure
+from tallylight.model.decision import Decision
+from tallylight.parts.lab import draft
+from tallylight.parts.lab.check import Result, check, rule_of
+from tallylight.parts.lab.draft import Draft
+from tallylight.parts.lab.sightings import ASKING, Seen, Sighting
+from tallylight.parts.lab.stretch import Stretch
+
+#: Above the rules that an agent has.
+_ABOVE = 60.0
+#: Rules whose names are tried, until one is free.
+_MANY = 100
+
+
+@attrs.frozen
+class Lesson:
+    """*text* is the file that adds the rules, `""` if there are none; *wrong* and *left* the screens shown wrong."""
+
+    text: str
+    agent: Agent
+    wrong: tuple[Sighting, ...]
+    left: tuple[Sighting, ...]
+
+
+def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesson:
+    """What is to be added to *base* so that *stretch* is right; *before* is the file of what was added already."""
+    given = [(stretch.header, stretch.events)]
+    shown = check(stretch.header, stretch.events, base)
+    wrongs = list(draft.wrongs(shown, seen))
+    wrong = [look for look, _ in wrongs]
+    labels = {look.label for look in wrong}
+    found = draft.draft([_read(seen, shown)])
+    best = Lesson("", base, tuple(wrong), tuple(wrong))
+    for least in (-math.inf, *_above(base, [decision for _, decision in wrongs]), _ABOVE):
+        rules = [attrs.evolve(rule, least=least) for rule in found.rules if draft.is_for(rule, labels)]
+        tried = attrs.evolve(found, rules=tuple(_named(rules, base)))
+        kept, left = draft.proved(tried, lambda one: _added(base, one), given, [seen])
+        if kept.rules and len(left) < len(best.left):
+            text = _text(base.name, kept, before)
+            best = Lesson(text, _added(base, kept), tuple(wrong), tuple(look for _, look, _ in left))
+    return best
+
+
+def _read(seen: Seen, shown: Result) -> Seen:
+    """*seen*, of whose dialogs those that are *shown* need no rule, and all others do, whatever they look like."""
+    looks = (
+        attrs.evolve(look, is_read=draft.parting(shown, look) is None) if look.label == ASKING else look
+        for look in seen.sightings
+    )
+    return attrs.evolve(seen, sightings=tuple(looks))
+
+
+def _above(base: Agent, wrong: Sequence[Decision]) -> list[float]:
+    """Priorities right above the rules of *base* that have read what was *wrong*."""
+    names = {rule_of(decision) for decision in wrong}
+    return sorted({min(rule.priority + 1, MAX_PRIORITY) for rule in base.screen_rules if rule.name in names})
+
+
+def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:
+    """*rules* by names that *base* has not."""
+    taken = {rule.name for rule in base.screen_rules}
+    found = []
+    for rule in rules:
+        names = (f"taught {rule.name}", *(f"taught {rule.name} {number}" for number in range(2, _MANY)))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        found.append(attrs.evolve(rule, name=name))
+    return found
+
+
+def _text(name: str, found: Draft, before: str) -> str:
+    start = before.rstrip("\n") or f'# What `tally wrong` was taught of {name}.\nname = "{name}"\nadds = true'
+    return "\n".join([start, *draft.rules_of(found)]) + "\n"
+
+
+def _added(base: Agent, found: Draft) -> Agent:
+    return together(base, parse_agent(_text(base.name, found, ""), "taught"))
+
+
+def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
+    """For how many seconds *stretch* would have had another light with *after*."""
+    was, now = (check(stretch.header, stretch.events, agent) for agent in (before, after))
+    times = sorted({change.time for change in (*was.changes, *now.changes)} | {stretch.end})
+    seconds = 0.0
+    for at, until in itertools.pairwise(times):
+        shown = [result.at(at) for result in (was, now)]
+        words = {decision.status if decision is not None else None for decision in shown}
+        seconds += (until - at) * (len(words) > 1)
+    return seconds
+
+
+def patterns(agent: Agent | None) -> Iterator[str]:
+    """The patterns by which the screens of any program are read, and the titles and screens of *agent*."""
+    for module in (choices, dialogs, offers, prompts, structure):
+        yield from (value.pattern for value in vars(module).values() if isinstance(value, re.Pattern))
+    if agent is None:
+        return
+    yield from (item for title in agent.title_rules for item in title.items)
+    for rule in agent.screen_rules:
+        for pattern in (*rule.lines, *rule.without, *rule.not_below, rule.question, rule.top):
+            if pattern is not None:
+                yield pattern.pattern

@@ -1,0 +1,91 @@
+"""
+The processes of a recorded pane: what a pane asks of the process table, answered from what was recorded of it.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import Process
+from tallylight.evidence.unknown import candidate
+from tallylight.parts.lab.events import ForegroundChange
+
+
+class RecordedProcesses:
+    """
+    A `pane.processes.Foregrounds` and a `process_table.Table` in one: who holds the foreground is all that is known.
+
+    An agent that nobody knows here is one all the same, without rules of its own: the recording says so.
+    """
+
+    def __init__(self, agents: Agents) -> None:
+        self._agents = agents
+        self._identity = NOBODY
+        self._is_gone = True
+
+    def change(self, change: ForegroundChange) -> int:
+        """Take in *change*; the process group to look at."""
+        self._is_gone = change.is_gone
+        found = change.foreground
+        if found is None:
+            self._identity = NOBODY
+            return 0
+        process = Process(found.instance, comm=found.name)
+        known = self._agents.get(found.name) if found.is_agent else None
+        strange = candidate(found.name) if found.is_candidate else Agent(name=found.name, display=found.name)
+        agent = (known or strange) if found.is_agent else None
+        self._identity = Identity(
+            leader=process,
+            agent=agent,
+            process=process,
+            is_remote=not found.is_agent,
+            rule=found.name,
+            speaks=found.speaks,
+            is_candidate=found.is_candidate,
+        )
+        return found.instance
+
+    @property
+    def has_foreground(self) -> bool:
+        """Whether anything of interest holds the foreground."""
+        return self._identity is not NOBODY
+
+    def look(self, pgid: int) -> Identity:  # noqa: ARG002 - there is only one
+        """Who holds the foreground."""
+        return self._identity
+
+    anew = look
+
+    def forget(self, pgid: int) -> None:
+        """Nothing is kept that could be forgotten."""
+
+    # The rest is a `process_table.Table`: of one process, of which nothing more was recorded.
+
+    def get(self, pid: int) -> Process | None:
+        """The process *pid*, if it is the one in the foreground."""
+        process = self._identity.process
+        return process if process is not None and process.pid == pid else None
+
+    token = fingerprint = get
+
+    def start(self, pid: int) -> int | None:  # noqa: ARG002
+        """The start of the process that held the foreground before; None if it has ended."""
+        return None if self._is_gone else 0
+
+    def start_time(self, pid: int) -> float | None:  # noqa: ARG002
+        """None: when a process was started is not recorded."""
+        return None
+
+    def cwd(self, pid: int) -> str:  # noqa: ARG002
+        """Nothing: where a process works is not recorded."""
+        return ""
+
+    def environ(self, pid: int) -> dict[str, str]:  # noqa: ARG002
+        """Nothing: an environment is not recorded."""
+        return {}
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:  # noqa: ARG002
+        """None: only who holds the foreground is recorded."""
+        return ()
+
+    group = descendants

@@ -1,0 +1,241 @@
+"""
+A replay: the events of a recording, told to a pane as a host would have told them.
+
+Events go in, in the order of their time; `decision` is what the pane showed then. Time is the recording's. The pane is
+the engine of every host (`pane.pane`); the replay is its host, and does as kitty's does: what a terminal tells (`TOLD`)
+is passed on when it is written, and every `POLL_S` there is a tick, with a look at the screen that the output has drawn
+on a `Grid`. Nobody looks at the pane: what is *done* stays so.
+
+What a host asks its processes and files for is in the recording as evidence. Of the output a pane hears only what a
+terminal tells; of all else only what a relay, if one is given, makes of it. Where a recording tells the moments of its
+host (`events.Moment`), nothing is done in between: what a host has kept gives the lights that it gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from tallylight import wire
+from tallylight.agents.agent import Agents
+from tallylight.evidence import notified
+from tallylight.evidence.screen import Look
+from tallylight.model.decision import Decision
+from tallylight.model.report import Report, Source
+from tallylight.pane.pane import Pane
+from tallylight.pane.screen_looks import CALM_EVERY
+from tallylight.pane.tape import Tape
+from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
+from tallylight.parts.lab.events import Claimed, Exit, ForegroundChange, Moment
+from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.processes import RecordedProcesses
+from tallylight.parts.lab.selective import SelectiveTracker
+from tallylight.relay.core import RelayCore
+from tallylight.wire import osc9_4, osc133
+from tallylight.wire.envelope import CARRIER
+from tallylight.wire.notification import Chunk, Notification, Notifications
+from tallylight.wire.osc9_4 import ProgressReport
+from tallylight.wire.osc133 import Mark
+from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.title import Title
+from tallylight.wire.user_var import UserVar
+
+#: The OSC numbers that terminals tell their hosts of.
+TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
+#: By which a shell shows that a signal ended a command.
+_SIGNALLED = 128
+#: For so long, in seconds, a pane is looked at in which nothing happens: all that time alone decides is over by then.
+#: The rest of such a gap is passed over, as a host does after its machine was suspended.
+REST_S = 900.0
+#: How often, in seconds, a host ticks.
+POLL_S = 0.25
+
+
+class Replay:
+    """One recording, behind a *relay* or not. Sources in *without* are not heard."""
+
+    def __init__(
+        self,
+        header: Header,
+        agents: Agents,
+        *,
+        relay: RelayCore | None = None,
+        without: Collection[Source] = (),
+    ) -> None:
+        self.now = 0.0
+        #: What could not be taken in, for a mistake of ours: a line each.
+        self.faults: list[str] = []
+        tracker = SelectiveTracker(without)
+        self._processes = RecordedProcesses(agents)
+        self._pane = Pane(tracker.timing, self._processes, self._processes, self.faults.append, tracker=tracker)
+        self._relay = relay
+        self._scanner = Scanner()
+        self._grid = Grid(header.columns, header.rows)
+        #: What is on the grid, until something is drawn.
+        self._look: Look | None = None
+        self._notifications = Notifications()
+        self._has_bar = False
+        #: Whether the recording shows when its host did what.
+        self._is_told = False
+        self._ticks = 0
+        #: How the command ended, until its foreground is known to be gone.
+        self._exit: Exit | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """What the pane shows."""
+        return self._pane.decision
+
+    @property
+    def tape(self) -> Tape:
+        """What the pane remembers of it."""
+        return self._pane.tape
+
+    def play(self, event: Event) -> Iterator[Decision]:
+        """Let time pass until *event* and take it in; yield the decision after each step on the way."""
+        yield from self.advance(event.time)
+        now = self.now
+        match event.what:
+            case Output(data):
+                if self._relay is None:
+                    self._output(data)
+                else:
+                    self._relay.from_child(data, now)
+            case Resize(columns, rows):
+                self._grid.resize(columns, rows)
+                self._look = None
+                if self._relay is not None:
+                    self._relay.resized(now)
+            case ForegroundChange() as change:
+                self._pane.foreground(self._processes.change(change), now)
+            case Exit():
+                self._exit = event.what
+                if self._relay is not None:
+                    self._relay.finished(now, event.what.code, event.what.signal)
+            case Report() as report:
+                self._pane.own_files.read_elsewhere(report, now)
+            case Claimed(report, age):
+                self._pane.conversation.heard(report)
+                self._pane.tracker.report(report, now, now - age)
+            case Moment(what):
+                self._is_told = True
+                self._do(what, now)
+        self._take_from_relay()
+        if self._exit is not None and not self._processes.has_foreground:
+            code, signal = self._exit.code, self._exit.signal
+            self._exit = None
+            self._pane.marked(False, code if signal is None else _SIGNALLED + signal, now)
+        yield self.decision
+
+    def _do(self, what: str, now: float) -> None:
+        """What the host did just then."""
+        pane = self._pane
+        match what:
+            case "look":
+                pane.screen(self._read_screen, now)
+            case "tick":
+                pane.tick(now)
+            case "bar" | "no bar":
+                pane.progress(what == "bar", now)
+            case "seen":
+                pane.tracker.seen(now)
+
+    def finish(self) -> Iterator[Decision]:
+        """Yield what was decided last and is held back only because it came so soon after another change."""
+        yield from self.advance(self.now + self._pane.tracker.timing.debounce_s)
+
+    def advance(self, until: float) -> Iterator[Decision]:
+        """Let time pass; yield the decision at every time at which it may change."""
+        if self._is_told:
+            self.now = max(self.now, until)
+            return
+        rest = max(REST_S, 2 * self._pane.tracker.timing.fuse_s)
+        if until - self.now <= rest:
+            yield from self._pass(until)
+            return
+        yield from self._pass(self.now + rest)
+        self._pane.tracker.pause(until - self.now)
+        self.now = until
+        self._ticks = int(until / POLL_S)
+
+    def _pass(self, until: float) -> Iterator[Decision]:
+        ticked_at: float | None = None
+        while True:
+            deadline = self._pane.deadline()
+            if deadline is not None and deadline <= self.now:
+                # One that is still there although its time has come is not waited for again.
+                deadline = self.now if ticked_at != self.now else None
+            tick = (self._ticks + 1) * POLL_S
+            relay = self._relay.deadline() if self._relay is not None else None
+            if relay is not None:
+                relay = max(relay, self.now)
+            due = min(at for at in (deadline, tick, relay) if at is not None)
+            if due > until:
+                break
+            self.now = max(self.now, due)
+            if due == relay and self._relay is not None:
+                self._relay.tick(self.now)
+                self._take_from_relay()
+            if due == tick:
+                self._tick()
+                ticked_at = self.now
+            elif due == deadline:
+                self._pane.tick(self.now)
+                ticked_at = self.now
+            yield self.decision
+        self.now = max(self.now, until)
+
+    def _tick(self) -> None:
+        """What a host does at every tick."""
+        self._ticks += 1
+        pane = self._pane
+        if not pane.is_calm or self._ticks % CALM_EVERY == 0:
+            pane.screen(self._read_screen, self.now)
+        pane.progress(self._has_bar, self.now)
+        pane.tick(self.now)
+
+    def _read_screen(self) -> Look:
+        if self._look is None:
+            grid = self._grid
+            self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
+        return self._look
+
+    def _take_from_relay(self) -> None:
+        if self._relay is not None and (data := self._relay.to_terminal()):
+            self._output(data)
+
+    def _output(self, data: bytes) -> None:
+        items = self._scanner.feed(data)
+        for item in items:
+            if isinstance(item, Sequence) and item.number in TOLD:
+                self._receive(item)
+        self._grid.draw(items)
+        self._look = None
+
+    def _receive(self, sequence: Sequence) -> None:
+        pane, now = self._pane, self.now
+        match wire.decode(sequence):
+            case UserVar(name, value) if name == CARRIER:
+                pane.carrier(value, now)
+            case Title(text):
+                pane.title(text, now)
+            case ProgressReport(state):
+                self._has_bar = state != osc9_4.CLEAR
+            case Mark() as mark:
+                if mark.kind == osc133.COMMAND_START:
+                    pane.marked(True, None, now)
+                elif mark.kind in (osc133.PROMPT_START, osc133.COMMAND_END):
+                    # Of a shell without an end mark, kitty takes its prompt for one.
+                    pane.marked(False, mark.exit_code, now)
+            case _ if pane.agent is not None and sequence.number in (9, 99, 777):
+                self._receive_notification(sequence)
+
+    def _receive_notification(self, sequence: Sequence) -> None:
+        number, event = sequence.number or 0, wire.decode(sequence)
+        payload = sequence.body.decode("utf-8", "replace")
+        report = None
+        if number == 777 and notified.is_machine_talk(number, payload):
+            report = notified.spoken(number, payload, self.decision.status)
+        elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
+            report = notified.plain(number, whole.title, whole.body)
+        if report is not None:
+            self._pane.notified(report, self.now)

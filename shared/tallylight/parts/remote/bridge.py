@@ -1,0 +1,216 @@
+"""
+The far end of a bridge: writes this machine's panes to standard output, and carries out requests from standard input.
+
+Only the last state of a pane is sent: while the other end does not read, nothing piles up. What it asks is done like
+what a person of this machine asks at a list: by the module that answers, with the process and the screen compared once
+more. A kitty of this machine asks its own `[scripting] allow` as well, as for everything from outside of it.
+
+One loop, which waits for the two ends and the feed; what is asked is done on threads (`hosts.jobs`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import select
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import attrs
+
+from tallylight.actions import request
+from tallylight.actions.answer import Done
+from tallylight.actions.client import PaneClient
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Lines, Mark, TooLongError
+from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.mailbox import Mailbox
+from tallylight.model.errors import TallyError
+from tallylight.parts.remote.messages import (
+    BEAT_S,
+    CAN,
+    MAX_ASKED,
+    PROTOCOL,
+    Ask,
+    Beat,
+    Hello,
+    PaneGone,
+    PaneSaid,
+    Reply,
+    Whole,
+    decode,
+    encode,
+    is_id,
+)
+from tallylight.parts.remote.panes import Key
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.feed import Hosts
+from tallylight.snapshot.requests import Request, is_host
+from tallylight.snapshot.schema import Pane, Snapshot
+
+#: Bytes that may wait for the other end to read; beyond them no pane is sent.
+MAX_UNREAD = 64 * 1024
+#: The same, beyond which the other end is taken for gone: it asks and does not read.
+MAX_REPLIES = 8 * 1024 * 1024
+#: How often, in seconds, the hosts are looked at where nothing reports their writes.
+POLL_S = 0.2
+#: After so many seconds without a message the other end is gone: a lost connection is silent.
+GONE_S = 60.0
+_CHUNK = 64 * 1024
+_GONE = Refusal("gone", "that pane is gone; nothing was done")
+_BUSY = Refusal("busy", "something else is just being done to that pane; nothing was done")
+
+
+@attrs.define
+class Teller:
+    """What the other end has received, and what is new since. Grows with the panes, never with time."""
+
+    _wanted: dict[Key, Pane] = attrs.field(init=False, factory=dict)
+    _published: dict[Key, Pane] = attrs.field(init=False, factory=dict)
+    _is_whole: bool = attrs.field(init=False, default=False)
+
+    def show(self, hosts: Iterable[Snapshot]) -> None:
+        """Take what the *hosts* of this machine show now. What they show of other machines is left out."""
+        own = (host for host in hosts if not is_elsewhere(host.name) and is_host(host.name))
+        self._wanted = {(host.name, pane.id): pane for host in own for pane in host.panes if is_id(pane.id)}
+
+    def find(self, host: str, id_: str) -> Pane | None:
+        """The pane *id_* of *host*, as it was shown last."""
+        return self._wanted.get((host, id_))
+
+    def news(self) -> Iterator[bytes]:
+        """The lines to send; each counts as sent."""
+        for key in [key for key in self._published if key not in self._wanted]:
+            del self._published[key]
+            yield encode(PaneGone(*key))
+        for key, pane in self._wanted.items():
+            if self._published.get(key) != pane:
+                self._published[key] = pane
+                # Nothing that is of use on this machine alone, and the less where it is too long.
+                whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
+                shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
+                yield encode(PaneSaid(key[0], whole)) or encode(PaneSaid(key[0], shorter))
+        if not self._is_whole:
+            self._is_whole = True
+            yield encode(Whole())
+
+
+class Bridge:
+    """
+    One far end: reads *fd_in*, writes *fd_out*, which must not block. *client* does what is asked of panes.
+
+    *keep* is called about once a second: it may see to it that this machine has a host for its sessions.
+    """
+
+    def __init__(
+        self,
+        feed: Hosts,
+        client: PaneClient,
+        version: str,
+        environ: Mapping[str, str],
+        *,
+        keep: Callable[[], None] = lambda: None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._feed, self._client, self._environ, self._keep = feed, client, environ, keep
+        self.teller = Teller()
+        self._lines = Lines(MAX_ASKED)
+        self._results: Mailbox[Callable[[], None]] = Mailbox()
+        self._wake: int | None = None
+        self._jobs = Jobs(self._deliver)
+        self._news: Iterator[bytes] = self.teller.news()
+        self._unsent = bytearray(encode(Hello(PROTOCOL, version, CAN, round(wall(), 3))))
+        self._beat_at = self._received_at = time.monotonic()
+        self._kept_at = float("-inf")
+
+    def run(self, fd_in: int, fd_out: int) -> None:
+        """Until the other end is gone."""
+        wake, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        is_out = os.get_blocking(fd_out)
+        os.set_blocking(fd_out, False)
+        try:
+            while self._step(fd_in, fd_out, wake):
+                pass
+        except (OSError, TooLongError):
+            return
+        finally:
+            with contextlib.suppress(OSError):
+                os.set_blocking(fd_out, is_out)
+
+    def _step(self, fd_in: int, fd_out: int, wake: int) -> bool:
+        now = time.monotonic()
+        if self._feed.poll(now):
+            self.teller.show(self._feed.snapshots)
+            self._news = self.teller.news()
+        feeds = self._feed.descriptors()
+        if now - self._kept_at >= 1.0:
+            self._kept_at = now
+            self._keep()
+        self._fill(now)
+        waiting = [fd_in, wake, *(feeds or ())]
+        patience = POLL_S if feeds is None else min(1.0, BEAT_S)
+        readable, writable, _ = select.select(waiting, [fd_out] if self._unsent else [], [], patience)
+        if writable:
+            with contextlib.suppress(BlockingIOError):
+                del self._unsent[: os.write(fd_out, self._unsent[:_CHUNK])]
+        if wake in readable:
+            os.read(wake, _CHUNK)
+        while not self._results.is_empty():
+            self._results.get()()
+        if fd_in in readable:
+            if not (data := os.read(fd_in, _CHUNK)):
+                return False
+            self._received_at = now
+            for line in self._lines.feed(data):
+                self._received(line)
+        return now - self._received_at < GONE_S and len(self._unsent) < MAX_REPLIES
+
+    def _fill(self, now: float) -> None:
+        """Have the other end told what is new, as much as it reads."""
+        if now - self._beat_at >= BEAT_S:
+            self._beat_at = now
+            if not self._unsent:
+                self._unsent += encode(Beat())
+        while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
+            self._unsent += line
+
+    # What is asked -------------------------------------------------------------------------------------------
+
+    def _received(self, line: bytes) -> None:
+        """Do what *line* asks, away from here; what is no question is passed over."""
+        asked = decode(line)
+        if not isinstance(asked, Ask):
+            return
+        host, id_ = asked.host, asked.asked.pane
+        pane = self.teller.find(host, id_)
+        if pane is None:
+            self._reply(asked, _GONE)
+            return
+        perform = functools.partial(self._perform, asked, Found(host, pane))
+        if not self._jobs.submit((host, id_), perform, functools.partial(self._reply, asked)):
+            self._reply(asked, _BUSY)
+
+    def _perform(self, asked: Ask, found: Found) -> request.Reply:
+        if isinstance(mark := asked.asked, Mark):
+            requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
+            return Done(mark.pane, "")
+        return self._client.perform(found, asked.asked)
+
+    def _reply(self, asked: Ask, result: object) -> None:
+        """Reply with what `_perform` returned, or with what it raised."""
+        if isinstance(result, TallyError):
+            result = Refusal("unreachable", str(result))
+        elif isinstance(result, Exception):
+            result = Refusal("failed", f"it failed there: {type(result).__name__}")
+        too_long = Refusal("too-long", "that is too long to send")
+        self._unsent += encode(Reply(asked.number, result)) or encode(Reply(asked.number, too_long))  # type: ignore[arg-type]
+
+    def _deliver(self, call: Callable[[], None]) -> None:
+        self._results.put(call)
+        if self._wake is not None:
+            with contextlib.suppress(BlockingIOError, OSError):
+                os.write(self._wake, b"x")

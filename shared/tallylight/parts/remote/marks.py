@@ -1,0 +1,58 @@
+"""
+Marks of other machines: what a person who sees this machine's panes elsewhere asks for them, `seen` or `snooze`.
+
+This machine decides, and only where its configuration says `marks = true`. A mark counts for a pane that is there now
+and shows what the person saw; one that the broker had in store, or that is one too many, counts for nothing. No mark
+types or starts anything: what becomes of it is a request of `snapshot.requests`, as of `tally seen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.model.bucket import Bucket
+from tallylight.model.status import NEEDS_PERSON
+from tallylight.parts.remote.topics import decode_mark
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Snapshot
+
+#: Marks that are taken at once, and a second.
+BURST, PER_SECOND = 20, 2.0
+#: By how many seconds the beginning of a status may differ between two writings of it.
+SAME_S = 0.5
+
+
+@attrs.define
+class Marks:
+    """What is taken of what is asked. *is_allowed*: the configuration of this machine."""
+
+    is_allowed: bool
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(PER_SECOND, BURST))
+    _is_flooded: bool = False
+
+    def take(
+        self, host: str, id_: str, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
+    ) -> Request | str:
+        """
+        What to ask of *host* for its pane *id_*; or why nothing is to be asked, in words, none where that was said of
+        the one before, too. *now* is monotonic.
+        """
+        was_flooded, self._is_flooded = self._is_flooded, not self._room.take(now)
+        if self._is_flooded:
+            return "" if was_flooded else f"more than {BURST} marks at once"
+        if not self.is_allowed:
+            return "this machine takes no marks: `marks = true` in [fleet] allows them"
+        mark = decode_mark(payload)
+        if is_stored or mark is None:
+            return "it is not a mark, or the broker kept it"
+        shown = (pane for one in hosts if one.name == host for pane in one.panes)
+        pane = next((pane for pane in shown if pane.id == id_), None)
+        if pane is None:
+            return "there is no such pane now"
+        if pane.status is not mark.status or abs(pane.since - mark.since) > SAME_S:
+            return f"it is {pane.status} now, and changed after it was seen"
+        if mark.verb == "snooze" and pane.status not in NEEDS_PERSON:
+            return f"it needs nothing now: it is {pane.status}"
+        return Request(mark.verb, pane.id, () if mark.minutes is None else (f"{mark.minutes:g}",))

@@ -1,0 +1,339 @@
+"""
+Open conversations: the agents of one host, kept on disk so that they can be resumed after a crash or a power cut.
+
+`<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: which
+conversation, where, its place and its tab, and what it last asked. One writer a file. It survives its host: a terminal
+that ends closes its panes one by one, so a pane that goes is taken out only if the host still runs `SETTLE_S` later.
+Once the host is gone, `claim` takes a conversation out for the one process that starts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories, read_write
+from tallylight.files.lock import locked
+from tallylight.model.errors import TallyError
+from tallylight.model.limits import KEPT_S
+from tallylight.snapshot.schema import VERSION, Pane, Snapshot, Tab
+from tallylight.snapshot.values import text
+from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
+from tallylight.wire import values
+
+#: Conversations in one file, and files that a reader looks at, the newest first.
+MAX_PANES, MAX_FILES = 256, 64
+#: Of one file.
+MAX_BYTES = 1024 * 1024
+#: Seconds that a host must outlive a pane before its conversation counts as ended on purpose.
+SETTLE_S = 5.0
+#: Seconds between two writings at least, and between two of what has not changed at most.
+INTERVAL_S, REFRESH_S = 5.0, 600.0
+
+_OTHER = "another process claims what is open there"
+_NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
+
+
+def directory(environ: Mapping[str, str]) -> Path:
+    """Where the files of all hosts are."""
+    return directories.state_dir(environ) / "open"
+
+
+def is_open(pane: Pane) -> bool:
+    """Whether an agent with a known conversation runs in *pane*."""
+    return pane.agent_pid is not None and bool(pane.conversation.agent)
+
+
+#: What is kept of a pane as it is.
+_KEPT = (
+    "id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation", "resume",
+)  # fmt: skip
+
+
+def _kept(pane: Pane) -> Pane:
+    """What is kept of *pane*."""
+    return Pane(
+        **{name: getattr(pane, name) for name in _KEPT},
+        agent=pane.conversation.agent,
+        question=pane.question or pane.message,
+    )
+
+
+_NO_TAB = Tab()
+
+
+@attrs.define
+class OpenConversations:
+    """
+    The file of this process as the host *host*. `publish` what is shown; call `flush` when `due` says so.
+
+    *clock* is the wall clock, the `now` of the methods monotonic. A disk that fails costs the file and nothing else:
+    *error* says why.
+    """
+
+    path: Path
+    host: str
+    clock: Callable[[], float]
+    pid: int = attrs.field(factory=os.getpid)
+    error: str = ""
+    _started: float = attrs.field(init=False)
+    _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
+    _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
+    #: What was written last, as `_places` has it.
+    _written: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
+    #: Whether that is something else by now. `due` is asked much more often than anything changes.
+    _has_moved: bool = attrs.field(init=False, default=False)
+    _written_at: float = attrs.field(init=False, default=-math.inf)
+    #: Since when a pane that was written is missing.
+    _missing_since: float | None = attrs.field(init=False, default=None)
+
+    def __attrs_post_init__(self) -> None:
+        self._started = self.clock()
+
+    @classmethod
+    def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> OpenConversations:
+        """The file of this process. What is older than `KEPT_S` is removed."""
+        folder = directory(environ)
+        kept = cls(folder / f"{host}-{os.getpid()}-{int(clock() * 1000) % 10**13}.json", host, clock)
+        with contextlib.suppress(OSError, TallyError):
+            for path in _paths(folder):
+                is_old = clock() - path.lstat().st_mtime > KEPT_S
+                if is_old and not any(is_alive(one.host.pid, one.host.birth) for one in _read(path)[:1]):
+                    path.unlink()
+        return kept
+
+    def publish(self, panes: Iterable[Pane], now: float, tabs: Mapping[str, Tab] | None = None) -> None:
+        """Take in what the host shows now, and its *tabs* by their ids if it knows them; write it if that is due."""
+        self._tabs = tabs or {}
+        self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
+        there = {pane.id for pane in self._panes}
+        if all(place[0] in there for place in self._written):
+            self._missing_since = None
+        elif self._missing_since is None:
+            self._missing_since = now
+        self._has_moved = self._places() != self._written
+        self.flush(now)
+
+    def due(self, now: float) -> float | None:
+        """When `flush` has something to do; None if it has nothing."""
+        if self._missing_since is not None:
+            return max(self._missing_since + SETTLE_S, now)
+        if not self._panes:
+            return None
+        return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
+
+    def _places(self) -> list[tuple[object, ...]]:
+        """What of the panes is written again as soon as it changes. The rest changes at every turn."""
+        return [
+            (pane.id, pane.conversation, pane.resume, pane.tab, pane.os_window, self._tabs.get(pane.tab))
+            for pane in self._panes
+        ]
+
+    def close(self) -> None:
+        """The host ends and the agents go on without it, in their multiplexer: there is nothing to resume."""
+        self._panes = ()
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def flush(self, now: float) -> None:
+        """Write what is due."""
+        due = self.due(now)
+        if due is None or due > now:
+            return
+        self._written_at, self._missing_since = now, None
+        self._written, self._has_moved = self._places(), False
+        host = Snapshot(
+            host=self.host,
+            pid=self.pid,
+            started=self._started,
+            birth=birth_of(self.pid),
+            written=self.clock(),
+            panes=(),
+        )
+        kept = [
+            Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.tab, _NO_TAB))
+            for pane in self._panes
+        ]
+        try:
+            if kept:
+                self.path.parent.parent.mkdir(parents=True, exist_ok=True)
+                checked_directory(self.path.parent, create=True)
+            _save(self.path, kept)
+            self.error = ""
+        except (OSError, TallyError) as error:
+            self.error = str(error)
+
+
+@attrs.frozen
+class Lost:
+    """
+    A conversation that is kept: *pane* as the file at *path* has it, and *host*, the rest of that file.
+
+    *birth*: when its agent's process began (`birth_of`). *tab*: where it was.
+    """
+
+    path: Path
+    host: Snapshot
+    pane: Pane
+    birth: str = ""
+    tab: Tab = _NO_TAB
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its agent has ended, too: one in a multiplexer, or after nohup, outlives its host."""
+        return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether nobody sees its agent any more: it has ended, or its window of kitty's has."""
+        return self.is_over or self.host.host == "kitty"
+
+    @property
+    def place(self) -> str:
+        """What names it among all that are kept, as long as it is: its file and its pane."""
+        return f"{self.path.stem}:{self.pane.id}"
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The identity of this conversation."""
+        return _key(self.pane)
+
+
+def _key(pane: Pane) -> tuple[str, ...]:
+    """Its session; if that is not known, where it was, and how its program asked to be resumed."""
+    found = pane.conversation
+    return (found.agent, found.session) if found.session else (found.agent, "", found.cwd, *pane.resume)
+
+
+def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[list[Lost], list[TallyError]]:
+    """
+    The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
+
+    One that a host of *live* shows is left out: somebody has resumed it. Two agents in one directory of one host are
+    two, also where their conversations are unknown.
+    """
+    found: dict[tuple[str, ...], list[Lost]] = {}
+    # Without either, what runs in the same directory may be another conversation.
+    running = {
+        _key(pane)
+        for host in live
+        for pane in host.panes
+        if is_open(pane) and (pane.conversation.session or pane.resume)
+    }
+    kept, problems = read_kept(environ)
+    living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
+    for lost in kept:
+        if not living[lost.path] and lost.key not in running and lost.is_unseen:
+            same = found.setdefault(lost.key, [])
+            if not same or (same[0].path == lost.path and not lost.pane.conversation.session):
+                same.append(lost)
+    return [lost for same in found.values() for lost in same], problems
+
+
+def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]:
+    """All conversations that are kept, those of living hosts too, newest file first, and what is wrong with files."""
+    found: list[Lost] = []
+    problems: list[TallyError] = []
+    try:
+        paths = _paths(directory(environ))
+    except FileNotFoundError:
+        return [], []
+    except TallyError as error:
+        return [], [error]
+    except OSError as error:
+        return [], [SnapshotError(directory(environ), str(error))]
+    for path in paths:
+        try:
+            lost = [one for one in _read(path) if one.pane.conversation.agent]
+        except FileNotFoundError:
+            continue
+        except TallyError as error:
+            problems.append(error)
+        except OSError as error:
+            problems.append(SnapshotError(path, str(error)))
+        else:
+            number = functools.partial(values.digits, most=9)
+            found += sorted(lost, key=lambda one: (number(one.pane.os_window), one.tab.position, number(one.pane.tab)))
+    return found, problems
+
+
+def claim(lost: Iterable[Lost]) -> list[Lost]:
+    """Take *lost* out of their files, so that nobody else starts them; those that were still there."""
+    claimed: list[Lost] = []
+    by_path: dict[Path, list[Lost]] = {}
+    for one in lost:
+        by_path.setdefault(one.path, []).append(one)
+    for path, wanted in by_path.items():
+        with locked(checked_directory(path.parent), _OTHER, math.inf):
+            try:
+                file = _read(path)
+            except FileNotFoundError:
+                continue
+            there, gone = [one.pane for one in file], [one.pane for one in wanted]
+            _save(path, [one for one in file if one.pane not in gone])
+            claimed += [one for one in wanted if one.pane in there]
+    return claimed
+
+
+def put_back(lost: Lost) -> None:
+    """Undo the claim of *lost*: it was not started after all."""
+    with locked(checked_directory(lost.path.parent), _OTHER, math.inf):
+        try:
+            file = _read(lost.path)
+        except FileNotFoundError:
+            file = []
+        _save(lost.path, [*file, lost])
+
+
+def _save(path: Path, kept: Sequence[Lost]) -> None:
+    """Write what is *kept* of one host; where that is nothing, there is no file."""
+    if not kept:
+        path.unlink(missing_ok=True)
+        return
+    snapshot = attrs.evolve(kept[0].host, panes=tuple(one.pane for one in kept))
+    births = {one.pane.id: one.birth for one in kept}
+    tabs = {one.pane.tab: [one.tab.position, text(one.tab.name)] for one in kept if one.tab != _NO_TAB}
+    document = snapshot.to_json() | {"births": births, "tabs": tabs}
+    data = json.dumps(document, separators=(",", ":")).encode("ascii")
+    if len(data) > MAX_BYTES:
+        raise SnapshotError(path, f"{len(data)} bytes are too many for the open conversations")
+    read_write.atomic_write(path, data, 0o600)
+
+
+def _read(path: Path) -> list[Lost]:
+    value = values.load(read_write.read_own(path, MAX_BYTES))
+    if not isinstance(value, dict) or value.get("version") != VERSION:
+        raise SnapshotError(path, "does not hold open conversations of this version")
+    births, tabs = (found if isinstance(found := value.get(key), dict) else {} for key in ("births", "tabs"))
+    snapshot = Snapshot.from_json(value, MAX_PANES)
+    host = attrs.evolve(snapshot, panes=())
+    return [
+        Lost(path, host, pane, text(births.get(pane.id)), Tab.from_json(tabs.get(pane.tab))) for pane in snapshot.panes
+    ]
+
+
+def _paths(folder: Path) -> list[Path]:
+    found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
+    return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_FILES]
+
+
+def offer(environ: Mapping[str, str], now: float) -> int:
+    """How many conversations can be resumed that have not been offered before *now*; from now on they have been."""
+    marker = directory(environ) / "offered"
+    lost, _ = read_lost(environ, ())
+    try:
+        before = values.number(values.load(read_write.read_own(marker, 64)), 0, values.LATEST) or 0.0
+    except (FileNotFoundError, TallyError):
+        before = 0.0
+    new = sum(one.host.written > before for one in lost)
+    if new:
+        read_write.atomic_write(marker, json.dumps(now).encode("ascii"), 0o600)
+    return new

@@ -1,0 +1,6 @@
+"""What a host uses of the night shift: the texts that it keeps, and a step of each."""
+
+from __future__ import annotations
+
+from tallylight.parts.shift.kept import Kept as Kept
+from tallylight.parts.shift.steps import step as step

@@ -1,0 +1,194 @@
+"""
+What a person does to a session through the server: see it, answer it, send it text, interrupt it.
+
+Everything goes through `actions.client`, one at a time in each session: a browser sends a click twice, and two people
+may hold two phones. The answer is confirmed once the screen shows something else, so that what comes next is
+compared with what is there then. Every call waits for a multiplexer: they are made on threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Collection, Sequence
+
+import attrs
+
+from tallylight.actions import answer as answers
+from tallylight.actions import say as says
+from tallylight.actions.answer import Done, Occupant, Question
+from tallylight.actions.caller import Caller
+from tallylight.actions.client import PaneClient, is_asked
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Still
+from tallylight.actions.permission import Verb
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, Look, Reply, Request, Rows
+from tallylight.actions.say import Interrupt, Say
+from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
+from tallylight.parts.web import model
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import fleet_machine
+from tallylight.wire.styled import Run, StyledLine, plain
+from tallylight.wire.text import sanitise
+
+#: Sessions that are remembered; beyond that, the ones that are gone are forgotten.
+MAX_SESSIONS = 1000
+#: Of a screen that is shown, in rows and in cells of a row. What is cut is marked with `…`.
+MAX_ROWS, MAX_CELLS = 1000, 4000
+#: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
+MAX_RUNS = 20_000
+#: The statuses of an agent at its prompt.
+_AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
+#: Stands for a text, to find out whether one would be typed.
+_SAMPLE = "x"
+UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")
+
+
+@attrs.define
+class Answering:
+    """All panes that *client* reaches, for whoever asks. *client* is this server's own."""
+
+    _client: PaneClient
+    #: Of each pane that is reached from here: the one that types into it holds it.
+    _locks: dict[str, threading.Lock] = attrs.field(init=False, factory=dict)
+
+    def keep(self, panes: Collection[str]) -> None:
+        """Forget sessions, if there are too many, but not those with these ids."""
+        if len(self._locks) > MAX_SESSIONS:
+            for gone in set(self._locks) - set(panes):
+                del self._locks[gone]
+
+    def can_see(self, found: Found) -> bool:
+        """Whether its screen can be asked for, as far as its host says."""
+        if fleet_machine(found.host):
+            return False
+        return is_asked(found) or self._client.panes.can_type(found.host, found.pane)
+
+    def can_type(self, found: Found) -> bool:
+        """Whether anything can be done to it from here, as far as its host says."""
+        return self.can_see(found) and (not is_asked(found) or self._client.why_not(found) is None)
+
+    def perform(self, found: Found, asked: Request, caller: Caller) -> Reply:
+        """Have done what *caller* asks."""
+        client = self._client.by(caller)
+        if isinstance(asked, Look) or is_asked(found):
+            return client.perform(found, asked)
+        with self._locks.setdefault(found.pane.id, threading.Lock()):
+            return client.perform(found, asked)
+
+    def view(self, found: Found, caller: Caller) -> model.Buffer | Refusal:
+        """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
+        client = self._client.by(caller)
+        if is_asked(found):
+            return _view_from_host(client, found)
+        if (refused := client.may_read(found)) is not None:
+            return refused
+        typist = client.panes.at(found.host, found.pane)
+        if isinstance(typist, Refusal):
+            return typist
+        seen = client.once.look(typist)
+        if isinstance(seen, Refusal):
+            return answers.reached(lambda: self._mere_screen(found, seen))
+        process = seen.foreground.process if seen.foreground.agent is not None else None
+        being = (process.pid, process.start) if process is not None else (0, 0)
+        still = Still(seen)
+        why = client.forbidden(found, Verb.TEXT, being)
+        asked = answers.ask(still)
+        question = asked if isinstance(asked, Question) else None
+        shown = question.fingerprint if question is not None else ""
+        sample = Say(seen.pane, *being, _SAMPLE, enter=False, fingerprint=shown)
+        colours: tuple[StyledLine, ...] = ()
+        with contextlib.suppress(TallyError, OSError):
+            # The screen an instant later, for its colours alone, if its host reports them.
+            colours = client.panes.screen(found.host, found.pane).lines
+        return _buffer(
+            *(found.address, seen.look.lines, colours, why, question, being),
+            can_say=isinstance(says.say(still, sample), Done),
+            can_interrupt=isinstance(says.interrupt(still, Interrupt(seen.pane, *being)), Done),
+        )
+
+    def _mere_screen(self, found: Found, why: Refusal) -> model.Buffer:
+        """The screen of a session that cannot be used now."""
+        lines = self._client.panes.screen(found.host, found.pane).lines
+        return _buffer(found.address, [plain(line) for line in lines], lines, why)
+
+
+def _view_from_host(client: PaneClient, found: Found) -> model.Buffer | Refusal:
+    """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
+    screen = client.look(found, SCREEN)
+    if not isinstance(screen, Rows):
+        return screen if isinstance(screen, Refusal) else SILENT
+    why, status, address = client.why_not(found), found.pane.status, found.address
+    asked = client.look(found, QUESTION) if status is Status.WAITING else None
+    if isinstance(asked, Question):
+        being = asked.pid, asked.start
+        return _buffer(address, screen.rows, (), why, asked, being, can_say=not asked.choices)
+    held = client.look(found, HOLDER) if why is None else None
+    if not isinstance(held, Occupant):
+        return _buffer(address, screen.rows, (), why)
+    can_say, can_interrupt = status in _AT_PROMPT, status is Status.WORKING
+    being = held.pid, held.start
+    return _buffer(address, screen.rows, (), why, None, being, can_say=can_say, can_interrupt=can_interrupt)
+
+
+def _buffer(
+    address: str,
+    lines: Sequence[str],
+    colours: Sequence[StyledLine],
+    why: Refusal | None,
+    question: Question | None = None,
+    being: tuple[int, int] = (0, 0),
+    *,
+    can_say: bool = False,
+    can_interrupt: bool = False,
+) -> model.Buffer:
+    """
+    A session at one moment: the *lines* of its screen, those that are known in *colours*, and the agent's process.
+
+    *why* nothing may be done to it, if a rule forbids even to ask: a question is to be read then, not answered.
+    """
+    if question is not None and why is not None:
+        choices = tuple(attrs.evolve(choice, keys="") for choice in question.choices)
+        question = attrs.evolve(question, choices=choices)
+    rows = _shown(lines)
+    return model.Buffer(
+        address=address,
+        lines=rows,
+        screen=[[model.run_of(run) for run in line] for line in _in_colours(rows, colours)],
+        question=model.question_of(address, question) if question is not None else None,
+        pid=being[0],
+        start=being[1],
+        can_say=why is None and can_say,
+        can_interrupt=why is None and can_interrupt,
+        why=why.text if why is not None else "",
+    )
+
+
+def _shown(lines: Sequence[str]) -> list[str]:
+    """The rows of a screen for display, without the empty ones at its end."""
+    rows = []
+    for line in lines[:MAX_ROWS]:
+        row = sanitise(line, cells=MAX_CELLS + 1)
+        rows.append(row if len(row) <= MAX_CELLS else f"{row[: MAX_CELLS - 1]}…")
+    if len(lines) > MAX_ROWS:
+        rows.append("…")
+    while rows and not rows[-1].strip():
+        rows.pop()
+    return rows
+
+
+def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> list[StyledLine]:
+    """
+    These *rows* in the colours of *lines*, row by row where both say the same.
+
+    What a person is shown is what was looked at, whatever has been drawn since: only the colours are of a later look.
+    """
+    found: list[StyledLine] = []
+    left = MAX_RUNS
+    for number, row in enumerate(rows):
+        line = lines[number] if number < len(lines) else ()
+        runs = line if len(line) <= left and plain(line).rstrip() == row.rstrip() else (Run(row),)
+        left -= len(runs)
+        found.append(runs)
+    return found

@@ -1,0 +1,349 @@
+"""
+The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
+
+`Service` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
+Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+
+import attrs
+from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from fastapi.security import HTTPBearer
+from starlette.types import ASGIApp
+
+from tallylight import __version__
+from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.caller import PERSON, Caller, Who
+from tallylight.actions.client import PaneClient
+from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import PERSON_ONLY
+from tallylight.actions.request import QUESTION, SILENT, Given, Look, Reply
+from tallylight.actions.say import Interrupt, Say
+from tallylight.model.beside import Beside
+from tallylight.model.errors import TallyError
+from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.status import Status
+from tallylight.parts.web import model
+from tallylight.parts.web.answering import UNREACHED, Answering
+from tallylight.parts.web.assets import Asset, all_assets
+from tallylight.parts.web.devices import Devices
+from tallylight.parts.web.guard import SUBPROTOCOL, Guard
+from tallylight.parts.web.hub import Hub
+from tallylight.parts.web.middleware import DEVICE, NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
+from tallylight.parts.web.signing import Signing
+from tallylight.snapshot.addresses import Found, in_order, labelled
+from tallylight.snapshot.labels import Labels
+from tallylight.snapshot.rows import repeated
+from tallylight.snapshot.schema import Snapshot
+from tallylight.ui.beside import Watch
+
+if TYPE_CHECKING:
+    from tallylight.parts.web.push.routes import Push  # an installation may lack it
+
+#: How often, in seconds, the hosts' snapshots are looked at.
+POLL_S = 0.1
+#: A listener that does not take what it is sent for so long is dropped.
+SEND_S = 20.0
+#: Questions put to multiplexers at a time.
+MAX_ASKED = 8
+_LOG = logging.getLogger("uvicorn.error")
+ReadAll = Callable[[], Sequence[Snapshot] | None]
+#: Tells who sends a request; called on a thread.
+Asking = Callable[[Request], Caller]
+Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
+_T = TypeVar("_T")
+
+
+@attrs.define(eq=False)
+class Service:
+    """
+    All that is served: its state and its routes.
+
+    *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
+    *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
+    somebody listens; *labels* returns the names of conversations; *stale* says why what is shown may be out of
+    date, as `Feed.stale`; *push* sends messages to browsers, where there
+    is one; *asking* finds who sends a request; *devices* are the browsers that stay signed in.
+    """
+
+    _guard: Guard
+    _read_all: ReadAll
+    _client: PaneClient
+    _colours: Mapping[Status, RGB] = COLOURS
+    _watch: Watch | None = None
+    _labels: Callable[[], Labels] = Labels
+    _stale: Callable[[], str] = str
+    _push: Push | None = None
+    _asking: Asking = lambda _request: PERSON
+    _devices: Devices | None = None
+    _answering: Answering = attrs.field(
+        init=False, default=attrs.Factory(lambda self: Answering(self._client), takes_self=True)
+    )
+    #: What wakes each listener, and the device that it is; nothing for one with the token.
+    _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
+    #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
+    _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
+    _is_followed: bool = attrs.field(init=False, default=False)
+    #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
+    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
+    _found: dict[str, Found] = attrs.field(init=False, factory=dict)
+    _fault: str = attrs.field(init=False, default="")
+    _hub: Hub = attrs.field(init=False, factory=Hub)
+    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
+
+    def app(self) -> ASGIApp:
+        """The application."""
+        app = FastAPI(
+            title="Tallylight",
+            version=__version__,
+            description="The state and questions of all coding agents on this machine.",
+            lifespan=self.lifespan,
+            docs_url=None,
+            redoc_url=None,
+            openapi_url="/openapi.json",
+        )
+        app.exception_handler(RequestValidationError)(unfit)
+        app.exception_handler(RefusedError)(refused)
+        self._add_routes(app)
+        for path, asset in all_assets(self._colours).items():
+            app.get(f"/{path}", include_in_schema=False)(_route_to(asset))
+        return AccessMiddleware(app, self._guard)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        """Follow the hosts for as long as the server runs."""
+        if self._push is not None:
+            await asyncio.to_thread(self._push.start)
+        if self._devices is not None:
+            await asyncio.to_thread(self._devices.poll)
+        await self._look()
+        tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._follow_devices())]
+        yield
+        if self._push is not None:
+            self._push.close()
+        for task in tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
+    async def _follow(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_S)
+            await self._look()
+
+    async def _follow_devices(self) -> None:
+        """End the sockets of devices that are signed out, from the page or by another process."""
+        while self._devices is not None:
+            await asyncio.to_thread(self._devices.poll)
+            for wake, device in self._listening.items():
+                if not self._is_in(device):
+                    wake.set()
+            await asyncio.sleep(POLL_S)
+
+    def _is_in(self, device: str) -> bool:
+        return self._devices is None or self._devices.is_in(device)
+
+    async def _look(self) -> None:
+        """Take in what the hosts show. A fault in that costs this look, and is reported once."""
+        try:
+            snapshots = await asyncio.to_thread(self._read_all)
+            if snapshots is not None:
+                every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
+                panes = in_order(labelled(every, self._labels()), time.time())
+                left_out = repeated((found.host, found.pane) for found in panes)
+                shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
+                self._found = {found.address: found for found in shown}
+                self._answering.keep([found.pane.id for found in self._found.values()])
+            if self._push is not None:
+                self._push.look(self._found.values())
+            if self._look_beside(is_new=snapshots is not None):
+                state = {address: self._session(found) for address, found in self._found.items()}
+                self._hub.publish(state, self._stale())
+        except Exception as error:  # listeners get the next change all the same
+            fault = f"{type(error).__name__}: {error}"
+            if fault != self._fault:
+                self._fault = fault
+                _LOG.error("the state of the hosts could not be read: %s", fault)
+
+    def _look_beside(self, *, is_new: bool) -> bool:
+        """Take what threads have read of repositories, if somebody listens; return whether anything is new."""
+        was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
+        now = time.monotonic()
+        if self._watch is None or not self._is_followed or not (is_new or not was_followed or now >= self._watch.due()):
+            return is_new
+        if self._watch.poll([found.pane for found in self._found.values()], now):
+            self._beside = self._watch.known
+            return True
+        return is_new
+
+    def _session(self, found: Found) -> model.Session:
+        return model.session_of(
+            found,
+            self._beside.get(found.pane.agent_pid or 0),
+            can_see=self._answering.can_see(found),
+            can_type=self._answering.can_type(found),
+        )
+
+    # Routes --------------------------------------------------------------------------------------------------
+
+    def _add_routes(self, app: FastAPI) -> None:
+        """Everything that can be asked."""
+
+        # The token is checked by the middleware; this states it in the document.
+        guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": PROBLEMS}
+        one: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, **NO_SESSION}}
+        app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
+        app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
+        app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
+        app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
+        app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
+        app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
+        app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
+        app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
+        app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
+        refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
+        person = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
+        if self._push is not None:
+            self._push.add_routes(app, guarded, refusing, person)
+        if self._devices is not None:
+            Signing(self._guard, self._devices).add_routes(app, refusing, person)
+        app.websocket("/api/v1/changes")(self.changes)
+
+    async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
+        """Every session with an agent, most urgent first; those of one *status* if it is given."""
+        found = [self._session(found) for found in self._found.values()]
+        found = [session for session in found if status in (None, session.status)]
+        return model.Sessions(sessions=found, stale=self._stale())
+
+    async def waiting(self) -> model.Sessions:
+        """The sessions that wait for a person, the longest first."""
+        return await self.sessions("waiting")
+
+    async def counts(self) -> model.Counts:
+        """How many sessions have each status."""
+        shown = Counter(found.pane.status for found in self._found.values())
+        counts: dict[model.StatusWord, int] = {status: shown[Status(status)] for status in get_args(model.StatusWord)}
+        return model.Counts(counts=counts, total=len(self._found))
+
+    async def session(self, address: Address) -> model.Session:
+        """One session."""
+        return self._session(self._pick(address))
+
+    async def buffer(self, address: Address, request: Request) -> model.Buffer:
+        """The screen of one detached session at this moment, what it asks, and what may be done to it."""
+        return await self._ask(address, request, self._answering.view)
+
+    async def question(self, address: Address, request: Request) -> model.Question:
+        """What one detached session asks at this moment, with all that an answer has to name."""
+        asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
+        if not isinstance(asked, Question):
+            raise RefusedError(SILENT)
+        return model.question_of(address, asked)
+
+    async def answer(self, given: Annotated[model.Answer, Body()], request: Request) -> model.Done:
+        """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
+        chosen = (given.pid, given.start, given.fingerprint, given.choice)
+        return await self._type(given.address, request, lambda pane: Answer(pane, *chosen))
+
+    async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
+        """Type text for an agent at its prompt, or with a question that takes any text."""
+        typed = (given.pid, given.start, given.text, given.enter, given.fingerprint)
+        return await self._type(given.address, request, lambda pane: Say(pane, *typed))
+
+    async def interrupt(self, given: Annotated[model.Interrupt, Body()], request: Request) -> model.Done:
+        """Press the agent's key to stop, if it is at work."""
+        return await self._type(given.address, request, lambda pane: Interrupt(pane, given.pid, given.start))
+
+    async def _person_only(self, request: Request) -> None:
+        who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking, request)
+        if who.who is not Who.PERSON:
+            raise RefusedError(PERSON_ONLY)
+
+    async def _type(self, address: str, request: Request, given: Callable[[str], Given]) -> model.Done:
+        """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
+        self._guard.check_write(time.monotonic())
+        done = await self._perform(address, request, given)
+        if not isinstance(done, Done):
+            raise RefusedError(SILENT)
+        return model.Done(address=address, done=done.text)
+
+    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | Look]) -> Reply:
+        perform = self._answering.perform
+        return await self._ask(address, request, lambda found, caller: perform(found, asked(found.pane.id), caller))
+
+    async def changes(self, socket: WebSocket) -> None:
+        """Every change, as it happens: `model.Event` as JSON, the first with every session."""
+        wake, device = asyncio.Event(), socket.scope[DEVICE]
+        listener = self._hub.join(wake.set)
+        if listener is None:
+            await socket.close(1013, "too many listeners")
+            return
+        try:
+            await socket.accept(SUBPROTOCOL)
+            self._listening[wake] = device
+            wake.set()
+            gone = asyncio.create_task(_drain(socket))
+            while not gone.done() and self._is_in(device):
+                woken = asyncio.create_task(wake.wait())
+                await asyncio.wait((woken, gone), return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+                wake.clear()
+                for message in self._hub.take(listener) if self._is_in(device) else ():
+                    await asyncio.wait_for(socket.send_text(message), SEND_S)
+            if gone.cancel():
+                await socket.close(1008, "signed out")
+        except (TimeoutError, RuntimeError, OSError, WebSocketDisconnect):
+            with contextlib.suppress(RuntimeError, OSError):
+                await socket.close(1008, "too slow")
+        finally:
+            self._hub.leave(listener)
+            self._listening.pop(wake, None)
+
+    def _pick(self, address: str) -> Found:
+        found = self._found.get(address)
+        if found is None:
+            raise HTTPException(404, "there is no such session")
+        return found
+
+    async def _ask(self, address: str, request: Request, ask: Callable[[Found, Caller], _T | Refusal]) -> _T:
+        """What *ask* returns of a session for who sends *request*, on a thread; `RefusedError` if a rule refuses it."""
+        found = self._pick(address)
+        if not self._answering.can_see(found):
+            raise RefusedError(UNREACHED)
+        if self._asked.locked():
+            raise HTTPException(503, "too many requests at once")
+        async with self._asked:
+            try:
+                answer = await asyncio.get_running_loop().run_in_executor(
+                    self._threads, lambda: ask(found, self._asking(request))
+                )
+            except (TallyError, OSError) as error:
+                raise RefusedError(Refusal("unreachable", str(error))) from None
+        if isinstance(answer, Refusal):
+            raise RefusedError(answer)
+        return answer
+
+
+async def _drain(socket: WebSocket) -> None:
+    """Until the listener leaves. What it says is of no interest."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+def _route_to(asset: Asset) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return Response(asset.content, media_type=asset.kind)
+
+    return answer

@@ -1,0 +1,27 @@
+"""
+Collisions: two agents that change the same lines of a file, found before they are merged. An optional part.
+
+`watch` is a host's: it knows which agents work in one repository, decides when that is looked at, and is where to
+start reading. `looks` is a worker's: it asks git by the rules of `actions.git`, and compares what the agents' records
+say that they have written. `others` finds the agents of this machine's other hosts. `hunks` is pure: lines of a diff,
+and whether two changes are of the same ones. `beside` reads
+the branch and the changes beside an agent, `changes` counts what a turn came to.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="work",
+    about="changed lines beside each agent, and agents that change the same lines",
+    verbs={
+        "worktree": Verb(
+            "For scripts",
+            "make a git worktree on a new branch; no program that the repository names runs",
+            f"{__name__}.verbs.worktree",
+        ),
+    },
+    host=f"{__name__}.host:WorkHost",
+    serves={"repositories": f"{__name__}.beside"},
+)

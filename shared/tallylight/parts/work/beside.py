@@ -1,0 +1,188 @@
+"""
+Branch and changes of each visible agent, read on threads of a program that shows a list.
+
+    watch = Watch(home)
+    watch.poll(panes, now)      the panes that can be seen, at monotonic now; True: something is new
+    watch.known                 what is known, by the process of the agent
+    watch.due()                 when to poll again
+
+One reading is made at a time, of one repository: soon after an agent shows another status, every few seconds while it
+works, and else seldom. A repository with a slow git is read less and less often. `read_all` reads once, for a
+list that is printed.
+
+Only a directory that a host has seen itself is looked into: no output of a program leads there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+import attrs
+
+from tallylight.files.program import StuckError
+from tallylight.model.beside import NOTHING, Beside
+from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
+from tallylight.parts.work import repository
+from tallylight.parts.work.repository import PATIENCE_S
+from tallylight.snapshot.schema import Pane
+
+#: Seconds between two readings of one repository: while an agent works in it, and while none does.
+BUSY_S, CALM_S = 5.0, 60.0
+#: Seconds between two readings of it after its agent showed another status.
+SOON_S = 1.0
+#: A reading that took so long, in seconds, is repeated no sooner than after so many times as long.
+SHARE = 20
+#: Seconds until a repository with a slow git is read again; doubled each time, up to the last.
+PAUSE_S, PAUSE_MAX_S = 60.0, 900.0
+#: How often, in seconds, to look whether a thread is done.
+WAIT_S = 0.05
+#: Directories that are known at once, and threads of `read_all`.
+MAX_KNOWN, THREADS = 256, 4
+
+_BUSY = (Status.WORKING, Status.BACKGROUND)
+
+_Shown = frozenset[tuple[int | None, Status, float]]
+
+
+def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
+    """What to show beside an agent that works in *directory*, and whether git was too slow to list the changes."""
+    found = NOTHING
+    try:
+        if (head := repository.head_of(directory, home)) is not None:
+            top, found = head
+            if (status := repository.changes_of(top, seconds)) is not None:
+                found = attrs.evolve(found, branch=found.branch or status[0], changes=status[1])
+    except StuckError:
+        return found, True
+    except (OSError, TallyError, ValueError):
+        pass
+    return found, False
+
+
+#: What reads, on a thread, as `read_one` does.
+Read = Callable[[str, str], tuple[Beside, bool]]
+
+
+@attrs.define
+class _Schedule:
+    """When one directory was read."""
+
+    #: When it was read last, and before when it must not be again.
+    read_at: float = float("-inf")
+    rests_until: float = float("-inf")
+    slow: int = 0
+    #: What its agents showed when it was read.
+    shown: _Shown = frozenset()
+
+
+def _wanted(panes: Iterable[Pane]) -> dict[str, _Shown]:
+    """Return the directories of *panes*, those with an agent, each with what their agents show."""
+    wanted: dict[str, set[tuple[int | None, Status, float]]] = {}
+    for pane in panes:
+        if pane.works_in:
+            wanted.setdefault(pane.works_in, set()).add((pane.agent_pid, pane.status, pane.since))
+    return {directory: frozenset(shown) for directory, shown in wanted.items()}
+
+
+def _together(panes: Iterable[Pane], known: Mapping[str, Beside]) -> dict[int, Beside]:
+    """Return what is *known* of the repositories of *panes*, by the process of each agent."""
+    return {pane.agent_pid: known.get(pane.works_in, NOTHING) for pane in panes if pane.agent_pid is not None}
+
+
+class Watch:
+    """Follows panes. *home* is the person's; *reads* reads one repository."""
+
+    def __init__(self, home: str, reads: Read = read_one) -> None:
+        self._home = home
+        self._reads = reads
+        self._places: dict[str, _Schedule] = {}
+        self._found: dict[str, Beside] = {}
+        #: Takes in what a thread has found, when it is given the time.
+        self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
+        self._is_reading = False
+        self._due = float("inf")
+        self.known: dict[int, Beside] = {}
+
+    def due(self) -> float:
+        """Return when to call `poll` again, on its clock; infinity if there is nothing to read."""
+        return self._due
+
+    def poll(self, panes: Iterable[Pane], now: float) -> bool:
+        """Take what was read, and begin to read what is due of *panes*; return whether anything is new."""
+        while not self._read.empty():
+            self._read.get()(now)
+        panes = [pane for pane in panes if pane.agent_pid is not None]
+        shown = _wanted(panes)
+        if len(self._places) > MAX_KNOWN:
+            self._places = {directory: place for directory, place in self._places.items() if directory in shown}
+            self._found = {directory: found for directory, found in self._found.items() if directory in shown}
+        self._due = self._begin_first(shown, now)
+        known = _together(panes, self._found)
+        is_new, self.known = known != self.known, known
+        return is_new
+
+    def _begin_first(self, shown: Mapping[str, _Shown], now: float) -> float:
+        """Begin to read the directory that is due first; return when to look again."""
+        dues = {directory: self._due_of(directory, status) for directory, status in shown.items()}
+        first = min(dues, key=lambda directory: dues[directory], default=None)
+        if self._is_reading:
+            return now + WAIT_S
+        if first is None or dues[first] > now:
+            return dues[first] if first is not None else float("inf")
+        place = self._places.setdefault(first, _Schedule())
+        place.read_at, place.shown = now, shown[first]
+        self._is_reading = True
+        threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
+        return now + WAIT_S
+
+    def _due_of(self, directory: str, shown: _Shown) -> float:
+        place = self._places.get(directory)
+        if place is None:
+            return float("-inf")
+        is_busy, is_new = any(status in _BUSY for _, status, _ in shown), shown != place.shown
+        return max(place.read_at + (SOON_S if is_new else BUSY_S if is_busy else CALM_S), place.rests_until)
+
+    def _look(self, directory: str) -> None:
+        began = time.monotonic()
+        found = NOTHING
+        was_slow = False
+        with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
+            found, was_slow = self._reads(directory, self._home)
+        took = time.monotonic() - began
+
+        def take(now: float) -> None:
+            self._is_reading = False
+            place = self._places.setdefault(directory, _Schedule())
+            place.slow = place.slow + 1 if was_slow else 0
+            rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
+            place.rests_until = now + rest
+            self._found[directory] = found
+
+        self._read.put(take)
+
+
+def read_all(panes: Iterable[Pane], home: str, seconds: float, reads: Read = read_one) -> dict[int, Beside]:
+    """Return the repositories of *panes*, by the process of each agent, as far as they can be read within *seconds*."""
+    panes = [pane for pane in panes if pane.agent_pid is not None]
+    wanted = sorted(_wanted(panes))
+    directories = iter(wanted)
+    done: queue.Queue[tuple[str, Beside]] = queue.Queue()
+
+    def work() -> None:
+        for directory in directories:
+            done.put((directory, reads(directory, home)[0]))
+
+    for _ in wanted[:THREADS]:
+        threading.Thread(target=work, name="beside", daemon=True).start()
+    end = time.monotonic() + seconds
+    found: dict[str, Beside] = {}
+    with contextlib.suppress(queue.Empty):
+        for _ in wanted:
+            directory, one = done.get(timeout=max(0.0, end - time.monotonic()))
+            found[directory] = one
+    return _together(panes, found)

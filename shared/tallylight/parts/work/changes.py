@@ -1,0 +1,65 @@
+"""
+Work: how many lines a repository has that are not committed, read once at each end of a turn of an agent in it.
+
+git is asked on a worker, by the rules of `actions.git`: no program runs that a repository names.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import attrs
+
+from tallylight.files.mounts import Mounts
+from tallylight.model.jobs import Submit
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.parts.work.beside import PAUSE_MAX_S, read_one
+
+#: Disks where git is asked at a time, and slow directories that are remembered.
+MAX_ASKED, MAX_SLOW = 2, 64
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+@attrs.define
+class Work(Generic[Id]):
+    """*submit* does one job of a name at a time; *home* is the person's; *told* is called with each changed pane."""
+
+    submit: Submit
+    home: str
+    mounts: Mounts
+    told: Callable[[Id], None]
+    #: The disks that are being asked; and the directories with a slow git, with the time until they are read again.
+    _asked: set[str] = attrs.field(factory=set)
+    _slow: dict[str, float] = attrs.field(factory=dict)
+
+    def look(self, id_: Id, pane: Pane, now: float, *, is_wanted: bool) -> None:
+        """Have read what the turn of *pane* came to, if it is over and that was not read."""
+        decision = pane.decision
+        if decision.status is not Status.DONE:
+            pane.changes = None
+        elif pane.counted_at != decision.since:
+            cwd = pane.conversation.entry.cwd if pane.agent_pid is not None else ""
+            if not is_wanted or not cwd or self._slow.get(cwd, now) > now:
+                pane.counted_at = decision.since
+                return
+            mount = self.mounts.of(Path(cwd))
+            job = functools.partial(read_one, cwd, self.home)
+            done = functools.partial(self._was_read, mount, cwd, id_, pane, decision.since, now)
+            if mount not in self._asked and len(self._asked) < MAX_ASKED and self.submit(f"work on {mount}", job, done):
+                self._asked.add(mount)
+
+    def _was_read(self, mount: str, cwd: str, id_: Id, pane: Pane, since: float, now: float, result: object) -> None:
+        self._asked.discard(mount)
+        beside, was_slow = result if isinstance(result, tuple) else (None, False)
+        if was_slow:
+            while len(self._slow) >= MAX_SLOW:
+                del self._slow[next(iter(self._slow))]
+            self._slow[cwd] = now + PAUSE_MAX_S
+        pane.counted_at, pane.changes = since, beside.changes if beside is not None else None
+        pane.tracker.touch()
+        self.told(id_)

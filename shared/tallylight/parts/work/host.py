@@ -1,0 +1,33 @@
+"""Changes and collisions of the agents of one host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tallylight.config.settings import Config
+from tallylight.pane.pane import Pane
+from tallylight.parts import Context, HostPart
+from tallylight.parts.work.changes import Work
+from tallylight.parts.work.watch import Collisions
+
+
+class WorkHost(HostPart):
+    """What agents change, and which of them change the same lines."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        environ, submit, mounts = context.environ, context.submit, context.mounts
+        self._config = Config()
+        self._changes: Work[Any] = Work(submit, environ.get("HOME", ""), mounts, context.touched)
+        name = f"{context.name}-{os.getpid()}"
+        self._collisions: Collisions[Any] = Collisions(name, environ, submit, mounts, context.touched, context.reader)
+
+    def use(self, config: Config) -> None:
+        self._config = config
+
+    def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
+        for id_ in looked:
+            self._changes.look(id_, panes[id_], now, is_wanted=self._config.listed.branches)
+        self._collisions.look(panes, now, self._config.collisions)

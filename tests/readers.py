@@ -39,6 +39,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
+from tallylight.parts import index
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.parts.diary.verbs import log
@@ -74,7 +75,7 @@ from tallylight.snapshot.schema import (
 )
 from tallylight.ui import layout
 from tallylight.ui.agent_list import draw, record, state
-from tallylight.wire import cli_agent, osc1338, pairs
+from tallylight.wire import cli_agent, osc1338, pairs, values
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.hosts.test_pane import CLAUDE, HandTable
 from tests.living import sealed
@@ -249,7 +250,7 @@ def read_grades(document: bytes, folder: Path) -> object:
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
     found = grades.read(path)
-    told = [*accuracy.findings(environ, ())], [accuracy._row(one) for one in found]
+    told = [*accuracy.checks(environ, ())], [accuracy._row(one) for one in found]
     grades.add(path, found, "")
     return told
 
@@ -581,6 +582,13 @@ def read_asked(document: bytes, _folder: Path) -> object:
 ENTRY = {"path": "/k/kitty.conf", "pristine": "00", "backup": "kitty.conf-1", "made": ["/k"], "at": NOW}
 
 
+def read_parts(document: bytes, _folder: Path) -> object:
+    found = index.listed(values.members(document))
+    for one in found:
+        os.fsencode(one.part.name + one.part.about + one.fault + one.version)
+    return found
+
+
 def read_receipt(document: bytes, folder: Path) -> object:
     (folder / "receipt.json").write_bytes(document)
     found = receipt.load(folder)
@@ -759,7 +767,7 @@ READERS = {
         read=read_snapshot,
     ),
     "open conversations": Reader(
-        modules=("snapshot.open_conversations",),
+        modules=("parts.restore.open_conversations",),
         example={
             **Snapshot(host="kitty", pid=4194310, started=NOW, written=NOW, panes=()).to_json(),
             "birth": "earlier-boot/pid:[1]/5",
@@ -782,12 +790,12 @@ READERS = {
         read=read_waited,
     ),
     "kitty's own list": Reader(
-        modules=("cli.restore",),
+        modules=("parts.restore.verbs.restore",),
         example=[{"id": 1, "tabs": [{"id": 2, "windows": [{"id": 8, "title": "x"}]}]}],
         read=lambda document, _: listed_windows(document),
     ),
     "history": Reader(
-        modules=("snapshot.history_file",),
+        modules=("parts.diary.history_file",),
         example=Turn(
             id="kitty-1:3:5", agent="claude", project="api", session="s", title="Retry", began=NOW - 60, ended=NOW,
             worked_s=50.0, waited_s=10.0, questions=1, asked=("Bash: npm test",), ending=Ending.DONE, goes_on=True,
@@ -796,7 +804,7 @@ READERS = {
         read=read_history,
     ),
     "grades of the lights": Reader(
-        modules=("hosts.grades",),
+        modules=("parts.lab.grades",),
         example={
             "version": 1,
             "grades": [
@@ -809,7 +817,7 @@ READERS = {
         read=read_grades,
     ),
     "texts that wait for the end of a limit": Reader(
-        modules=("shift.kept",),
+        modules=("parts.shift.kept",),
         example={"text": "continue", "at": 1_800_000_000, "count": 2, "typed_at": 1_800_000_009},
         read=read_shifts,
     ),
@@ -830,7 +838,7 @@ READERS = {
         read=read_labels,
     ),
     "browsers that are signed in": Reader(
-        modules=("serve.devices",),
+        modules=("parts.web.devices",),
         example={
             "version": 1,
             "devices": [{"id": "0a1b2c3d", "name": "Firefox", "digest": "ab" * 32, "made": NOW, "used": NOW}],
@@ -839,7 +847,7 @@ READERS = {
         errors=(TallyError,),
     ),
     "subscriptions": Reader(
-        modules=("serve.push.subscriptions",),
+        modules=("parts.web.push.subscriptions",),
         example={
             "version": 1,
             "subscriptions": [{"endpoint": "https://push.example.org/1", "p256dh": "BA", "auth": "x", "origin": "https://box"}],
@@ -1021,31 +1029,31 @@ READERS = {
         modules=("hooks.state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
     ),
     "fleet: pane": Reader(
-        modules=("remote.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
+        modules=("parts.remote.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
     ),
     "bridge: hello": Reader(
-        modules=("remote.messages",),
+        modules=("parts.remote.messages",),
         example={"bridge": 1, "tally": "0.2.0", "can": ["answer"], "at": NOW},
         read=read_bridge_message,
     ),
     "bridge: pane": Reader(
-        modules=("remote.messages",),
+        modules=("parts.remote.messages",),
         # What may stand in a pane is that of `fleet: pane`.
         example={"host": "kitty-1", "pane": {"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}},
         read=read_bridge_message,
     ),
     "bridge: reply": Reader(
-        modules=("remote.messages",),
+        modules=("parts.remote.messages",),
         example={"reply": 1, "told": {"done": "x", "pane": "3"}},
         read=read_bridge_message,
     ),
     "bridge: question": Reader(
-        modules=("remote.messages",),
+        modules=("parts.remote.messages",),
         example={"ask": 1, "host": "kitty-1", "of": {"type": "look", "pane": "3", "what": "question"}},
         read=read_bridge_message,
     ),
     "fleet: machine": Reader(
-        modules=("remote.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
+        modules=("parts.remote.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
     ),
     "OSC 777 of an agent": Reader(
         modules=("wire.cli_agent",),
@@ -1089,9 +1097,20 @@ READERS = {
         read=read_asked,
     ),
     "window of a saved session": Reader(
-        modules=("actions.kitty_session",),
+        modules=("parts.restore.kitty_session",),
         example={"id": 4, "cmd_at_shell_startup": ["claude"]},
         read=read_saved_window,
+    ),
+    "index of parts": Reader(
+        modules=("parts.index",),
+        example={
+            "version": 1, "build": "0", "off": ["b"],
+            "parts": [
+                {"name": "a", "about": "x", "version": "1", "fault": "", "verbs": {"v": ["See", "y", "a.v"]},
+                 "host": "a:H", "checks": "a:c", "serves": {"s": "a:s"}},
+            ],
+        },
+        read=read_parts, errors=(DecodeError,),
     ),
     "receipt": Reader(
         modules=("files.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
@@ -1119,7 +1138,7 @@ READERS = {
         read=read_pip_index, errors=(dependencies.NoWayError, OSError),
     ),
     "recording: header": Reader(
-        modules=("recordings.decoder",),
+        modules=("parts.lab.decoder",),
         example={
             "version": 2, "width": 80, "height": 24, "timestamp": 1_763_690_000, "started": NOW, "command": "c",
             "title": "t", "env": {"TERM": "x"},
@@ -1127,13 +1146,13 @@ READERS = {
         read=read_recording_header, errors=(RecordingError,),
     ),
     "recording: output": Reader(
-        modules=("recordings.decoder",), example=[1.5, "o", "text"], read=read_recording_event
+        modules=("parts.lab.decoder",), example=[1.5, "o", "text"], read=read_recording_event
     ),
     "recording: size": Reader(
-        modules=("recordings.decoder",), example=[1.5, "r", "80x24"], read=read_recording_event
+        modules=("parts.lab.decoder",), example=[1.5, "r", "80x24"], read=read_recording_event
     ),
     "recording: report": Reader(
-        modules=("recordings.decoder",),
+        modules=("parts.lab.decoder",),
         example={
             "type": "report", "source": "registry", "status": "waiting", "kind": "question", "id": "a",
             "agent": "claude", "rule": "r", "title": "t", "cwd": "/w", "progress": [3, 7], "background": 2,
@@ -1141,15 +1160,15 @@ READERS = {
         read=read_recorded,
     ),
     "recording: foreground": Reader(
-        modules=("recordings.decoder",),
+        modules=("parts.lab.decoder",),
         example={"type": "foreground", "name": "claude", "instance": 5, "agent": True, "speaks": True, "gone": True},
         read=read_recorded,
     ),
     "recording: exit": Reader(
-        modules=("recordings.decoder",), example={"type": "exit", "code": 1, "signal": None}, read=read_recorded
+        modules=("parts.lab.decoder",), example={"type": "exit", "code": 1, "signal": None}, read=read_recorded
     ),
     "recording: bytes": Reader(
-        modules=("recordings.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
+        modules=("parts.lab.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
     ),
     "configuration": Reader(
         modules=("config.settings", "config.reference"), example=CONFIG, read=read_config, form="toml"

@@ -63,11 +63,16 @@ def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[Found, ...]:
         kept = values.members(read_write.read_own(path(environ), MAX_BYTES))
     except (OSError, TallyError):
         kept = {}
-    off = _off(kept)
     if kept.get("version") != VERSION or kept.get("build") != _build():
+        off = _off(kept)
         return tuple(attributes.evolve(found, is_on=found.part.name not in off) for found in find())
-    listed = kept.get("parts")
-    found = [_from_json(one, off) for one in (listed if isinstance(listed, list) else [])[:MAX_PARTS]]
+    return listed(kept)
+
+
+def listed(kept: Mapping[str, object]) -> tuple[Found, ...]:
+    """Return the parts that an index of this version lists; what is wrong in it costs that part."""
+    rows, off = kept.get("parts"), _off(kept)
+    found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_PARTS]]
     return tuple(one for one in found if one is not None)
 
 

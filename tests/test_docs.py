@@ -235,6 +235,8 @@ RUNNERS: dict[str, Callable[[str], object]] = {
 SHOWN = {
     "flowchart BT": "tests/test_architecture.py",
     "flowchart LR": "a picture of an idea",
+    'pip install --target "$(tally parts --folder)" tallylight-ntfy': "tests/real_kitty/test_parts.py",
+    "[project]": "tests/parts/test_door.py",
     "$ tally log": "tests/cli/test_transcripts.py",
     "$ tally status": "tests/cli/test_transcripts.py",
     "  reports   5200 a second, 960 of them read: the newest of each record": "tests/cli/test_why.py",

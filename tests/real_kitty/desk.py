@@ -10,7 +10,7 @@ import base64
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,13 +125,21 @@ raises.consents = SimpleNamespace(ask=lambda _window, _page, answered: answered(
 class Desk:
     """One kitty, what is sent to its tabs and what they show."""
 
-    def __init__(self, version: str, settings: str = "", config: str = "", **options: Any) -> None:
+    def __init__(
+        self,
+        version: str,
+        settings: str = "",
+        config: str = "",
+        prepare: Callable[[Path], object] = lambda _home: None,
+        **options: Any,
+    ) -> None:
         self.kitty = Kitty(version, **options)
         self._watcher = watcher_line(install(self.kitty.home, version))
         self.kitty.kitty_conf.write_text(GROUND + settings + self._watcher)
         self.config_toml = self.kitty.home / ".config/tallylight/config.toml"
         self.config_toml.parent.mkdir(parents=True)
         self.config_toml.write_text(config)
+        prepare(self.kitty.home)
         self.kitty.start()
         self.host("host")
 

@@ -17,7 +17,7 @@ import attrs
 from tallylight.config.declared import Setting, described
 from tallylight.config.machines import MAX_MACHINES, NAME
 from tallylight.config.settings import FORMS, SETTINGS, Config
-from tallylight.files.toml import line_of, load
+from tallylight.files.toml import MAX_ITEMS, line_of, load
 from tallylight.model.errors import DataFileError
 
 #: The dialect of JSON Schema that editors of TOML know (taplo, Even Better TOML, VS Code).
@@ -41,7 +41,13 @@ OWN_NAMES: dict[str, dict[str, Any]] = {
             ]
         },
         "description": "other machines and containers: a name, and the command that runs a program there",
-    }
+    },
+    "parts": {
+        "type": "object",
+        "maxProperties": MAX_ITEMS,
+        "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}},
+        "description": "settings of parts: a table for each, with texts that its page describes",
+    },
 }
 _MACHINES = f"""
 [machines]            # {OWN_NAMES["machines"]["description"]}

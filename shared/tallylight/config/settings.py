@@ -233,6 +233,8 @@ class Config:
     colours: dict[Status, RGB] = setting(attrs.Factory(lambda: dict(COLOURS)), "", names=_COLOURS)
     #: Other machines, by the names that a person gave them.
     machines: dict[str, Machine] = attrs.Factory(dict)
+    #: The settings of each part, by its name: texts that the part reads.
+    parts: dict[str, dict[str, str]] = attrs.Factory(dict)
     fleet: Fleet = section(Fleet, "machines that share their state through an MQTT broker", is_own=True)
     #: The lights in a colour of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()
@@ -271,7 +273,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         top = parse(text, path)
     except DataFileError as error:
         return Config(), [error]
-    values: dict[str, Any] = {"machines": parse_machines(top.table("machines"))}
+    values: dict[str, Any] = {"machines": parse_machines(top.table("machines")), "parts": _parts(top.table("parts"))}
     tables = {"": top}
     colours = top.text_or_table("colours", _PALETTES)
     if isinstance(colours, str):
@@ -298,8 +300,17 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     config = Config(**values)
     if unsafe(config.fleet):
         tables["fleet"].complain("tls", "is off: the password is sent over the network unencrypted")
-    tables["list"].retire("ports")
+    tables["list"].retire("ports", "pull_requests")
     tables["kitty"].retire("mark", "strip_glyphs")
     for table in tables.values():
         table.close()
     return config, top.errors
+
+
+def _parts(table: Table) -> dict[str, dict[str, str]]:
+    """Return the texts in the table of each part."""
+    found = {}
+    for name in table.names():
+        own = table.table(name)
+        found[name] = {key: own.text(key) for key in own.names()}
+    return found

@@ -1,0 +1,184 @@
+"""The door: parts are found, kept in an index, loaded when they are needed, and a fault costs one part."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallylight import parts
+from tallylight.cli.main import main
+from tallylight.config.settings import Config, load
+from tallylight.hosts.host_parts import HostParts
+from tallylight.parts import HostPart, index
+from tests.tables import each
+
+ROOT = Path(__file__).parents[2]
+STRANGER = Path(__file__).parent / "stranger"
+OURS = {"diary", "lab", "remote", "restore", "shift", "web", "work"}
+
+
+@pytest.fixture(autouse=True)
+def unknown() -> Iterator[None]:
+    """Nothing of the parts is remembered from another test."""
+    for forget in (index._used, index.host_classes):
+        forget.cache_clear()
+    yield
+    for forget in (index._used, index.host_classes):
+        forget.cache_clear()
+
+
+def kept() -> dict[str, Any]:
+    return json.loads(index.path().read_text())  # type: ignore[no-any-return]
+
+
+def test_ours_are_found() -> None:
+    """Each says what it adds; what is named is there."""
+    found = {one.part.name: one for one in index.find()}
+    assert {name for name, one in found.items() if not one.fault} >= OURS
+    for one in found.values():
+        for name in (one.part.host, one.part.checks, *one.part.serves.values()):
+            assert not name or index.load(name) is not None
+
+
+def test_the_index_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is read of the file is what was found; nothing is imported for that."""
+    assert not index.path().exists()
+    before = index.all_parts()
+    assert main(["parts"]) == 0 and set(re.findall(r"^(\w+)", capsys.readouterr().out, re.M)) >= OURS
+    assert index.all_parts() == before
+    assert index.path().stat().st_mode & 0o077 == 0
+
+
+@each("wrong", ["", "[]", "{", '{"version": 2}', '{"version": 1, "build": "another"}'])
+def test_another_index_counts_as_none(wrong: str) -> None:
+    index.refresh()
+    index.path().write_text(wrong)
+    assert {one.part.name for one in index.all_parts()} >= OURS
+
+
+def test_what_is_wrong_in_an_index_costs_one_part() -> None:
+    index.refresh()
+    document = kept()
+    document["parts"] = [7, {"name": 3}, {"name": "x", "verbs": {"v": ["a"], "w": 5}, "serves": []}, *document["parts"]]
+    index.path().write_text(json.dumps(document))
+    found = {one.part.name: one.part for one in index.all_parts()}
+    assert set(found) == {"x"} | set(map(str, found)) and not found["x"].verbs and found["web"].verbs
+
+
+def test_off_and_on(capsys: pytest.CaptureFixture[str]) -> None:
+    """A part that is off has no verbs, and is off after an update, too."""
+    assert main(["parts", "--off", "web"]) == 0
+    capsys.readouterr()
+    assert main(["serve", "--help"]) == 2
+    assert "its part `web` is missing or off" in capsys.readouterr().err
+    document = kept() | {"build": "another"}
+    index.path().write_text(json.dumps(document))
+    index._used.cache_clear()
+    assert "serve" not in index.verbs() and "log" in index.verbs()
+    assert main(["parts", "--on", "web"]) == 0 and main(["serve", "--help"]) == 0
+
+
+def test_a_part_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parts", "--off", "x\x1b[2J"]) == 1
+    assert "\x1b" not in capsys.readouterr().err and not index.path().exists()
+
+
+class Faulty(HostPart):
+    """Raises in each tick."""
+
+    calls = 0
+
+    def tick(self, *_: object) -> None:
+        self.calls += 1
+        raise ValueError("broken")
+
+    def forget(self, _id: Any) -> None:
+        raise AssertionError("it is switched off")
+
+
+class Counting(HostPart):
+    calls = 0
+
+    def tick(self, *_: object) -> None:
+        self.calls += 1
+
+
+def test_a_fault_costs_that_part() -> None:
+    """It is told once, and the others go on; what a part does not have is not called."""
+    context: Any = None
+    faulty, counting, told = Faulty(context), Counting(context), list[str]()
+    made = HostParts({"a": faulty, "b": counting}, told.append)
+    for _ in range(3):
+        made.tick(1.0, {}, ())
+        made.forget(7)
+    made.close(2.0, is_lost=False)
+    assert (faulty.calls, counting.calls) == (1, 3)
+    assert told == ["part a switched off: ValueError: broken"]
+
+
+def test_a_part_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A host reports it and has the others; so does the doctor."""
+    monkeypatch.setattr(parts, "__path__", [*parts.__path__, str(tmp_path)])
+    for name, text in {"bad": "import gone", "mad": "PART = 7", "sad": "from tallylight.parts import Part\n"
+                       "PART = Part(name='sad', about='', host='gone:Host')"}.items():  # fmt: skip
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(text)
+    faults = {one.part.name: one.fault for one in index.find() if one.fault}
+    assert set(faults) == {"bad", "mad"} and "gone" in faults["bad"] and "int" in faults["mad"]
+    told: list[str] = []
+    context = parts.Context(
+        name="kitty", environ={}, submit=lambda *_: True, mounts=None, reader=None,  # type: ignore[arg-type]
+        touched=lambda _: None, report=told.append,
+    )  # fmt: skip
+    assert set(index.hosts(context)) == {"diary", "lab", "restore", "work"}
+    assert len(told) == 1 and told[0].startswith("part sad: ModuleNotFoundError")
+
+
+def test_a_program_of_the_path(tmp_path: Path) -> None:
+    """A word that is no verb runs `tally-WORD`, with its arguments and its exit code; nothing that is no plain word."""
+    program = tmp_path / "bin" / "tally-moon"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "moon:$*"\nexit 7\n')
+    program.chmod(0o755)
+    environ = os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "shared")}
+
+    def run(*words: str, path: str = "") -> subprocess.CompletedProcess[str]:
+        code = "from tallylight.cli.main import run; run()"
+        return subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, timeout=60, cwd=program.parent,
+            env=environ | ({"PATH": path} if path else {}),
+        )  # fmt: skip
+
+    done = run("moon", "a b", "--help")
+    assert (done.returncode, done.stdout) == (7, "moon:a b --help\n")
+    assert run("../bin/tally-moon").returncode == 2
+    assert run("moon", path=".").returncode == 2
+
+
+def test_settings_of_parts() -> None:
+    """Texts by the name of the part; anything else is a mistake, and costs itself."""
+    config, problems = load('[parts.ntfy]\nurl = "x"\nwrong = 7\n[parts]\nb = 3\n', "c")
+    assert config.parts["ntfy"]["url"] == "x" and len(problems) == 2
+    assert Config().parts == {}
+
+
+def blocks(page: str) -> Sequence[str]:
+    return re.findall(r"^```(?:python|text)\n(.*?)^```", page, re.M | re.S)
+
+
+def test_the_page_shows_the_part_of_a_stranger() -> None:
+    """What docs/parts.md shows is in the package that is tried, and that is short."""
+    source = "\n".join(path.read_text() for path in sorted(STRANGER.rglob("*.*")) if path.suffix in (".py", ".toml"))
+    shown = blocks((ROOT / "docs/parts.md").read_text("utf-8"))
+    assert len(shown) == 3
+    lines = {line.strip() for line in source.splitlines()}
+    assert [line for block in shown for line in block.splitlines() if line.strip() not in lines] == []
+    assert sum(bool(line.strip()) for path in STRANGER.rglob("*.py") for line in path.read_text().splitlines()) <= 80

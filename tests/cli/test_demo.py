@@ -32,19 +32,21 @@ def test_plain_time_line(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert decisions(said) == [
-        (1.5, "scout", "working"),
-        (8.0, "scout", "quiet"),
-        (11.5, "scout", "working"),
-        (13.5, "scout", "done"),
-        (15.5, "scout", "no light"),
-        (16.5, "pilot", "working"),
-        (18.5, "pilot", "waiting (permission)"),
-        (624.0, "pilot", "working"),
-        (625.5, "pilot", "done"),
-        (627.5, "pilot", "idle"),
-        (629.0, "pilot", "working"),
-        (630.5, "pilot", "down"),
-        (633.0, "pilot", "no light"),
+        (0.0, "pilot", "working"),
+        (1.2, "pilot", "waiting (permission)"),
+        (1.5, "pilot", "working"),
+        (3.0, "pilot", "done"),
+        (4.5, "pilot", "idle"),
+        (5.5, "pilot", "working"),
+        (6.5, "pilot", "waiting (permission)"),
+        (612.0, "pilot", "working"),
+        (613.0, "pilot", "down"),
+        (615.0, "pilot", "no light"),
+        (617.0, "scout", "working"),
+        (623.5, "scout", "quiet"),
+        (627.0, "scout", "working"),
+        (629.0, "scout", "done"),
+        (631.0, "scout", "no light"),
     ]
 
 
@@ -65,7 +67,28 @@ def test_speed(speed: float) -> None:
     """The person waits for the script's own time over the speed, but not for what it skips."""
     _, waited = played(80, speed=speed)
 
-    assert waited == pytest.approx((SCRIPT[-1].at + demo.REST) / speed)
+    assert waited == pytest.approx((SCRIPT[-1].at + demo.ASKS + demo.REST) / speed)
+
+
+def test_the_question_comes_first_and_one_key_answers_it() -> None:
+    """It stands within two seconds, says which key, and goes when that is pressed; else it goes by itself."""
+
+    def play(answers_at: float) -> tuple[float, str]:
+        stream, passed = io.StringIO(), [0.0]
+
+        def wait(seconds: float) -> bool:
+            passed[0] += seconds
+            return passed[0] >= answers_at
+
+        Demo(Output(stream, 100, colour=False), 1.0, True, wait).run()
+        said = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", stream.getvalue())
+        return passed[0], said[: said.index("The answer is typed")]
+
+    patient, said = play(1e9)
+    assert "Press 1 to allow it" in said and "waiting (permission)" in said
+    assert decisions(said)[-1][0] <= 2.0
+    quick, _ = play(2.0)
+    assert patient - quick == pytest.approx(demo.ASKS - 0.8, abs=0.2)
 
 
 @pytest.mark.slow
@@ -81,7 +104,7 @@ def test_drawing_stays_in_its_place(columns: int) -> None:
     top = ["".join(line[x].data for x in range(columns)).rstrip() for line in screen.history.top]
     lines = [*top, *(line.rstrip() for line in screen.display)]
     marked = [line for line in lines if " s  scout" in line or " s  pilot" in line]
-    assert len(marked) == 13
+    assert len(marked) == 15
     assert not any("! pilot" in line or "until:" in line for line in lines)
 
 
@@ -111,7 +134,7 @@ def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
     """ctrl-C ends the demo with 130, the cursor shown and no traceback."""
     with Terminal() as terminal:
         process = terminal.start([*launcher_with_attrs(tmp_path), "demo"], bare_environment(LANG="C.UTF-8"))
-        terminal.wait_for(b"A shell at its prompt")
+        terminal.wait_for(b"Press 1 to allow it")
         process.send_signal(signal.SIGINT)
         received = terminal.wait_for(b"\x1b[?25h")
 

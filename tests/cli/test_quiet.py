@@ -99,6 +99,11 @@ _AT = r"until \d\d:\d\d"
             Request("mute", "2", ("tab", "", "1200")),
             rf"pane 2 and its tab: {_OFF} for \d+m, {_AT}",
         ),
+        (
+            ["quiet", "20m", "2"],
+            Request("mute", "2", ("tab", "", "1200")),
+            rf"pane 2 and its tab: {_OFF} for \d+m, {_AT}",
+        ),
         (["quiet", "2", "off"], Request("mute", "2", ("tab", "", "0")), "pane 2 and its tab: notifications are on"),
         (
             ["quiet", "TALLYlight", "2h"],

@@ -254,6 +254,13 @@ def test_a_pane_by_what_status_prints(
     assert json.loads(capsys.readouterr().out)["address"] == f"{HOST}:{picked}"
 
 
+@each("verb", ["why", "seen", "unread", "attach", "read"])
+def test_a_name_where_nothing_runs(runtime: Path, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any terminal it is not the pane that is missing."""
+    assert runtime.is_dir() and main([verb, "shop"]) == 1
+    assert "no terminal runs Tallylight" in capsys.readouterr().err
+
+
 @each(
     ("wanted", "said"),
     [

@@ -8,9 +8,13 @@ once, as a plain time-line.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
 import sys
+import termios
 import time
+import tty
 from collections.abc import Callable, Iterator
 
 import attrs
@@ -32,6 +36,9 @@ TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
 #: What the person looks at before the script starts again.
 REST = 4.0
+QUESTION = "May I run `make install`?"
+#: The key that answers, and how long it is waited for, in seconds of the script.
+ANSWER, ASKS = "1", 6.0
 
 Act = Callable[[Tracker, float], None]
 
@@ -46,6 +53,8 @@ class Step:
     caption: str = ""
     #: The clock jumps over this much just before, and nobody waits for it.
     skip: float = 0.0
+    #: The person has so many seconds of the script to press `ANSWER`; on a terminal alone.
+    asks: float = 0.0
 
 
 def starts(name: str) -> Act:
@@ -74,26 +83,28 @@ def writes(tab: str, start: float, end: float) -> Iterator[Step]:
 SCRIPT: tuple[Step, ...] = tuple(
     sorted(
         [
-            Step(0.0, SHELL, shows_prompt, "A shell at its prompt, and two tabs that do nothing: no light."),
-            Step(1.5, SCOUT, starts(SCOUT), "`scout` is an agent that reports nothing. It prints output: blue."),
-            *writes(SCOUT, 1.75, 4.0),
-            Step(4.5, SCOUT, Tracker.tick, "It falls silent and asks nothing: quiet, after four seconds."),
-            Step(11.5, SCOUT, Tracker.output, "You type, and it continues."),
-            *writes(SCOUT, 11.75, 13.0),
-            Step(13.5, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
-            Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),
-            Step(16.5, PILOT, starts(PILOT), "`pilot` reports its own status, which outranks any guess."),
-            Step(16.7, PILOT, reports(Status.WORKING)),
-            Step(18.5, PILOT, reports(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
-            *writes(PILOT, 19.0, 20.0),
-            Step(20.5, PILOT, Tracker.tick, "The clock on its screen changes, but that does not make it busy."),
-            Step(22.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
-            Step(24.0, PILOT, reports(Status.WORKING), "You approve."),
-            Step(25.5, PILOT, reports(Status.DONE, message="Installed."), "Its turn is over: green."),
-            Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),
-            Step(29.0, PILOT, reports(Status.WORKING), "A new turn …"),
-            Step(30.5, PILOT, ends, "… and it is killed in the middle. Down, without any report."),
-            Step(33.0, PILOT, Tracker.seen, "You look: the light goes out."),
+            Step(0.0, PILOT, starts(PILOT), "Three tabs. `pilot` is an agent that reports its status: it works."),
+            Step(0.2, PILOT, reports(Status.WORKING)),
+            Step(1.2, PILOT, reports(Status.WAITING, Kind.PERMISSION, QUESTION), f"It asks: {QUESTION}", asks=ASKS),
+            Step(1.5, PILOT, reports(Status.WORKING), "The answer is typed into its dialog, once. It goes on."),
+            Step(3.0, PILOT, reports(Status.DONE, message="Installed."), "Its turn is over: green, until you look."),
+            Step(4.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),
+            Step(5.5, PILOT, reports(Status.WORKING), "A new turn …"),
+            Step(6.5, PILOT, reports(Status.WAITING, Kind.PERMISSION, QUESTION), "… and another question."),
+            *writes(PILOT, 7.0, 8.0),
+            Step(8.5, PILOT, Tracker.tick, "The clock on its screen changes, but that does not make it busy."),
+            Step(10.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
+            Step(12.0, PILOT, reports(Status.WORKING), "You approve …"),
+            Step(13.0, PILOT, ends, "… and it is killed in the middle of its turn. Down, without any report."),
+            Step(15.0, PILOT, Tracker.seen, "You look: the light goes out."),
+            Step(16.0, SHELL, shows_prompt, "A shell at its prompt has no light."),
+            Step(17.0, SCOUT, starts(SCOUT), "`scout` is an agent that reports nothing. It prints output: blue."),
+            *writes(SCOUT, 17.25, 19.5),
+            Step(20.0, SCOUT, Tracker.tick, "It falls silent and asks nothing: quiet, after four seconds."),
+            Step(27.0, SCOUT, Tracker.output, "You type, and it continues."),
+            *writes(SCOUT, 27.25, 28.5),
+            Step(29.0, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
+            Step(31.0, SCOUT, Tracker.seen, "You look: the light goes out."),
         ],
         key=lambda step: step.at,
     )
@@ -102,12 +113,16 @@ SCRIPT: tuple[Step, ...] = tuple(
 
 @attrs.define
 class Demo:
-    """One run of the script. *wait* passes the person's time: it gets seconds, and does nothing in a test."""
+    """
+    One run of the script.
+
+    *wait* passes seconds of the person's time, and does nothing in a test. It returns whether they pressed `ANSWER`.
+    """
 
     output: Output
     speed: float
     is_live: bool
-    wait: Callable[[float], None]
+    wait: Callable[[float], object]
     _trackers: dict[str, Tracker] = attrs.field(init=False, factory=lambda: {tab: Tracker() for tab in TABS})
     _shown: dict[str, tuple[Status, str]] = attrs.field(init=False, factory=dict)
     _now: float = attrs.field(init=False, default=0.0)
@@ -115,6 +130,8 @@ class Demo:
     _skipped: float = attrs.field(init=False, default=0.0)
     #: The tab that the last caption was about.
     _tab: str = attrs.field(init=False, default=SHELL)
+    #: Whether the person has answered the question that waits for that.
+    _is_answered: bool = attrs.field(init=False, default=False)
 
     def run(self) -> None:
         """Play the script to its end."""
@@ -130,18 +147,28 @@ class Demo:
                     self.output.line(self.output.strong(line))
             step.act(self._trackers[step.tab], self._now)
             self._write_changes()
+            if step.asks and self.is_live:
+                self._ask(step.asks)
         self._advance(self._now + REST)
         self._erase()
 
-    def _advance(self, until: float, *, is_skipped: bool = False) -> None:
-        """Let the script's clock run to *until*, and report each decision at its time."""
+    def _ask(self, seconds: float) -> None:
+        """Wait for the answer, so long at most; what follows comes so much later."""
+        self._erase()
+        self.output.line(f"Press {ANSWER} to allow it, as in the list that `tally agents` shows.")
+        began, self._is_answered = self._now, False
+        self._advance(self._now + seconds, is_asking=True)
+        self._skipped += self._now - began
+
+    def _advance(self, until: float, *, is_skipped: bool = False, is_asking: bool = False) -> None:
+        """Let the script's clock run to *until*, or to an answer, and report each decision at its time."""
         frame = until if is_skipped or not self.is_live else self._now + FRAME * self.speed
-        while self._now < until:
+        while self._now < until and not (is_asking and self._is_answered):
             deadlines = [tracker.deadline() for tracker in self._trackers.values()]
             due = min((d for d in deadlines if d is not None and d > self._now), default=until)
             before, self._now = self._now, min(due, frame, until)
             if self.is_live and not is_skipped:
-                self.wait((self._now - before) / self.speed)
+                self._is_answered |= self.wait((self._now - before) / self.speed) is True
             for tracker in self._trackers.values():
                 tracker.tick(self._now)
             self._write_changes()
@@ -209,6 +236,38 @@ def make_parser() -> Parser:
     return parser
 
 
+def _sleep(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
+
+
+@contextlib.contextmanager
+def keys() -> Iterator[Callable[[float], bool]]:
+    """What passes seconds and returns whether `ANSWER` was pressed; without a terminal to press it on, it never was."""
+    if not sys.stdin.isatty():
+        yield _sleep
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+
+    def wait(seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([descriptor], [], [], left)[0]:
+                pressed = os.read(descriptor, 64)
+                if ANSWER.encode() in pressed:
+                    return True
+                if not pressed:
+                    time.sleep(max(0.0, end - time.monotonic()))
+        return False
+
+    try:
+        tty.setcbreak(descriptor)
+        yield wait
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
 def main(argv: list[str]) -> int:
     """Play the demo: again and again on a terminal, once elsewhere."""
     options = make_parser().parse_args(argv)
@@ -217,11 +276,12 @@ def main(argv: list[str]) -> int:
     try:
         if is_live:
             output.stream.write("\x1b[?25l")
-        while True:
-            Demo(output, options.speed, is_live, time.sleep).run()
-            if options.once or not is_live:
-                return 0
-            output.line()
+        with keys() if is_live else contextlib.nullcontext(_sleep) as wait:
+            while True:
+                Demo(output, options.speed, is_live, wait).run()
+                if options.once or not is_live:
+                    return 0
+                output.line()
     finally:
         if is_live:
             output.stream.write("\r\x1b[J\x1b[?25h")

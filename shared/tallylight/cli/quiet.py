@@ -55,7 +55,7 @@ def make_parser() -> Parser:
     )
     add_pane(parser, nargs="?", help_=f"{NAMED}; a project; or all. By default the pane that you are in")
     how_long = f"90s, 20m, 2h, 1d, or until a time of day, 14:30; {OFF} ends it; an hour by default"
-    parser.add_argument("time", nargs="?", type=_time, metavar="TIME", help=how_long)
+    parser.add_argument("time", nargs="?", metavar="TIME", help=how_long)
     parser.add_broker(ANY_MACHINE)
     return parser
 
@@ -64,11 +64,14 @@ def main(argv: list[str]) -> int:
     """Stop notifications, or take that back."""
     parser = make_parser()
     options = parser.parse_args(argv)
-    wanted, seconds = options.pane, options.time
-    if wanted is not None and seconds is None and _is_time(wanted):
-        # The one word is the time, of the pane that this is called in.
-        seconds, wanted = parser.parse_args([ALL, wanted]).time, None
-    seconds = DEFAULT_S if seconds is None else seconds
+    wanted, time_ = options.pane, options.time
+    # In either order; one word that is a time is that of the pane that this is called in.
+    if wanted is not None and _is_time(wanted) and (time_ is None or not _is_time(time_)):
+        wanted, time_ = time_, wanted
+    try:
+        seconds = DEFAULT_S if time_ is None else _time(time_)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"argument TIME: {error}")
     if options.broker:
         fleet = index.need("fleet", "other machines")
         code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)

@@ -16,7 +16,7 @@ from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
 from tallylight.snapshot import labels_file
-from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
+from tallylight.snapshot.addresses import NO_HOST, Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
@@ -37,7 +37,6 @@ _LEAST = 16
 #: Seconds that `-o wide` has for the repositories of all panes.
 BESIDE_S = 3.0
 _NOTHING = "no agent runs in any tab"
-_NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"
 
 
 def make_parser() -> Parser:
@@ -137,7 +136,7 @@ def _print(
 
 def nothing(panes: Panes) -> str:
     """Word why there is nothing to list."""
-    return _NOTHING if panes.hosts or panes.machines else _NO_HOST
+    return _NOTHING if panes.hosts or panes.machines else NO_HOST
 
 
 def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, Beside] | None = None) -> None:

@@ -23,6 +23,8 @@ from tallylight.wire.text import sanitise
 #: How a person names a pane.
 NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
 _LISTED = "`tally status --all` lists them"
+#: Why there is no pane at all.
+NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"
 #: A script has an empty word if its own command failed. It means no pane, and never the most urgent one.
 EMPTY = "the pane is empty; name one that `tally status` lists"
 
@@ -141,6 +143,8 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     wanted = " ".join(wanted.split())
     if not wanted:
         raise NoPaneError(wanted, EMPTY)
+    if not (panes.panes or panes.hosts or panes.machines):
+        raise NoPaneError(wanted, NO_HOST)
     named = _spelled(panes, wanted, own_place(environ)[0]) or _known_as(panes, wanted, environ)
     if not named:
         raise NoPaneError(wanted, f"there is no pane {wanted!r}; {_LISTED}")

@@ -40,6 +40,8 @@ class Reading:
     name: str = ""
     #: When it last changed, in ms since the epoch by the agent's clock; only for telling two readings apart.
     at: int = 0
+    #: When the process began, by the same clock.
+    began: int = 0
 
 
 def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None:
@@ -76,7 +78,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
         sanitise(session, cells=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
-        values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
+        *(values.integer(_integer(data.get(key)), 0, _MAX_MS) or 0 for key in ("statusUpdatedAt", "startedAt")),
     )
 
 

@@ -43,7 +43,7 @@ from tallylight.wire.text import sanitise
 
 #: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
 #: the blank behind them, so that there are two.
-MARKS = {"fork": "⎇", "resume": "↻"}
+MARKS = {"fork": "⎇", "resume": "↻", "attach": "▸"}
 #: Cells of the title of the new pane.
 TITLE_CELLS = 60
 
@@ -53,6 +53,7 @@ class Verb(enum.StrEnum):
 
     FORK = "fork"
     RESUME = "resume"
+    ATTACH = "attach"
 
     @property
     def mark(self) -> str:
@@ -160,10 +161,13 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
+    if verb is Verb.ATTACH:
+        # Its host calls it by what opens it.
+        known = attrs.evolve(known, session=scene.pane.id.partition("/")[2])
     if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    is_fork = verb is Verb.FORK
-    template, words = (agent.fork, scene.pane.fork) if is_fork else (agent.resume, scene.pane.resume)
+    ways = {Verb.FORK: (agent.fork, scene.pane.fork), Verb.RESUME: (agent.resume, scene.pane.resume)}
+    template, words = ways.get(verb, (agent.attach, ()))
     values = {"session": known.session, "cwd": known.cwd}
     asked = _asked(words, template, agent, process, values, flags) if words else None
     if isinstance(asked, tuple):
@@ -175,7 +179,8 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         if isinstance(chosen, Refusal):
             return chosen if asked is None else Refusal(asked.rule, f"{asked.text}; and without that, {chosen.text}")
         argv, method = chosen
-    argv, lost = _with_options(argv, template, agent, scene, known.cwd)
+    # A session that is only shown keeps its own.
+    argv, lost = (argv, ()) if verb is Verb.ATTACH else _with_options(argv, template, agent, scene, known.cwd)
     pid, start = (process.pid, process.start) if process is not None else (None, 0)
     return Plan(
         verb=verb,
@@ -207,7 +212,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
         return _allowed(found.agent, scene.program)
     known = stranger(scene.pane.conversation.agent) if scene.program else agents.get(scene.pane.conversation.agent)
-    if verb is Verb.FORK:
+    if verb is not Verb.RESUME:
         if known is not None:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
         return Refusal("process", _nobody(found))

@@ -15,15 +15,20 @@ import sys
 import termios
 
 from tallylight.actions.client import here
-from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.fork import act
+from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import Verb as Power
+from tallylight.actions.permission import check, unasked
+from tallylight.actions.plan import Verb
 from tallylight.actions.seat import seated
+from tallylight.agents.agent_files import load_agents
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import LISTED, Found, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import Request
 
@@ -81,7 +86,7 @@ def _show(pane: str) -> int:
         return 0
     # Whoever has the terminal may then press any key.
     caller = here(os.environ, seated)
-    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
+    if (refused := unasked(check(panes.level(found.host), caller, Power.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:
@@ -93,6 +98,11 @@ def _show(pane: str) -> int:
 def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
+        if found.pane.attach[: len(LISTED)] == LISTED:
+            planned = act(Verb.ATTACH, found.pane, load_agents(os.environ)[0])
+            if isinstance(planned, Refusal):
+                raise TallyError(f"{planned.rule}: {planned.text}")
+            return list(planned.argv)
         return list(found.pane.attach) if names_pane(found.pane.attach) else []
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)

@@ -97,10 +97,12 @@ def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
 
 
 def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import DeferredTexts
+    from tallylight.hosts.registry.source import RegistrySource
     from tallylight.hosts.tmux.source import TmuxSource
 
     sources: list[Source] = []
@@ -109,6 +111,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         sources.append(tmux)
     if not options.no_screen:
         sources.append(ScreenSource(environ))
+    sources.append(RegistrySource(environ, load_agents(environ)[0]))
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)

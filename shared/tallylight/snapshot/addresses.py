@@ -22,6 +22,8 @@ from tallylight.wire.text import sanitise
 
 #: How a person names a pane.
 NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
+#: How the argument list begins that shows a session without a pane of its own: by its address, by our own command.
+LISTED = ("tally", "attach")
 _LISTED = "`tally status --all` lists them"
 #: A script has an empty word if its own command failed. It means no pane, and never the most urgent one.
 EMPTY = "the pane is empty; name one that `tally status` lists"

@@ -9,8 +9,8 @@ While agents of a turn that is over still run, the file says `busy` as before; t
 and is therefore read again while it grows.
 
 Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
-`NEAR_S` of its start, and one that is opened in a turn is in the file from the end of that turn on. So what stands
-there at the start, or in a turn without an end in the transcript, is asked by Claude. At the first look nobody knows.
+`NEAR_S` of its start. One that is opened in a turn is in the file only after the end of that turn. So what stands there
+at the start, or in a turn without an end in the transcript, is asked by Claude. At the first look nobody knows.
 
 While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than
 what the file said before. The dialog may be known before its call is, while the one before still has no result there.

@@ -161,14 +161,10 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
-    if verb is Verb.ATTACH:
-        # Its host calls it by what opens it.
-        known = attrs.evolve(known, session=scene.pane.id.partition("/")[2])
     if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    ways = {Verb.FORK: (agent.fork, scene.pane.fork), Verb.RESUME: (agent.resume, scene.pane.resume)}
-    template, words = ways.get(verb, (agent.attach, ()))
-    values = {"session": known.session, "cwd": known.cwd}
+    template, words, session = _way(verb, scene.pane, agent, known.session)
+    values = {"session": session, "cwd": known.cwd}
     asked = _asked(words, template, agent, process, values, flags) if words else None
     if isinstance(asked, tuple):
         argv, method = (scene.program or asked[0], *asked[1:]), Method.SAID
@@ -179,8 +175,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         if isinstance(chosen, Refusal):
             return chosen if asked is None else Refusal(asked.rule, f"{asked.text}; and without that, {chosen.text}")
         argv, method = chosen
-    # A session that is only shown keeps its own.
-    argv, lost = (argv, ()) if verb is Verb.ATTACH else _with_options(argv, template, agent, scene, known.cwd)
+    argv, lost = _with_options(argv, template, agent, scene, known.cwd)
     pid, start = (process.pid, process.start) if process is not None else (None, 0)
     return Plan(
         verb=verb,
@@ -188,7 +183,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         cwd=known.cwd,
         agent=agent.name,
         display=agent.display,
-        session=known.session if method is Method.SESSION else "",
+        session=session if method is Method.SESSION else "",
         method=method,
         title=f"{verb.mark}  {_name(scene.pane) or agent.display}",
         pid=pid,
@@ -198,6 +193,14 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         lost=lost,
         notes=tuple(_notes(verb, scene, agent, method, asked)),
     )
+
+
+def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, Sequence[str], str]:
+    """The lists of *agent* for *verb*, what the program asked for, and what the *session* is called in them."""
+    if verb is Verb.ATTACH:
+        # The host of a session without a pane calls it by what opens it.
+        return agent.attach, (), pane.id.partition("/")[2]
+    return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
@@ -281,6 +284,8 @@ def _with_options(
     Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
     """
     process, entry = scene.process, scene.pane.conversation
+    if template is agent.attach:
+        return argv, ()  # it is only shown, as it is
     running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
     found = carried(running, agent)
     asked = Counter(runs(argv[1:]))

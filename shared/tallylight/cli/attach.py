@@ -99,7 +99,7 @@ def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
         if found.pane.attach[: len(LISTED)] == LISTED:
-            planned = act(Verb.ATTACH, found.pane, load_agents(os.environ)[0])
+            planned = act(Verb.ATTACH, found.pane, load_agents(os.environ)[0], pgid=found.pane.agent_pid or 0)
             if isinstance(planned, Refusal):
                 raise TallyError(f"{planned.rule}: {planned.text}")
             return list(planned.argv)

@@ -211,9 +211,13 @@ class Engine(ABC, Generic[Id]):
             pane.attention.pause(seconds)
 
     def _keep_sessions(self, now: float) -> None:
-        """See to it, now and then, that what runs in tmux and GNU Screen is watched, if any of it is shown here."""
-        if self.beside is not None and any(pane.shows_sessions for pane in self._panes.values()):
-            self._submit("sessions", functools.partial(self.beside.keep, now), self.guarded("sessions", _raised))
+        """See to it, now and then, that what runs in tmux and GNU Screen, or without a pane, is watched."""
+        if self.beside is not None:
+            is_shown = any(pane.shows_sessions for pane in self._panes.values())
+            agents = () if is_shown else tuple(agent for agent in self.reader.agents if agent.registry)
+            if is_shown or agents:
+                job = functools.partial(self.beside.keep, now, agents=agents)
+                self._submit("sessions", job, self.guarded("sessions", _raised))
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at the panes that are due, as far as there is time; return them."""

@@ -1,12 +1,9 @@
 """
 The registries of agents as a source of panes: one a session that runs without a terminal of a person's.
 
-Claude Code keeps a file for each of its processes. Those of `claude --bg`, of its remote control and of a program that
-drives it have no pane, or one that only its own daemon has. They are panes without a screen: what one does and asks its
-status file and its transcript tell (`pane.own_files`), as for any pane.
-
-The disk is read here alone, away from the loop: a file of a process that has ended is not opened, and the folder is
-listed only after it has changed, or after `RELIST_S`.
+Those of `claude --bg`, of its remote control and of a program that drives it have no pane, or one that only its own
+daemon has. They are panes without a screen: what one does and asks its status file and its transcript tell
+(`pane.own_files`), as for any pane.
 """
 
 from __future__ import annotations
@@ -14,24 +11,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence import process_table
+from tallylight.evidence.ports import is_linked
 from tallylight.evidence.process_table import Table
-from tallylight.evidence.records import claude_status
 from tallylight.evidence.records.claude_status import Listed
-from tallylight.evidence.records.places import MAX_NAMES, read_part
 from tallylight.hosts.polling.source import SourcePane
+from tallylight.hosts.registries import Registries
 from tallylight.snapshot.addresses import LISTED
+from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.wire.values import is_number
-
-#: Seconds after which a folder is listed although nothing seems to have changed.
-RELIST_S = 30.0
-#: Living sessions of one agent that are looked at.
-MAX_SESSIONS = 200
+from tallylight.snapshot.writer import directory
 
 
 class RegistrySource:
@@ -41,56 +34,53 @@ class RegistrySource:
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
-        self._folders = {
-            agent.name: Path(folder)
-            for agent in agents
-            if agent.registry and (folder := claude_status.folder(environ, environ.get("HOME", "")))
-        }
-        #: Of each folder: when it was listed (monotonic), its stamp then, and the processes that lived.
-        self._listed: dict[str, tuple[float, int, list[int]]] = {}
+        self._registries = Registries(environ, agents, self._table)
+        self._feed = Feed(directory(environ))
 
     def look(self) -> Sequence[SourcePane]:
         """A `SourcePane` for every living session without a pane."""
-        return [
-            self._source_pane(agent, found)
-            for agent, folder in self._folders.items()
-            for pid in self._pids(agent, folder)
-            if (found := self._read(folder / f"{pid}.json", pid)) is not None
+        found = self._registries.look()
+        if found:
+            self._feed.poll(time.monotonic())
+        return [self._source_pane(agent, listed) for agent, listed in found]
+
+    def _shown_in(self, agent: str, found: Listed) -> tuple[list[PaneEntry], list[PaneEntry]]:
+        """
+        The panes of terminals that show the session, and those with a view of all, in which it is one row.
+
+        A program that shows it is connected to the process that holds its terminal, and a view to that one's parent.
+        """
+        if not found.is_background:
+            return [], []
+        holder = self._parent(found.pid)
+        panes = [
+            pane
+            for host in self._feed.snapshots
+            if not is_elsewhere(host.name)
+            for pane in host.panes
+            if pane.agent == agent and pane.terminal
         ]
+        shown, views = (
+            [pane for pane in panes if self._is_linked(pane, one)] for one in (holder, self._parent(holder))
+        )
+        return shown, views
 
-    def _pids(self, agent: str, folder: Path) -> list[int]:
-        """The living processes with a file; a bounded number."""
-        now = time.monotonic()
-        try:
-            stamp = folder.stat().st_mtime_ns
-            listed_at, before, pids = self._listed.get(agent, (-RELIST_S, 0, []))
-            if stamp != before or now - listed_at >= RELIST_S:
-                with os.scandir(folder) as entries:
-                    names = [entry.name for _, entry in zip(range(MAX_NAMES), entries, strict=False)]
-                numbers = [int(name[:-5]) for name in names if name.endswith(".json") and is_number(name[:-5], 10)]
-                pids = sorted(pid for pid in numbers if self._table.start(pid) is not None)[:MAX_SESSIONS]
-                self._listed[agent] = now, stamp, pids
-        except (OSError, ValueError):
-            return []
-        return pids
+    def _parent(self, pid: int) -> int:
+        process = self._table.get(pid)
+        return process.ppid if process is not None else 0
 
-    def _read(self, path: Path, pid: int) -> Listed | None:
-        """What the file of the process *pid* lists; None for one that has ended, has a pane, or is another user's."""
-        start = self._table.start(pid)
-        if start is None or process_table.owner(pid, self._table) != os.getuid():
-            return None
-        data = read_part(path, 0, claude_status.MAX_CHARS) or b""
-        found = claude_status.listed(data.decode("utf-8", "replace"), pid=pid, start=start)
-        # A background session has a terminal that its daemon holds. Any other one with a terminal has a pane there.
-        is_apart = found is not None and (found.is_background or not process_table.terminal(pid, self._table))
-        return found if is_apart else None
+    def _is_linked(self, pane: PaneEntry, pid: int) -> bool:
+        return pid > 1 and bool(pane.agent_pid) and is_linked(pane.agent_pid or 0, pid, self._table)
 
     def _source_pane(self, agent: str, found: Listed) -> SourcePane:
         id_ = f"{agent}/{found.id or found.pid}"
+        shown, views = self._shown_in(agent, found)
         return SourcePane(
             id=id_,
             group=found.pid,
             host_title=found.name,
+            terminals=tuple(sorted({pane.terminal for pane in (*shown, *views)})),
+            visible=any(pane.visible for pane in shown),
             attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),
         )
 

@@ -9,7 +9,7 @@ While agents of a turn that is over still run, the file says `busy` as before; t
 and is therefore read again while it grows.
 
 Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
-`NEAR_S` of its start. One that is opened in a turn is in the file only after the end of that turn. So what stands there
+`NEAR_S` of its start. One that is opened in a turn is in the file only after the end of that turn. So what is there
 at the start, or in a turn without an end in the transcript, is asked by Claude. At the first look nobody knows.
 
 While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than

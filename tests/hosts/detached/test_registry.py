@@ -224,24 +224,57 @@ def test_a_row_is_as_true_as_a_pane(host: System, table: Hands, tmp_path: Path) 
     assert host.ids() == []
 
 
-def test_one_session_is_one_row(source: RegistrySource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pane that shows it, and one with the view of all, are where it is attached: in the list it is there once."""
+@pytest.fixture
+def around(table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pane]:
+    """Two sessions, and a kitty with three panes: of the first session, of the view, of an agent of its own."""
+    second = attrs.evolve(SESSION, pid=21, ppid=9, pgrp=21)
+    table.processes |= {9: attrs.evolve(HOLDER, pid=9), 21: second}
+    for pid, words in ((31, ("attach", JOB)), (41, ("agents",)), (51, ())):
+        table.processes[pid] = Process(pid, 1, pid, "claude", ("claude", *words), "/opt/claude", pid)
     listed(tmp_path)
-    client = Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=31, terminal="/dev/pts/3", visible=True)
-    view = Pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4")
-    other = Pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5")
-    environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
-    SnapshotWriter.for_host("kitty", environ, lambda: 1.0).publish([client, view, other], 1.0)
-    links = {(31, HOLDER.pid), (41, DAEMON.pid)}
+    listed(tmp_path, pid=21, jobId="b1", name="another")
+    panes = [
+        Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=31, terminal="/dev/pts/3", visible=True),
+        Pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4"),
+        Pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5"),
+    ]
+    # Whoever shows a session is connected to the daemon alone.
+    links = {(31, DAEMON.pid), (41, DAEMON.pid)}
     monkeypatch.setattr(registry, "is_linked", lambda one, other, _: (one, other) in links)
-    (found,) = looked(source)
-    assert (found.terminals, found.visible) == (("/dev/pts/3", "/dev/pts/4"), True)
-    own = Pane(
-        id=found.id, status=Status.WAITING, agent="claude", agent_pid=20, session="s-1", terminals=found.terminals
-    )
-    SnapshotWriter.for_host("sessions", environ, lambda: 1.0).publish([own], 1.0)
-    snapshots, _ = writer.read_snapshots(writer.directory(environ))
-    assert {row.pane.id for row in rows.build(snapshots, "", 2.0)} == {found.id, "5"}
+    return panes
+
+
+def shows(home: Path, host: str, panes: list[Pane]) -> None:
+    SnapshotWriter.for_host(host, {"XDG_RUNTIME_DIR": str(home)}, lambda: 1.0).publish(panes, 1.0)
+
+
+def test_where_it_is_shown(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
+    """In the pane that was opened for it, and in the view of all, where a person does not see it."""
+    shows(tmp_path, "kitty", around)
+    first, second = looked(source)
+    assert (first.terminals, first.visible) == (("/dev/pts/3", "/dev/pts/4"), True)
+    assert (second.terminals, second.visible) == (("/dev/pts/4",), False)
+
+
+def test_a_view_that_shows_one(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
+    """It is called by the session that it shows now, and shows no other."""
+    around[1] = attrs.evolve(around[1], title="another", visible=True)
+    shows(tmp_path, "kitty", around)
+    first, second = looked(source)
+    assert first.terminals == ("/dev/pts/3",)
+    assert (second.terminals, second.visible) == (("/dev/pts/4",), True)
+
+
+def test_one_session_is_one_row(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
+    """In the list it is there once, with the truth of its own files."""
+    shows(tmp_path, "kitty", around)
+    own = [
+        Pane(id=one.id, status=Status.WAITING, agent="claude", agent_pid=one.group, terminals=one.terminals)
+        for one in looked(source)
+    ]
+    shows(tmp_path, "sessions", own)
+    snapshots, _ = writer.read_snapshots(writer.directory({"XDG_RUNTIME_DIR": str(tmp_path)}))
+    assert {row.pane.id for row in rows.build(snapshots, "", 2.0)} == {*(one.id for one in own), "5"}
 
 
 def opened(table: Hands, pane: Pane) -> Plan | Refusal:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence import process_table
+from tallylight.evidence.commands import arguments
 from tallylight.evidence.ports import is_linked
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records.claude_status import Listed
@@ -34,53 +35,58 @@ class RegistrySource:
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
+        agents = tuple(agents)
         self._registries = Registries(environ, agents, self._table)
+        #: The word of each agent that opens a session, the first behind the program.
+        self._opens = {agent.name: agent.attach.by_id[1] for agent in agents if agent.attach.by_id[1:]}
         self._feed = Feed(directory(environ))
 
     def look(self) -> Sequence[SourcePane]:
         """A `SourcePane` for every living session without a pane."""
         found = self._registries.look()
-        if found:
-            self._feed.poll(time.monotonic())
-        return [self._source_pane(agent, listed) for agent, listed in found]
-
-    def _shown_in(self, agent: str, found: Listed) -> tuple[list[PaneEntry], list[PaneEntry]]:
-        """
-        The panes of terminals that show the session, and those with a view of all, in which it is one row.
-
-        A program that shows it is connected to the process that holds its terminal, and a view to that one's parent.
-        """
-        if not found.is_background:
-            return [], []
-        holder = self._parent(found.pid)
-        panes = [
-            pane
-            for host in self._feed.snapshots
-            if not is_elsewhere(host.name)
-            for pane in host.panes
-            if pane.agent == agent and pane.terminal
+        if not found:
+            return []
+        self._feed.poll(time.monotonic())
+        panes = (pane for host in self._feed.snapshots if not is_elsewhere(host.name) for pane in host.panes)
+        shown = [
+            (pane, self._shown(pane, [one for agent, one in found if agent == pane.agent and one.is_background]))
+            for pane in panes
+            if pane.terminal and pane.agent_pid
         ]
-        shown, views = (
-            [pane for pane in panes if self._is_linked(pane, one)] for one in (holder, self._parent(holder))
-        )
-        return shown, views
+        return [self._source_pane(agent, one, shown) for agent, one in found]
+
+    def _shown(self, pane: PaneEntry, found: Sequence[Listed]) -> list[Listed]:
+        """
+        Of the sessions *found* those that *pane* shows: which it was opened for, or is called by; else a view of all.
+
+        Its program is connected to their daemon, which has started what holds their terminals.
+        """
+        process = self._table.get(pane.agent_pid or 0)
+        daemons = {one: self._parent(self._parent(one.pid)) for one in found}
+        if process is None:
+            return []
+        linked = {pid for pid in set(daemons.values()) if pid > 1 and is_linked(process.pid, pid, self._table)}
+        own = [one for one, daemon in daemons.items() if daemon in linked]
+        first, *words = *arguments(process.argv, process.exe, process.comm), ""
+        if first == self._opens.get(pane.agent):
+            # A part of its name opens it, too.
+            return [one for one in own if one.id in words or any(word and word in one.name for word in words)]
+        return [one for one in own if one.name and one.name == pane.title] or own
 
     def _parent(self, pid: int) -> int:
         process = self._table.get(pid)
         return process.ppid if process is not None else 0
 
-    def _is_linked(self, pane: PaneEntry, pid: int) -> bool:
-        return pid > 1 and bool(pane.agent_pid) and is_linked(pane.agent_pid or 0, pid, self._table)
-
-    def _source_pane(self, agent: str, found: Listed) -> SourcePane:
+    def _source_pane(
+        self, agent: str, found: Listed, shown: Sequence[tuple[PaneEntry, Sequence[Listed]]]
+    ) -> SourcePane:
         id_ = f"{agent}/{found.id or found.pid}"
-        shown, views = self._shown_in(agent, found)
         return SourcePane(
             id=id_,
             group=found.pid,
             host_title=found.name,
-            terminals=tuple(sorted({pane.terminal for pane in (*shown, *views)})),
-            visible=any(pane.visible for pane in shown),
+            terminals=tuple(sorted({pane.terminal for pane, those in shown if found in those})),
+            visible=any(pane.visible for pane, those in shown if those == [found]),
             attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),
         )
 

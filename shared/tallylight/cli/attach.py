@@ -1,8 +1,9 @@
 """
-`tally attach`: show a pane of a detached session in this terminal, of this machine or of another one.
+`tally attach`: show a pane of a detached session, or a session without a pane, of this machine or of another one.
 
 Another machine is reached by the command that the person wrote into the configuration, which is printed before it runs;
-over there this same verb attaches to the session.
+over there this same verb attaches to the session. A session without a pane is shown by its agent's own command, through
+plan and gate.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ def make_parser() -> Parser:
     """What `tally attach` takes."""
     parser = Parser(
         prog="tally attach",
-        description="Show a pane of tmux or GNU Screen in this terminal, from this machine or another. A pane of kitty "
-        "or WezTerm is brought to the front.",
+        description="Show a pane of tmux or GNU Screen, or a session without a pane, in this terminal, from this "
+        "machine or another. A pane of kitty or WezTerm is brought to the front.",
         examples={
             "tally attach 'tmux 2'": "a session of this machine",
+            "tally attach 'claude a0b8cb89'": "a session of Claude Code in the background",
             "tally attach 'devbox tmux 0'": "a session of devbox in [machines]",
         },
         codes={0: "you left it, or it was brought to the front", 1: "no such pane, or it cannot be reached"},

@@ -1,8 +1,9 @@
 """
 `tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
 
-`tally host sessions` is one for all of GNU Screen and tmux of this user. It says nothing while all is well, and ends
-on a signal, or when the process that started it has ended and `--with-parent` was given.
+`tally host sessions` is one for all of GNU Screen and tmux of this user, and for what agents run without a pane. It says
+nothing while all is well, and ends on a signal, or when the process that started it has ended and `--with-parent` was
+given.
 """
 
 from __future__ import annotations
@@ -165,7 +166,11 @@ def _report(problem: str) -> None:
 
 #: Each kind: what it is, an example, and how it is run.
 KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
-    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", "sessions --no-screen", _sessions),
+    "sessions": (
+        "watch the sessions of GNU Screen and tmux, attached or not, and those without a pane",
+        "sessions --no-screen",
+        _sessions,
+    ),
     "wezterm": (
         "watch the panes of one WezTerm, in the background; started by its Lua",
         "wezterm --pid 4711",

@@ -1,7 +1,7 @@
 """
 `tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
 
-`tally host sessions` is one for all of GNU Screen and tmux of this user, and for what agents run without a pane. It says
+`tally host sessions` is one for GNU Screen and tmux of this user, and for what agents run without a pane. It says
 nothing while all is well, and ends on a signal, or when the process that started it has ended and `--with-parent` was
 given.
 """

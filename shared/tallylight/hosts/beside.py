@@ -20,8 +20,6 @@ from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
-#: Seconds between two looks at the registries of agents.
-REGISTRY_S = 4.0
 #: How our own program is started: it imports from where this one does, and from no other place.
 _RUN = "import sys; sys.path[:] = {!r}; from tallylight.cli.main import run; run()"
 
@@ -47,18 +45,19 @@ class Beside:
         self._child: subprocess.Popen[bytes] | None = None
         self._starts, self._due = 0, 0.0
         self._registries: Registries | None = None
-        self._asked_at = -REGISTRY_S
 
     def keep(self, now: float, *options: str, agents: Sequence[Agent] = ()) -> None:
         """Start one at monotonic *now* if there is none. With *agents*, if one of their registries lists a session."""
-        is_alive = self._child is not None and self._child.poll() is None
-        if is_alive or (agents and not self._is_listed(now, agents)):
-            return
         if self._feed is None:
             self._feed = Feed(directory(self._environ), HOSTS)
         self._feed.poll(now)
-        if self._feed.snapshots or now < self._due:
+        is_alive = self._child is not None and self._child.poll() is None
+        if is_alive or self._feed.snapshots or now < self._due:
             return
+        if agents:
+            self._registries = self._registries or Registries(self._environ, agents)
+            if not self._registries.look():
+                return
         self._starts += 1
         self._due = now + backoff(self._starts)
         nowhere = subprocess.DEVNULL
@@ -70,14 +69,6 @@ class Beside:
             stderr=nowhere,
             start_new_session=True,
         )
-
-    def _is_listed(self, now: float, agents: Sequence[Agent]) -> bool:
-        """Whether a registry lists a session without a pane; asked now and then, and False in between."""
-        if now < self._asked_at + REGISTRY_S:
-            return False
-        self._asked_at = now
-        self._registries = self._registries or Registries(self._environ, agents)
-        return bool(self._registries.look())
 
     def close(self) -> None:
         """End what was started."""

@@ -199,7 +199,7 @@ def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, 
     """The lists of *agent* for *verb*, what the program asked for, and what the *session* is called in them."""
     if verb is Verb.ATTACH:
         # The host of a session without a pane calls it by what opens it.
-        return agent.attach, (), pane.id.partition("/")[2]
+        return agent.attach, (), pane.id.partition("/")[2] or session
     return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
 
 

@@ -80,6 +80,7 @@ HOSTS = {
     "wezterm": ("polling",),
     "tmux": ("polling",),
     "gnu_screen": ("polling",),
+    "registry": ("polling",),
     "detached": ("polling", "tmux", "gnu_screen", "wezterm"),
 }
 #: What reaches outside, or says what time it is.

@@ -28,6 +28,10 @@ def scene(*processes: Process, **how: Any) -> Scene:
     return scene_of(identify(processes, AGENTS), **how)
 
 
+#: What begins another conversation, or goes on with one; a session that is attached goes on by itself.
+CONTINUES = (Verb.FORK, Verb.RESUME)
+
+
 def planned(verb: Verb, scene_: Scene) -> Plan:
     """The plan, which must not be refused."""
     found = plan(verb, scene_, AGENTS)
@@ -96,7 +100,7 @@ def test_no_hostile_declaration_passes() -> None:
     passed = []
     for said in HOSTILE:
         scene_ = pane_of(said)
-        for verb in Verb:
+        for verb in CONTINUES:
             found = plan(verb, scene_, AGENTS)
             if isinstance(found, Plan) and (found.method is Method.SAID or not found.notes):
                 passed.append(f"{verb}: {said}")
@@ -274,7 +278,7 @@ def test_the_title_marks_it() -> None:
     """A fork's pane is called ⎇ and the name, a resumed one's ↻; a fork of a fork has one mark."""
     titles = [
         planned(verb, scene(CLAUDE, conversation=GONE, project=name)).title
-        for verb in Verb
+        for verb in CONTINUES
         for name in ("api", "⎇ api", "⎇  api")
     ]
 
@@ -282,7 +286,7 @@ def test_the_title_marks_it() -> None:
 
 
 @given(
-    verb=st.sampled_from(Verb),
+    verb=st.sampled_from(CONTINUES),
     said=st.lists(st.one_of(st.sampled_from(["claude", "--resume", "bash", ID]), st.text(max_size=8)), max_size=5),
     session=st.text(max_size=12),
     name=st.text(max_size=12),
@@ -308,7 +312,7 @@ def test_whatever_is_said_only_claude_runs(verb: Verb, said: list[str], session:
         ("/w/api/src/deep", "/w/api/src"), ("w", "/w/api/src"),
     ],
 )  # fmt: skip
-@each("verb", list(Verb))
+@each("verb", CONTINUES)
 def test_a_folder_that_the_agent_reports(verb: Verb, folder: str, begins: str) -> None:
     """It is where a fork begins if the agent works in it or below it; any other is only shown."""
     pane = {"agent": "claude", "session": ID, "cwd": folder}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.caller import Who
+from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.cli import attach
 from tallylight.cli.main import main
 from tallylight.model.status import Status
@@ -17,6 +18,26 @@ from tests.cli.panes import publish
 from tests.tables import each
 
 PANE = Pane(id="tmux/1/%3", status=Status.IDLE, attach=("tmux", "-S", "/tmp/t", "attach-session", "-t", "$1:@1.%3"))
+
+
+def test_a_session_without_a_pane(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The agent's own command shows it, as the plan has it; a refusal runs nothing."""
+    pane = Pane(id="claude/a0b8", status=Status.IDLE, attach=("tally", "attach", "sessions-1:claude/a0b8"))
+    publish(runtime, [pane], host="sessions")
+    ran: list[list[str]] = []
+    monkeypatch.setattr(attach, "here", lambda *_: CALLERS[Who.PERSON])
+    monkeypatch.setattr(os, "execvp", lambda _, argv: ran.append(argv))
+    assert (main(["attach", "claude/a0b8"]), ran) == (1, [])
+    assert "process: no agent runs in this pane" in capsys.readouterr().err
+    found = Plan(
+        verb=Verb.ATTACH, argv=("/opt/claude", "attach", "a0b8"), cwd="/w", agent="claude", display="Claude Code",
+        session="a0b8", method=Method.SESSION, title="",
+    )  # fmt: skip
+    monkeypatch.setattr(attach, "act", lambda *_, **__: found)
+    main(["attach", "claude/a0b8"])
+    assert ran == [["/opt/claude", "attach", "a0b8"]]
 
 
 @each(

@@ -12,6 +12,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from tallylight.agents.agent_files import load_agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import beside
@@ -91,6 +92,23 @@ def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
     rig.until(lambda: started.argvs, "the host of sessions")
     assert started.argvs == [["tally", "host", "sessions", "--with-parent", str(os.getpid())]]
     assert rig.kitty.log == []
+
+
+def test_a_session_that_a_registry_lists(started: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One is started where an agent's own files list one without a pane."""
+    listed: list[object] = []
+    looks: list[object] = []
+    monkeypatch.setattr(beside.Registries, "look", lambda self: looks.append(self) or listed)
+    keeper = Beside({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda *words: ["tally", *words])
+    agents = tuple(load_agents({})[0])
+    for now in range(20):
+        keeper.keep(float(now), agents=agents)
+    assert (started.argvs, len(looks)) == ([], 20)
+    listed.append(("claude", object()))
+    for now in range(20, 40):
+        keeper.keep(float(now), agents=agents)
+    assert started.argvs == [["tally", "host", "sessions", "--with-parent", str(os.getpid())]]
+    assert len(looks) == 21, "while it runs, nobody has to ask"
 
 
 @pytest.mark.parametrize(

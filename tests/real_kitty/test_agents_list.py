@@ -726,6 +726,8 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
     )
     for asked in wrong:
         assert '"type":"refusal"' in board.kitty.eval(code.format(list_, encode(asked)))
+    listed = ("tally", "attach", "sessions-1:claude/a0b8cb89")  # by our own program, which looks it up
+    assert '"type":"done"' in board.kitty.eval(code.format(list_, encode(Attach(listed))))
     program = board.kitty.home / "elsewhere/screen"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\nexec sleep 1000\n")

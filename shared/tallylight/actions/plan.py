@@ -43,7 +43,7 @@ from tallylight.wire.text import sanitise
 
 #: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
 #: the blank behind them, so that there are two.
-MARKS = {"fork": "⎇", "resume": "↻"}
+MARKS = {"fork": "⎇", "resume": "↻", "attach": "▸"}
 #: Cells of the title of the new pane.
 TITLE_CELLS = 60
 
@@ -53,6 +53,7 @@ class Verb(enum.StrEnum):
 
     FORK = "fork"
     RESUME = "resume"
+    ATTACH = "attach"
 
     @property
     def mark(self) -> str:
@@ -162,9 +163,8 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     known = scene.known(agent)
     if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    is_fork = verb is Verb.FORK
-    template, words = (agent.fork, scene.pane.fork) if is_fork else (agent.resume, scene.pane.resume)
-    values = {"session": known.session, "cwd": known.cwd}
+    template, words, session = _way(verb, scene.pane, agent, known.session)
+    values = {"session": session, "cwd": known.cwd}
     asked = _asked(words, template, agent, process, values, flags) if words else None
     if isinstance(asked, tuple):
         argv, method = (scene.program or asked[0], *asked[1:]), Method.SAID
@@ -183,7 +183,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         cwd=known.cwd,
         agent=agent.name,
         display=agent.display,
-        session=known.session if method is Method.SESSION else "",
+        session=session if method is Method.SESSION else "",
         method=method,
         title=f"{verb.mark}  {_name(scene.pane) or agent.display}",
         pid=pid,
@@ -193,6 +193,14 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         lost=lost,
         notes=tuple(_notes(verb, scene, agent, method, asked)),
     )
+
+
+def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, Sequence[str], str]:
+    """The lists of *agent* for *verb*, what the program asked for, and what the *session* is called in them."""
+    if verb is Verb.ATTACH:
+        # The host of a session without a pane calls it by what opens it.
+        return agent.attach, (), pane.id.partition("/")[2] or session
+    return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
@@ -207,7 +215,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
         return _allowed(found.agent, scene.program)
     known = stranger(scene.pane.conversation.agent) if scene.program else agents.get(scene.pane.conversation.agent)
-    if verb is Verb.FORK:
+    if verb is not Verb.RESUME:
         if known is not None:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
         return Refusal("process", _nobody(found))
@@ -276,6 +284,8 @@ def _with_options(
     Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
     """
     process, entry = scene.process, scene.pane.conversation
+    if template is agent.attach:
+        return argv, ()  # it is only shown, as it is
     running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
     found = carried(running, agent)
     asked = Counter(runs(argv[1:]))

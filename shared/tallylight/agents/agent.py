@@ -152,6 +152,8 @@ class Agent:
     interrupt: str = INTERRUPTS["escape"]
     resume: Template = Template()
     fork: Template = Template()
+    #: What shows a session that runs without a pane, in a new one.
+    attach: Template = Template()
     #: What starts a conversation with a first prompt, `{prompt}` as its last word; nothing if that is not known.
     start: tuple[str, ...] = ()
     #: Options a resumed or forked run may have only if the running one has them.
@@ -237,6 +239,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),
+        attach=_template(table.table("attach")),
         start=_start(table.table("start")),
         dangerous=table.words("dangerous"),
         restricts=table.words("restricts"),

@@ -1,8 +1,9 @@
 """
-`tally attach`: show a pane of a detached session in this terminal, of this machine or of another one.
+`tally attach`: show a pane of a detached session, or a session without a pane, of this machine or of another one.
 
 Another machine is reached by the command that the person wrote into the configuration, which is printed before it runs;
-over there this same verb attaches to the session.
+over there this same verb attaches to the session. A session without a pane is shown by its agent's own command, through
+plan and gate.
 """
 
 from __future__ import annotations
@@ -15,15 +16,20 @@ import sys
 import termios
 
 from tallylight.actions.client import here
-from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.fork import act
+from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import Verb as Power
+from tallylight.actions.permission import check, unasked
+from tallylight.actions.plan import Verb
 from tallylight.actions.seat import seated
+from tallylight.agents.agent_files import load_agents
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import LISTED, Found, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import Request
 
@@ -32,10 +38,11 @@ def make_parser() -> Parser:
     """What `tally attach` takes."""
     parser = Parser(
         prog="tally attach",
-        description="Show a pane of tmux or GNU Screen in this terminal, from this machine or another. A pane of kitty "
-        "or WezTerm is brought to the front.",
+        description="Show a pane of tmux or GNU Screen, or a session without a pane, in this terminal, from this "
+        "machine or another. A pane of kitty or WezTerm is brought to the front.",
         examples={
             "tally attach 'tmux 2'": "a session of this machine",
+            "tally attach 'claude a0b8cb89'": "a session of Claude Code in the background",
             "tally attach 'devbox tmux 0'": "a session of devbox in [machines]",
         },
         codes={0: "you left it, or it was brought to the front", 1: "no such pane, or it cannot be reached"},
@@ -81,7 +88,7 @@ def _show(pane: str) -> int:
         return 0
     # Whoever has the terminal may then press any key.
     caller = here(os.environ, seated)
-    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
+    if (refused := unasked(check(panes.level(found.host), caller, Power.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:
@@ -93,6 +100,11 @@ def _show(pane: str) -> int:
 def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
+        if found.pane.attach[: len(LISTED)] == LISTED:
+            planned = act(Verb.ATTACH, found.pane, load_agents(os.environ)[0], pgid=found.pane.agent_pid or 0)
+            if isinstance(planned, Refusal):
+                raise TallyError(f"{planned.rule}: {planned.text}")
+            return list(planned.argv)
         return list(found.pane.attach) if names_pane(found.pane.attach) else []
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)

@@ -1,8 +1,9 @@
 """
 `tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
 
-`tally host sessions` is one for all of GNU Screen and tmux of this user. It says nothing while all is well, and ends
-on a signal, or when the process that started it has ended and `--with-parent` was given.
+`tally host sessions` is one for GNU Screen and tmux of this user, and for what agents run without a pane. It says
+nothing while all is well, and ends on a signal, or when the process that started it has ended and `--with-parent` was
+given.
 """
 
 from __future__ import annotations
@@ -97,10 +98,12 @@ def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
 
 
 def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import DeferredTexts
+    from tallylight.hosts.registry.source import RegistrySource
     from tallylight.hosts.tmux.source import TmuxSource
 
     sources: list[Source] = []
@@ -109,6 +112,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         sources.append(tmux)
     if not options.no_screen:
         sources.append(ScreenSource(environ))
+    sources.append(RegistrySource(environ, load_agents(environ)[0]))
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
@@ -160,7 +164,11 @@ def _report(problem: str) -> None:
 
 #: Each kind: what it is, an example, and how it is run.
 KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
-    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", "sessions --no-screen", _sessions),
+    "sessions": (
+        "watch the sessions of GNU Screen and tmux, attached or not, and those without a pane",
+        "sessions --no-screen",
+        _sessions,
+    ),
     "wezterm": (
         "watch the panes of one WezTerm, in the background; started by its Lua",
         "wezterm --pid 4711",

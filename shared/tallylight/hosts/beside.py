@@ -1,7 +1,8 @@
 """
 Beside: a host of sessions that another process starts as its child, and that ends with it.
 
-A terminal has one where tmux or GNU Screen runs in a pane of it, a bridge for as long as it is asked. Where one runs
+A terminal has one where tmux or GNU Screen runs in a pane of it, or where an agent's registry lists a session without a
+pane; a bridge for as long as it is asked. Where one runs
 already, whoever has started it, there is no other: `tally host sessions` holds a lock.
 """
 
@@ -12,7 +13,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from tallylight.agents.agent import Agent
 from tallylight.hosts.jobs import backoff
+from tallylight.hosts.registries import Registries
 from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
@@ -41,15 +44,20 @@ class Beside:
         self._feed: Feed | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._starts, self._due = 0, 0.0
+        self._registries: Registries | None = None
 
-    def keep(self, now: float, *options: str) -> None:
-        """Start one at monotonic *now* if there is none."""
+    def keep(self, now: float, *options: str, agents: Sequence[Agent] = ()) -> None:
+        """Start one at monotonic *now* if there is none. With *agents*, if one of their registries lists a session."""
         if self._feed is None:
             self._feed = Feed(directory(self._environ), HOSTS)
         self._feed.poll(now)
         is_alive = self._child is not None and self._child.poll() is None
         if is_alive or self._feed.snapshots or now < self._due:
             return
+        if agents:
+            self._registries = self._registries or Registries(self._environ, agents)
+            if not self._registries.look():
+                return
         self._starts += 1
         self._due = now + backoff(self._starts)
         nowhere = subprocess.DEVNULL

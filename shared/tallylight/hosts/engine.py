@@ -43,6 +43,8 @@ FEW, OFTEN, SELDOM = 16, 2, 8
 A_CHECK, AGAIN_S = 4, 0.02
 #: In every so many ticks the files of all agents are asked for, and the time is kept that agents wait.
 FILES_EVERY, KEPT_EVERY = 2, 4
+#: In every so many ticks the registries of agents are asked for a session without a pane, if nothing watches those yet.
+REGISTRY_EVERY = 16
 #: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
 SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
@@ -193,9 +195,14 @@ class Engine(ABC, Generic[Id]):
             pane.attention.pause(seconds)
 
     def _keep_sessions(self, now: float) -> None:
-        """See to it, now and then, that what runs in tmux and GNU Screen is watched, if any of it is shown here."""
-        if self.beside is not None and any(pane.shows_sessions for pane in self._panes.values()):
-            self._submit("sessions", functools.partial(self.beside.keep, now), self.guarded("sessions", _raised))
+        """See to it, now and then, that what runs in tmux and GNU Screen, or without a pane, is watched."""
+        if self.beside is not None:
+            is_shown = any(pane.shows_sessions for pane in self._panes.values())
+            is_due = not is_shown and self._ticks % REGISTRY_EVERY == 0
+            agents = tuple(agent for agent in self.reader.agents if agent.registry) if is_due else ()
+            if is_shown or agents:
+                job = functools.partial(self.beside.keep, now, agents=agents)
+                self._submit("sessions", job, self.guarded("sessions", _raised))
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at the panes that are due, as far as there is time; return them."""

@@ -22,6 +22,8 @@ from tallylight.wire.text import sanitise
 
 #: How a person names a pane.
 NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
+#: How the argument list begins that shows a session without a pane of its own: by its address, by our own command.
+LISTED = ("tally", "attach")
 _LISTED = "`tally status --all` lists them"
 #: Why there is no pane at all.
 NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"

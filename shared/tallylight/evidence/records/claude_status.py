@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -26,6 +27,9 @@ _MAX_SESSION = 257
 _MOST = 1 << 63
 _MAX_MS = int(1000 * values.LATEST)
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
+#: What a session may be: at a terminal, in the background, or one that the daemon of its remote control has.
+_KINDS = ("interactive", "bg", "daemon-worker")
+_JOB = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _RAW = frozenset({"idle", "busy", "waiting", "shell"})
 
 
@@ -40,6 +44,19 @@ class Reading:
     name: str = ""
     #: When it last changed, in ms since the epoch by the agent's clock; only for telling two readings apart.
     at: int = 0
+    #: When the process began, by the same clock.
+    began: int = 0
+
+
+@attrs.frozen
+class Listed:
+    """A session in the list of all: its process, what opens it, nothing if nothing does, and its name."""
+
+    pid: int
+    id: str
+    name: str
+    #: Whether it has a terminal that only Claude's own daemon holds.
+    is_background: bool
 
 
 def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None:
@@ -48,24 +65,43 @@ def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None
 
     *home* is the user's, for an environment that may not be read.
     """
+    where = folder(environ, home)
+    return posixpath.join(where, f"{pid}.json") if where is not None and pid > 0 else None
+
+
+def folder(environ: Mapping[str, str], home: str) -> str | None:
+    """The folder of all status files, for a process as in `sessions_file`."""
     configured = environ.get("CLAUDE_CONFIG_DIR", "")
     own_home = environ.get("HOME", "")
     base = configured or posixpath.join(own_home if own_home.startswith("/") else home, ".claude")
-    if pid <= 0 or not base.startswith("/") or "\0" in base:
+    return posixpath.join(base, "sessions") if base.startswith("/") and "\0" not in base else None
+
+
+def _load(text: str, pid: int, start: int) -> dict[str, Any]:
+    """The fields of the file's *text*; none unless it is of the process *pid* that started at *start*."""
+    if len(text) > MAX_CHARS:
+        return {}
+    try:
+        data = values.load(text, strict=True)
+    except DecodeError:
+        return {}
+    is_its = isinstance(data, dict) and (_integer(data.get("pid")), _integer(data.get("procStart"))) == (pid, start)
+    return data if is_its else {}
+
+
+def listed(text: str, *, pid: int, start: int) -> Listed | None:
+    """Read the file's *text* as `decode` does; None for what is no session yet, or none at all."""
+    data = _load(text, pid, start)
+    kind, id_, name = data.get("kind"), data.get("jobId"), data.get("name")
+    if kind not in _KINDS or data.get("spare") is True or decode(text, pid=pid, start=start) is None:
         return None
-    return posixpath.join(base, "sessions", f"{pid}.json")
+    is_known = isinstance(id_, str) and _JOB.fullmatch(id_) is not None
+    return Listed(pid, str(id_) if is_known else "", sanitise(name) if isinstance(name, str) else "", kind == "bg")
 
 
 def decode(text: str, *, pid: int, start: int) -> Reading | None:
     """Read the file's *text*; None unless it is of the process *pid* that started at *start* (field 22 of its stat)."""
-    if len(text) > MAX_CHARS:
-        return None
-    try:
-        data = values.load(text, strict=True)
-    except DecodeError:
-        return None
-    if not isinstance(data, dict) or _integer(data.get("pid")) != pid or _integer(data.get("procStart")) != start:
-        return None
+    data = _load(text, pid, start)
     raw, waiting_for = data.get("status"), data.get("waitingFor") or ""
     if not isinstance(raw, str) or raw not in _RAW or not isinstance(waiting_for, str):
         return None
@@ -76,7 +112,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
         sanitise(session, cells=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
-        values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
+        *(values.integer(_integer(data.get(key)), 0, _MAX_MS) or 0 for key in ("statusUpdatedAt", "startedAt")),
     )
 
 

@@ -8,6 +8,10 @@ ending behind was broken off before anything was written. A dialog that was dism
 While agents of a turn that is over still run, the file says `busy` as before; the transcript shows it (`left_running`),
 and is therefore read again while it grows.
 
+Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
+`NEAR_S` of its start. One that is opened in a turn is in the file only after the end of that turn. So what is there
+at the start, or in a turn without an end in the transcript, is asked by Claude. At the first look nobody knows.
+
 While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than
 what the file said before. The dialog may be known before its call is, while the one before still has no result there.
 
@@ -22,7 +26,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import ending, left_running, pending_call
+from tallylight.evidence.records.claude_ending import Ending, ending, left_running, pending_call
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -44,8 +48,8 @@ _KINDS = {
     "goal proposal": Kind.PERMISSION,
     "input needed": Kind.QUESTION,
 }
-#: A menu that the person has opened, such as `/help`: it waits, but the person knows that.
-_OWN_MENU = "dialog open"
+#: A menu that a person has opened, such as `/help`, and many a dialog of its own. What went before tells them apart.
+_DIALOG = "dialog open"
 
 
 @attrs.define
@@ -66,6 +70,9 @@ class Turns:
     _until: float = math.inf
     _was_set_back: bool = False
     _report: Report | None = None
+    #: Until when (epoch) a turn is known to have gone on that this dialog came in; and whether Claude asks by it.
+    _went_till: float | None = None
+    _is_its_own: bool = False
     #: How many agents a turn left running that is over, while the file says `busy`.
     _left: int = 0
 
@@ -124,21 +131,30 @@ class Turns:
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
             self._turn_began = reading.at / 1000
-        self._undecided = self._open(reading, now, before)
+        was_asked = self._asks(last)
+        is_first = last is None or last.raw == "idle"
+        self._went_till = before if last is not None and (last.raw == "busy" or was_asked) else None
+        self._is_its_own = is_first and 0 < reading.at < reading.began + NEAR_S * 1000
+        self._undecided = self._open(reading, now, before, was_asked=was_asked)
 
-    def _open(self, reading: Reading, now: float, before: float) -> tuple[float, float] | None:
+    def _asks(self, reading: Reading | None) -> bool:
+        """Whether *reading*, the last one, tells of a dialog that a person has not opened."""
+        is_dialog = reading is not None and reading.waiting_for == _DIALOG
+        return reading is not None and reading.raw == "waiting" and (self._is_its_own or not is_dialog)
+
+    def _open(self, reading: Reading, now: float, before: float, *, was_asked: bool) -> tuple[float, float] | None:
         """When it came to rest with its ending unknown, and when that turn began; the last reading was *before*."""
         last = self._last
-        if reading.waiting_for == _OWN_MENU and last is not None:
-            # Nobody has opened it: after a limit it asks what to do, at the end of a moment's work for that.
-            is_soon = last.raw == "busy" or (last.raw == "idle" and reading.at - last.at < NEAR_S * 1000)
+        if reading.waiting_for == _DIALOG and last is not None:
+            # After a limit it asks what to do, at the end of a moment's work for that.
+            is_soon = self._went_till is not None or (last.raw == "idle" and reading.at - last.at < NEAR_S * 1000)
             return (now, self._turn_began - NEAR_S) if is_soon else None
         if reading.raw != "idle":
             return None
         if last is not None and last.session == reading.session:
             if last.raw in ("busy", "shell"):
                 return now, self._turn_began
-            if (last.raw == "idle" and reading.at != last.at) or _asks(last):
+            if (last.raw == "idle" and reading.at != last.at) or was_asked:
                 return now, before
         return self._undecided
 
@@ -159,38 +175,52 @@ class Turns:
         if reading.raw == "busy":
             return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":
-            if not _asks(reading):
+            if not self._asks(reading):
                 return self._at_rest(reading, tail, now)
-            kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
-            if self._asked is not None:
-                self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
-                if self._what or now - self._asked >= CALL_S:
-                    self._asked = None
-            rule = f"status file: waiting, {reading.waiting_for}"
-            return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
+            return self._question(reading, tail, now)
         if reading.raw == "shell":
             return self._report_of(reading, Status.BACKGROUND, "status file: a background shell runs")
         return self._at_rest(reading, tail, now)
 
+    def _question(self, reading: Reading, tail: bytes, now: float) -> Report:
+        """It asks."""
+        if self._asked is not None:
+            self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
+            if self._what or now - self._asked >= CALL_S:
+                self._asked = None
+        kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
+        rule = f"status file: waiting, {reading.waiting_for}"
+        return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
+
     def _at_rest(self, reading: Reading, tail: bytes, now: float) -> Report | None:
-        """Its turn is over: how that ended. In front of it may be a menu."""
+        """Its turn is over: how that ended. In front of it may be a dialog, or that came in the turn."""
         is_menu = reading.raw == "waiting"
         rule = "status file: a menu is open" if is_menu else "status file: idle"
         if self._undecided is None:
             # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
-            return None if self._is_settled else self._report_of(reading, Status.IDLE, rule)
+            is_unknown = self._is_settled or (is_menu and self._report is None)
+            return None if is_unknown else self._report_of(reading, Status.IDLE, rule)
         since, began = self._undecided
         found = ending(tail, began, self._until)
         if found is not None and (found.kind is Kind.LIMIT or not is_menu):
             self._undecided = None
-            rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
-            about = {"kind": found.kind, "message": found.message, "background": found.background}
-            return self._report_of(reading, found.status, rule, **about)
+            return self._ended(reading, found)
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
+        if is_menu and self._went_till is not None:
+            found = ending(tail, self._went_till, self._until)
+            if found is None:
+                self._is_its_own = True
+                return self._question(reading, tail, now)
+            return self._ended(reading, found)
         more = "" if is_menu else ", without an end of the turn in its transcript"
         return self._report_of(reading, Status.IDLE, rule + more)
+
+    def _ended(self, reading: Reading, found: Ending) -> Report:
+        rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
+        about = {"kind": found.kind, "message": found.message, "background": found.background}
+        return self._report_of(reading, found.status, rule, **about)
 
     @property
     def _is_settled(self) -> bool:
@@ -210,8 +240,3 @@ class Turns:
             rule=rule,
             **about,
         )
-
-
-def _asks(reading: Reading) -> bool:
-    """Whether a dialog of the agent's own is open."""
-    return reading.raw == "waiting" and reading.waiting_for != _OWN_MENU

@@ -157,7 +157,8 @@ class _List:
         title = None
         if argv[:2] == ("tally", "attach") and len(argv) == 3:
             # Which command leads to that machine, our own program finds in the configuration.
-            title, argv = elsewhere.parts(argv[2])[0], command(self.host.command, "attach", "--hold", "--", argv[2])
+            title = elsewhere.parts(argv[2])[0] or argv[2].rpartition("/")[0].rpartition(":")[2]
+            argv = command(self.host.command, "attach", "--hold", "--", argv[2])
         if title == "" or (title is None and (not argv or argv[0].rpartition("/")[2] not in ATTACHERS)):
             return Refusal("unreachable", "that host has no command to attach")
         return self._leave(functools.partial(self.host.boss._new_tab, SpecialWindow(list(argv), override_title=title)))

@@ -22,6 +22,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
 from tallylight.model.errors import SessionError, TallyError
 from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import LISTED
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import RequestError
 from tallylight.snapshot.rows import Row
@@ -72,7 +73,7 @@ class Direct:
         if isinstance(asked, Open):
             if asked.verb != "go":
                 return Refusal("elsewhere", _not_opened(asked, machine))
-            if machine and row.pane.attach:
+            if row.pane.attach[: len(LISTED)] == LISTED:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             # In one request, or they might be carried out in another order.
             return self.perform(row, Mark("focus", row.pane.id, (self._panel,) if row.host == self._host else ()))

@@ -1,0 +1,76 @@
+"""
+The registries of agents: which sessions run by the agents' own files, with a pane or without.
+
+Claude Code keeps a file for each of its processes. The disk is read here, away from any loop: a file of a process that
+has ended is not opened, and the folder is listed only after it has changed, or after `RELIST_S`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence import process_table
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.records import claude_status
+from tallylight.evidence.records.claude_status import Listed
+from tallylight.evidence.records.places import MAX_NAMES, read_part
+from tallylight.wire.values import is_number
+
+#: Seconds after which a folder is listed although nothing seems to have changed.
+RELIST_S = 30.0
+#: Living sessions of one agent that are looked at.
+MAX_SESSIONS = 200
+
+
+class Registries:
+    """Those of *agents*, of this user and the home of *environ*."""
+
+    def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
+        self._table = table or process_table.table()
+        self._folders = {
+            agent.name: Path(folder)
+            for agent in agents
+            if agent.registry and (folder := claude_status.folder(environ, environ.get("HOME", "")))
+        }
+        #: Of each folder: when it was listed (monotonic), its stamp then, and the processes that lived.
+        self._listed: dict[str, tuple[float, int, list[int]]] = {}
+
+    def look(self) -> list[tuple[str, Listed]]:
+        """Every living session without a pane, each with the name of its agent."""
+        return [
+            (agent, found)
+            for agent, folder in self._folders.items()
+            for pid in self._pids(agent, folder)
+            if (found := self._read(folder / f"{pid}.json", pid)) is not None
+        ]
+
+    def _pids(self, agent: str, folder: Path) -> list[int]:
+        """The living processes with a file; a bounded number."""
+        now = time.monotonic()
+        try:
+            stamp = folder.stat().st_mtime_ns
+            listed_at, before, pids = self._listed.get(agent, (-RELIST_S, 0, []))
+            if stamp != before or now - listed_at >= RELIST_S:
+                with os.scandir(folder) as entries:
+                    names = [entry.name for _, entry in zip(range(MAX_NAMES), entries, strict=False)]
+                numbers = [int(name[:-5]) for name in names if name.endswith(".json") and is_number(name[:-5], 10)]
+                pids = sorted(pid for pid in numbers if self._table.start(pid) is not None)[:MAX_SESSIONS]
+                self._listed[agent] = now, stamp, pids
+        except (OSError, ValueError):
+            return []
+        return pids
+
+    def _read(self, path: Path, pid: int) -> Listed | None:
+        """What the file of the process *pid* lists; None for one that has ended, has a pane, or is another user's."""
+        start = self._table.start(pid)
+        if start is None or process_table.owner(pid, self._table) != os.getuid():
+            return None
+        data = read_part(path, 0, claude_status.MAX_CHARS) or b""
+        found = claude_status.listed(data.decode("utf-8", "replace"), pid=pid, start=start)
+        # A background session has a terminal that its daemon holds. Any other one with a terminal has a pane there.
+        is_apart = found is not None and (found.is_background or not process_table.terminal(pid, self._table))
+        return found if is_apart else None

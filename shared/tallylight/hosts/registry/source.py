@@ -1,0 +1,100 @@
+"""
+The registries of agents as a source of panes: one a session that runs without a terminal of a person's.
+
+Those of `claude --bg`, of its remote control and of a program that drives it have no pane, or one that only its own
+daemon has. They are panes without a screen: what one does and asks its status file and its transcript tell
+(`pane.own_files`), as for any pane.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence import process_table
+from tallylight.evidence.commands import arguments
+from tallylight.evidence.ports import is_linked
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.records.claude_status import Listed
+from tallylight.hosts.polling.source import SourcePane
+from tallylight.hosts.registries import Registries
+from tallylight.snapshot.addresses import LISTED
+from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.writer import directory
+
+
+class RegistrySource:
+    """The sessions without a pane of all *agents* with a registry, of this user and the home of *environ*."""
+
+    every = 1.0
+
+    def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
+        self._table = table or process_table.table()
+        agents = tuple(agents)
+        self._registries = Registries(environ, agents, self._table)
+        #: The word of each agent that opens a session, the first behind the program.
+        self._opens = {agent.name: agent.attach.by_id[1] for agent in agents if agent.attach.by_id[1:]}
+        self._feed = Feed(directory(environ))
+
+    def look(self) -> Sequence[SourcePane]:
+        """A `SourcePane` for every living session without a pane."""
+        found = self._registries.look()
+        if not found:
+            return []
+        self._feed.poll(time.monotonic())
+        panes = (pane for host in self._feed.snapshots if not is_elsewhere(host.name) for pane in host.panes)
+        shown = [
+            (pane, self._shown(pane, [one for agent, one in found if agent == pane.agent and one.is_background]))
+            for pane in panes
+            if pane.terminal and pane.agent_pid
+        ]
+        return [self._source_pane(agent, one, shown) for agent, one in found]
+
+    def _shown(self, pane: PaneEntry, found: Sequence[Listed]) -> list[Listed]:
+        """
+        Of the sessions *found* those that *pane* shows: which it was opened for, or is called by; else a view of all.
+
+        Its program is connected to their daemon, which has started what holds their terminals.
+        """
+        process = self._table.get(pane.agent_pid or 0)
+        daemons = {one: self._parent(self._parent(one.pid)) for one in found}
+        if process is None:
+            return []
+        linked = {pid for pid in set(daemons.values()) if pid > 1 and is_linked(process.pid, pid, self._table)}
+        own = [one for one, daemon in daemons.items() if daemon in linked]
+        first, *words = *arguments(process.argv, process.exe, process.comm), ""
+        if first == self._opens.get(pane.agent):
+            # A part of its name opens it, too.
+            return [one for one in own if one.id in words or any(word and word in one.name for word in words)]
+        return [one for one in own if one.name and one.name == pane.title] or own
+
+    def _parent(self, pid: int) -> int:
+        process = self._table.get(pid)
+        return process.ppid if process is not None else 0
+
+    def _source_pane(
+        self, agent: str, found: Listed, shown: Sequence[tuple[PaneEntry, Sequence[Listed]]]
+    ) -> SourcePane:
+        id_ = f"{agent}/{found.id or found.pid}"
+        return SourcePane(
+            id=id_,
+            group=found.pid,
+            host_title=found.name,
+            terminals=tuple(sorted({pane.terminal for pane, those in shown if found in those})),
+            visible=any(pane.visible for pane, those in shown if those == [found]),
+            attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),
+        )
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """An agent's registry has no place for a light."""
+
+    def act(self, request: Request) -> None:
+        """Nothing shows such a session until a person attaches to it."""
+
+    def close(self) -> None:
+        """Nothing is left behind."""

@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISCHR, S_ISFIFO, S_ISSOCK
 
 import attrs
 
@@ -25,6 +26,9 @@ MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
+_SOCKET = "socket:["
+#: What stands for a pipe among the devices.
+_PIPE = -1
 
 
 @attrs.frozen
@@ -139,9 +143,32 @@ class ProcTable:
         numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
         return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
 
-    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
-        """The inodes of the other ends of Unix *sockets*, inodes too."""
-        return sock_diag.peers(sockets)
+    def sockets(self, pid: int) -> list[str]:
+        """The inodes of the sockets that a process has open."""
+        return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
+
+    def far_ends(self, pid: int) -> frozenset[str]:
+        """The inodes of the other ends of the Unix sockets of *pid*."""
+        return frozenset(sock_diag.peers(self.sockets(pid)))
+
+    def server(self, ends: frozenset[str]) -> int:
+        """
+        The process that has one of *ends* of sockets, and draws a terminal of its own; 0 if there is none.
+
+        It is what a client such as dtach's shows, of which it is no child. Looks at all processes.
+        """
+        drawn: dict[int, set[int]] = {}
+        for pid, stat in self.stats() if ends else ():
+            if stat.session == pid and stat.tty_nr:
+                drawn.setdefault(stat.ppid, set()).add(stat.tty_nr & 0xFF | stat.tty_nr >> 12 & ~0xFF)
+        return next(
+            (
+                pid
+                for pid, numbers in drawn.items()
+                if not ends.isdisjoint(self.sockets(pid)) and not numbers.isdisjoint(self.masters(pid))
+            ),
+            0,
+        )
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*, as far as that may be known."""
@@ -171,6 +198,53 @@ class ProcTable:
             if line.startswith(b"Uid:"):
                 return int(line.split()[1])
         return None
+
+    def is_shown(self, pid: int, leader: int) -> bool:
+        """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""
+        found = self.stat(pid)
+        if found is None or (found.tty_nr and found.tpgid != found.pgrp):
+            return False
+        # In a session of its own it may have no terminal but that which it was given.
+        own = found.tty_nr or self.terminal(leader)
+        given = self._device(pid, 0)
+        return self._device(pid, 1) in (own, None) and given in (own, None, _PIPE)
+
+    def _device(self, pid: int, number: int) -> int | None:
+        """The device that is the file *number* of *pid*, 0 for none, `_PIPE`; None if that may not be known."""
+        try:
+            found = os.stat(f"{self._root}/{pid}/fd/{number}")  # noqa: PTH116 - where it leads, in any namespace
+        except PermissionError:
+            return None
+        except OSError:
+            return 0
+        if S_ISFIFO(found.st_mode) or S_ISSOCK(found.st_mode):
+            return _PIPE
+        return device_number(found.st_rdev) if S_ISCHR(found.st_mode) else 0
+
+    def masters(self, pid: int) -> frozenset[int]:
+        """The numbers of the terminals that *pid* has made and draws, those of `/dev/pts`."""
+        found = set[int]()
+        for number in _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]:
+            if self.link(pid, f"fd/{number}").endswith("/ptmx"):
+                _, _, index = self.read(pid, f"fdinfo/{number}", 4096).partition(b"tty-index:")
+                found.update(map(int, filter(bytes.isdigit, index.split()[:1])))
+        return frozenset(found)
+
+    def siblings(self, process: Process) -> tuple[Process, ...]:
+        """The rest of the pipeline that *process* leads, as far as its shell started it."""
+        found = self.stat(process.pid)
+        if found is None or found.session == process.pid:
+            return ()
+        stats = ((pid, self.stat(pid)) for pid in self.children(process.ppid)[:MAX_DESCENDANTS] if pid != process.pid)
+        return tuple(self._process(pid, one) for pid, one in stats if one is not None and one.pgrp == process.pgrp)
+
+    def newest(self) -> bytes:
+        """What changes with every process that is begun; nothing where that is not told."""
+        try:
+            with open(f"{self._root}/loadavg", "rb") as file:  # noqa: PTH123
+                return file.read(128).rpartition(b" ")[2]
+        except OSError:
+            return b""
 
     def descendants(self, pid: int) -> tuple[Process, ...]:
         parents: dict[int, list[int]] | None = None
@@ -229,6 +303,12 @@ class ProcTable:
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
         return by_leader(self._process(pid, stat) for pid, stat in self.stats() if stat.pgrp == pgrp)
+
+
+def device_number(device: int) -> int:
+    """The number of *device* as in `stat`: with the minor split around the major; see proc(5)."""
+    major, minor = os.major(device), os.minor(device)
+    return minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
 
 
 def runtime(pid: int) -> int | None:

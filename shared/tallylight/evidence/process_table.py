@@ -214,7 +214,9 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
 
 def is_shown(process: Process, leader: Process, of: Table) -> bool:
     """Whether *process* talks to whoever looks at *leader*: it has the foreground of its terminal, and writes there."""
-    return of.is_shown(process.pid, leader.pid) if isinstance(of, ProcTable | PsutilTable) else True
+    if isinstance(of, ProcTable | PsutilTable):
+        return of.is_shown(process.pid, leader.pid)
+    return process.pgrp == leader.pgrp
 
 
 def reads_terminal(pid: int, of: Table) -> bool:
@@ -297,23 +299,27 @@ class _Seen:
 
     def has_changed(self, pgid: int, of: Table, now: float, *, is_close: bool) -> bool:
         """Whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
-        own = self.identity.process if self.identity.is_behind else None
+        found = self.identity
+        own = found.process if found.is_behind else None
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
-        is_behind = own is not None or (self.identity.is_open and not self.is_lone)
-        if is_close and (is_behind or self.fingerprint is None or of.fingerprint(pgid) != self.fingerprint):
+        is_all = own is None and (self.is_lone or not found.is_open) and self.fingerprint is not None
+        if is_close and not (is_all and of.fingerprint(pgid) == self.fingerprint):
             return True
-        if not (own or self.identity.is_open) or now - self.asked_at < PERIOD_S:
+        if not (found.is_open or own) or now - self.asked_at < PERIOD_S:
             return False
         self.asked_at = now
-        if own is not None:
-            leader = self.identity.leader
-            return leader is not None and not is_shown(own, leader, of)
+        if own is not None and found.leader is not None:
+            return not is_shown(own, found.leader, of)
+        return self._has_begun(pgid, of)
+
+    def _has_begun(self, pgid: int, of: Table) -> bool:
+        """Whether a process was begun since, which may be behind the leader."""
         newest = of.newest() if isinstance(of, ProcTable) else b""
-        if newest == self.newest and newest:
+        if newest and newest == self.newest:
             return False
         self.newest = newest
-        return is_behind or bool(children(pgid, of))
+        return not self.is_lone or bool(children(pgid, of))
 
 
 class ForegroundReader:

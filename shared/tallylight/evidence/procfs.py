@@ -147,9 +147,13 @@ class ProcTable:
         """The inodes of the sockets that a process has open."""
         return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
 
+    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
+        """The inodes of the other ends of Unix *sockets*, inodes too."""
+        return sock_diag.peers(sockets)
+
     def far_ends(self, pid: int) -> frozenset[str]:
         """The inodes of the other ends of the Unix sockets of *pid*."""
-        return frozenset(sock_diag.peers(self.sockets(pid)))
+        return frozenset(self.peers(self.sockets(pid)))
 
     def server(self, ends: frozenset[str]) -> int:
         """

@@ -299,19 +299,24 @@ class _Seen:
 
     def has_changed(self, pgid: int, of: Table, now: float, *, is_close: bool) -> bool:
         """Whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
-        found = self.identity
-        own = found.process if found.is_behind else None
+        own = self.identity.process if self.identity.is_behind else None
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
-        is_all = own is None and (self.is_lone or not found.is_open) and self.fingerprint is not None
-        if is_close and not (is_all and of.fingerprint(pgid) == self.fingerprint):
+        if is_close and (own is not None or self._is_other(pgid, of)):
             return True
-        if not (found.is_open or own) or now - self.asked_at < PERIOD_S:
+        if not (self.identity.is_open or own) or now - self.asked_at < PERIOD_S:
             return False
         self.asked_at = now
-        if own is not None and found.leader is not None:
-            return not is_shown(own, found.leader, of)
-        return self._has_begun(pgid, of)
+        return self._has_begun(pgid, of) if own is None else not self._is_shown(own, of)
+
+    def _is_other(self, pgid: int, of: Table) -> bool:
+        """Whether the leader was asked to run something else, or others than it may show what runs."""
+        if self.fingerprint is None or (self.identity.is_open and not self.is_lone):
+            return True
+        return of.fingerprint(pgid) != self.fingerprint
+
+    def _is_shown(self, own: Process, of: Table) -> bool:
+        return self.identity.leader is None or is_shown(own, self.identity.leader, of)
 
     def _has_begun(self, pgid: int, of: Table) -> bool:
         """Whether a process was begun since, which may be behind the leader."""

@@ -199,6 +199,11 @@ def owner(pid: int, of: Table) -> int | None:
     return of.owner(pid) if isinstance(of, ProcTable | PsutilTable) else None
 
 
+def own_number(pid: int, of: Table) -> int:
+    """What *pid* is for itself, and is called in what it writes."""
+    return of.own_number(pid) if isinstance(of, ProcTable) else pid
+
+
 def is_on_terminal(pid: int, path: str, of: Table) -> bool:
     """Whether the terminal at *path*, `/dev/pts/3`, is that of *pid*."""
     if isinstance(of, PsutilTable):

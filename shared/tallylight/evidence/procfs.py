@@ -198,10 +198,18 @@ class ProcTable:
 
     def owner(self, pid: int) -> int | None:
         """The real user of *pid*; None if that is not told."""
-        for line in self.read(pid, "status", 4096).splitlines():
-            if line.startswith(b"Uid:"):
-                return int(line.split()[1])
-        return None
+        users = self._numbers(pid, b"Uid:")
+        return users[0] if users else None
+
+    def own_number(self, pid: int) -> int:
+        """What *pid* is for itself, which may be in a container or a sandbox with processes of its own."""
+        numbers = self._numbers(pid, b"NSpid:")
+        return numbers[-1] if numbers else pid
+
+    def _numbers(self, pid: int, name: bytes) -> list[int]:
+        """The numbers behind *name* in the status of *pid*."""
+        lines = self.read(pid, "status", 4096).splitlines()
+        return next((list(map(int, line.split()[1:])) for line in lines if line.startswith(name)), [])
 
     def is_shown(self, pid: int, leader: int) -> bool:
         """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""

@@ -36,6 +36,8 @@ class Conversation:
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
     _run: tuple[int, int] = (0, 0)
+    #: The agent's own process, once it is known.
+    _own: tuple[int, int] = (0, 0)
     _is_listening: bool = False
     _own_session: bool = False
     #: The working directory of the agent's process.
@@ -80,12 +82,16 @@ class Conversation:
             )
             self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
         elif agent is not None:
-            if first.run != self._run or self.entry.program:
+            own = found.process.run if found.is_direct and found.process is not None else (0, 0)
+            # A shell without job control, or an editor, may lead to one agent after the other.
+            is_next = (0, 0) not in (own, self._own) and own != self._own
+            if first.run != self._run or is_next or self.entry.program:
                 had = places(self.table.environ((found.process or first).pid))
                 where = tuple(f"{name}={value}" for name, value in had.items())
                 self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd, places=where))
             elif self.entry.cwd == self._process_cwd:
                 self.entry = attrs.evolve(self.entry, cwd=cwd)
+            self._own = own if own[0] else self._own
             self._process_cwd, self._is_listening = cwd, True
             self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
             if found.is_direct:
@@ -102,7 +108,7 @@ class Conversation:
 
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
         self._run, self.entry = run, entry
-        self._own_session, self._read, self._pid = False, None, None
+        self._own_session, self._read, self._pid, self._own = False, None, None, (0, 0)
         self.resume = self.fork = ()
 
     def _meet(self) -> None:

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
-from tallylight.evidence.ordinary import is_ordinary, own_name
+from tallylight.evidence.ordinary import is_ordinary, is_shell, own_name
 from tallylight.evidence.process import (
     GENERIC_SCRIPTS,
     TERMINALS,
@@ -114,6 +114,12 @@ def identify(
     leader is gone (`cat notes | claude`), the rest of the group takes its place, in the order given.
     """
     return _with_voice(_identify(processes, agents, is_shown)) if processes else NOBODY
+
+
+def leads_to(process: Process, agent: Agent) -> bool:
+    """Whether *process* is a shell or a script, or starts *agent* by a name of its own, and adds nothing to it."""
+    chain = unwrap(process.argv, process.exe, process.comm)
+    return chain.is_open or is_shell(process) or _identify_one(process, Agents((agent,))).agent is not None
 
 
 def _with_voice(found: Identity) -> Identity:

@@ -234,7 +234,8 @@ def test_the_agent_is_found(name: str, pane: Pane) -> None:
     assert found.is_behind is not way.is_direct
     assert foreground(pane.group, AGENTS) == found
     for process in (*ProcTable().descendants(found.process.pid), found.process):
-        os.kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
     until(lambda: not called(reader.look(pane.group)), "it is still there")
 
 

@@ -517,6 +517,23 @@ def test_reader_finds_what_an_old_leader_starts(fake: FakeProc) -> None:
     assert found[-1] is None
 
 
+def test_the_rest_of_a_pipeline(fake: FakeProc) -> None:
+    """It has the leader's parent, and only its own group is looked at; what is above them hides nothing."""
+    fake.add(90, b"kitty\0", comm="kitty")
+    fake.add(91, b"bash\0", ppid=90, comm="bash")
+    fake.add(92, b"cat\0", ppid=91, comm="cat")
+    folder = _behind(fake, 93, 91, b"claude\0")
+    _begets(fake, 90, 91)
+    _begets(fake, 91, 92, 93)
+    _begets(fake, 92)
+    source = ProcTable(str(fake.root))
+    assert foreground(92, AGENTS, source).agent is None
+
+    stat = folder / "stat"
+    stat.write_bytes(stat.read_bytes().replace(b" 91 93 ", b" 91 92 ").replace(b" 93 " + TAIL, b" 92 " + TAIL))
+    assert (found := foreground(92, AGENTS, source).process) is not None and found.pid == 93
+
+
 def test_reader_sees_the_end_of_an_agent_behind_a_leader_at_once(fake: FakeProc) -> None:
     """The next look sees that it has gone, however long its leader stays."""
     fake.add(72, b"bash\0", comm="bash")

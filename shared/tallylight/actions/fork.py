@@ -12,7 +12,7 @@ here, and nothing is written.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -31,9 +31,6 @@ from tallylight.evidence.stranger import itself, stranger
 from tallylight.files import directories
 from tallylight.files.program import find_program, is_program
 from tallylight.snapshot.schema import Pane
-
-#: How far up from an agent its pane's own process is looked for.
-MAX_DEPTH = 64
 
 
 def act(
@@ -92,7 +89,7 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
     if own is not None and (identity.stranger, own[1]) == (known.agent, known.program):
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
-    wrappers = tuple(_between(identity, table))
+    wrappers = _wrappers(identity, table)
     return Scene(
         pane=pane,
         identity=identity,
@@ -104,23 +101,16 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
     )
 
 
+def _wrappers(found: Identity, table: Table) -> tuple[Process, ...]:
+    """The processes in front of the agent of *found*, the nearest first, the leader of the foreground last."""
+    if found.process is None or found.leader is None or not found.is_behind:
+        return ()
+    return (*process_table.between(found.process, found.leader, table), found.leader)
+
+
 def _is_server(process: Process, leader: Process, table: Table) -> bool:
     """Whether *process*, between *leader* and an agent, has no terminal to show it on, and goes on without one."""
     return not process_table.terminal(process.pid, table) and not process_table.is_shown(process, leader, table)
-
-
-def _between(found: Identity, table: Table) -> Iterator[Process]:
-    """The processes in front of the agent of *found*, the nearest first, the leader of the foreground last."""
-    if found.leader is None or found.process is None or not found.is_behind:
-        return
-    pid = found.process.ppid
-    for _ in range(MAX_DEPTH):
-        process = table.get(pid)
-        if process is None or pid == found.leader.pid:
-            break
-        yield process
-        pid = process.ppid
-    yield found.leader
 
 
 def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
@@ -148,7 +138,7 @@ def _foreground_of(pid: int, table: Table) -> int:
 
 def is_below(pid: int, root: int, table: Table) -> bool:
     """Whether *pid* is *root* or comes from it."""
-    for _ in range(MAX_DEPTH):
+    for _ in range(process_table.MAX_DEPTH):
         if pid == root:
             return True
         process = table.get(pid)

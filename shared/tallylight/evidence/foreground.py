@@ -22,7 +22,7 @@ runner, a sandbox, an editor with a terminal in it. Where the leader names an ag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
@@ -105,15 +105,15 @@ NOBODY = Identity()
 
 
 def identify(
-    processes: Sequence[Process], agents: Agents, is_shown: Callable[[Process], bool] = lambda _: True
+    processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]] = lambda _: ()
 ) -> Identity:
     """
-    Return who holds the foreground with these *processes*: the group's leader, then whatever is behind it.
+    Return who holds the foreground with these *processes*: the group's leader, then those behind it that are shown.
 
-    An agent behind a leader that names none counts if *is_shown* says that it has the foreground of a terminal. If the
-    leader is gone (`cat notes | claude`), the rest of the group takes its place, in the order given.
+    *between* are those in front of such a one, behind the leader. If the leader is gone (`cat notes | claude`), the
+    rest of the group takes its place, in the order given.
     """
-    return _with_voice(_identify(processes, agents, is_shown)) if processes else NOBODY
+    return _with_voice(_identify(processes, agents, between)) if processes else NOBODY
 
 
 def leads_to(process: Process, agent: Agent) -> bool:
@@ -133,24 +133,20 @@ def _with_voice(found: Identity) -> Identity:
     return attributes.evolve(found, speaks=bool(tells) and is_sure)
 
 
-def _identify(processes: Sequence[Process], agents: Agents, is_shown: Callable[[Process], bool]) -> Identity:
+def _identify(
+    processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]]
+) -> Identity:
     first, rest = processes[0], processes[1:]
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:
         everyone = (found, *(_identify_one(process, agents) for process in rest))
         return attributes.evolve(next((one for one in everyone if one.agent), found), leader=None)
-    #: The processes that nobody looks behind.
-    walls = set[int]()
     for process in rest if found.is_open else ():
         behind = _identify_one(process, agents)
-        if process.ppid in walls or not behind.is_open:
-            walls.add(process.pid)
-        if process.ppid in walls or behind.agent is None or not behind.is_direct:
+        if behind.agent is None or not behind.is_direct or found.agent not in (None, behind.agent):
             continue
-        if found.agent is None and is_shown(process):
-            return attributes.evolve(behind, leader=first)
-        if found.agent == behind.agent:
-            return attributes.evolve(behind, leader=first, rule=found.rule)
+        if all(_identify_one(one, agents).is_open for one in between(process)):
+            return attributes.evolve(behind, leader=first, rule=behind.rule if found.agent is None else found.rule)
     return found
 
 

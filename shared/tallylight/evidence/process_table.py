@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -34,6 +34,8 @@ from tallylight.evidence.procfs import by_leader, device_number
 from tallylight.evidence.procfs import runtime as runtime
 
 _T = TypeVar("_T")
+#: How far up from an agent the processes are looked at that led to it.
+MAX_DEPTH = 64
 #: Open files of one agent that are looked at.
 MAX_OPEN = 1024
 #: How often the processes behind a leader are read that is no agent, in seconds.
@@ -224,6 +226,26 @@ def is_shown(process: Process, leader: Process, of: Table) -> bool:
     return process.pgrp == leader.pgrp
 
 
+def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
+    """The processes that led from *leader* to *process*, the nearest first, without both; a bounded number."""
+    above: Process | None = process
+    for _ in range(MAX_DEPTH):
+        # The rest of its pipeline has the same parent.
+        if above is None or above.ppid in (leader.pid, leader.ppid):
+            break
+        above = of.get(above.ppid)
+        if above is not None:
+            yield above
+
+
+def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], bool]:
+    """The processes behind *leader* that are shown, and whether any are behind it."""
+    if isinstance(of, ProcTable):
+        return of.shown(leader)
+    below = of.descendants(leader.pid)
+    return tuple(process for process in below if is_shown(process, leader, of)), bool(below)
+
+
 def reads_terminal(pid: int, of: Table) -> bool:
     """Return whether the standard input of *pid* is its terminal, as far as that is known."""
     return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
@@ -278,22 +300,22 @@ class _Seen:
         leader = of.get(pgid)
         if leader is None:
             return self._is(identify(of.group(pgid), agents), of)
-        found, shown = identify((leader,), agents), functools.partial(is_shown, leader=leader, of=of)
+        found, line = identify((leader,), agents), functools.partial(between, leader=leader, of=of)
         if not found.is_open:
             return self._is(found, of)
-        behind = of.descendants(pgid)
-        if isinstance(of, ProcTable):
-            self.newest = of.newest()
-            behind += of.siblings(leader)
-        self.is_lone = not behind
-        found = identify((leader, *behind), agents, shown)
+        self.newest = of.newest() if isinstance(of, ProcTable) else b""
+        shown, is_any = _shown(leader, of)
+        # Where the leader names an agent, that may run in whatever group.
+        found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
         if found.agent is None and found.is_open and isinstance(of, ProcTable):
             ends = of.far_ends(pgid)
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
-            if self._server:
-                self.is_lone = False
-                found = identify((leader, *of.descendants(self._server)), agents, shown)
+            if self._server and (server := of.get(self._server)) is not None:
+                shown, is_any = of.shown(server)
+                line = functools.partial(between, leader=server, of=of)
+                found = identify((leader, *shown), agents, line)
+        self.is_lone = not is_any
         return self._is(found, of)
 
     def _is(self, found: Identity, of: Table) -> Identity:

@@ -214,12 +214,41 @@ class ProcTable:
     def is_shown(self, pid: int, leader: int) -> bool:
         """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""
         found = self.stat(pid)
-        if found is None or (found.tty_nr and found.tpgid != found.pgrp):
-            return False
+        return found is not None and self._is_shown(pid, found, self.terminal(leader))
+
+    def _is_shown(self, pid: int, found: Stat, terminal: int) -> bool:
         # In a session of its own it may have no terminal but that which it was given.
-        own = found.tty_nr or self.terminal(leader)
-        given = self._device(pid, 0)
-        return self._device(pid, 1) in (own, None) and given in (own, None, _PIPE)
+        own = found.tty_nr or terminal
+        return (
+            (not found.tty_nr or found.tpgid == found.pgrp)
+            and self._device(pid, 0) in (own, None, _PIPE)
+            and self._device(pid, 1) in (own, None)
+        )
+
+    def shown(self, leader: Process) -> tuple[tuple[Process, ...], bool]:
+        """The processes of which `is_shown` is true behind *leader*, nearest first, and whether any are behind it."""
+        first = self.stat(leader.pid)
+        terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
+        queue = deque(self.children(leader.pid))
+        if first is not None and first.session != leader.pid:
+            # The rest of the pipeline that it leads has the same parent.
+            queue.extend(pid for pid in self.children(leader.ppid) if self._group(pid) == leader.pgrp)
+        while queue and len(seen) <= MAX_DESCENDANTS:
+            pid = queue.popleft()
+            stat = self.stat(pid) if pid not in seen else None
+            seen.add(pid)
+            if stat is None:
+                continue
+            if self._is_shown(pid, stat, terminal):
+                found.append(self._process(pid, stat))
+            # One that has the terminal in front of it, and was given nothing to read, has nothing to hand on either.
+            if stat.tty_nr != terminal or self._device(pid, 0) != 0:
+                queue.extend(self.children(pid))
+        return tuple(found), len(seen) > 1
+
+    def _group(self, pid: int) -> int:
+        stat = self.stat(pid)
+        return stat.pgrp if stat is not None else 0
 
     def _device(self, pid: int, number: int) -> int | None:
         """The device that is the file *number* of *pid*, 0 for none, `_PIPE`; None if that may not be known."""
@@ -241,14 +270,6 @@ class ProcTable:
                 _, _, index = self.read(pid, f"fdinfo/{number}", 4096).partition(b"tty-index:")
                 found.update(map(int, filter(bytes.isdigit, index.split()[:1])))
         return frozenset(found)
-
-    def siblings(self, process: Process) -> tuple[Process, ...]:
-        """The rest of the pipeline that *process* leads, as far as its shell started it."""
-        found = self.stat(process.pid)
-        if found is None or found.session == process.pid:
-            return ()
-        stats = ((pid, self.stat(pid)) for pid in self.children(process.ppid)[:MAX_DESCENDANTS] if pid != process.pid)
-        return tuple(self._process(pid, one) for pid, one in stats if one is not None and one.pgrp == process.pgrp)
 
     def newest(self) -> bytes:
         """What changes with every process that is begun; nothing where that is not told."""

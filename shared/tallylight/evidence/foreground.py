@@ -142,6 +142,8 @@ def _identify(
         everyone = (found, *(_identify_one(process, agents) for process in rest))
         return attributes.evolve(next((one for one in everyone if one.agent), found), leader=None)
     for process in rest if found.is_open else ():
+        if process.argv and interpreter_name(process.argv[0]) in SHELLS:
+            continue  # it may start one, and is none
         behind = _identify_one(process, agents)
         if behind.agent is None or not behind.is_direct or found.agent not in (None, behind.agent):
             continue

@@ -38,8 +38,8 @@ _T = TypeVar("_T")
 MAX_DEPTH = 64
 #: Open files of one agent that are looked at.
 MAX_OPEN = 1024
-#: How often the processes behind a leader are read that is no agent, in seconds.
-PERIOD_S = 1.0
+#: How often the processes behind a leader are read that is no agent, in seconds; and how many are a crowd.
+PERIOD_S, _CROWD = 1.0, 16
 #: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
@@ -238,12 +238,12 @@ def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
             yield above
 
 
-def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], bool]:
-    """The processes behind *leader* that are shown, and whether any are behind it."""
+def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
+    """The processes behind *leader* that are shown, and how many were looked at."""
     if isinstance(of, ProcTable):
         return of.shown(leader)
     below = of.descendants(leader.pid)
-    return tuple(process for process in below if is_shown(process, leader, of)), bool(below)
+    return tuple(process for process in below if is_shown(process, leader, of)), len(below)
 
 
 def reads_terminal(pid: int, of: Table) -> bool:
@@ -285,8 +285,8 @@ class _Seen:
     #: The token of the agent's process, where that is behind the leader.
     inner: object = None
     looks: int = 0
-    #: Whether there is anything behind the leader; when that was last asked for, and what was the newest process then.
-    is_lone: bool = True
+    #: How many are behind the leader; when that was last asked for, and what was the newest process then.
+    behind: int = 0
     asked_at: float = -math.inf
     newest: bytes = b""
     #: The other ends of the leader's sockets, and the process there that draws a terminal.
@@ -304,7 +304,7 @@ class _Seen:
         if not found.is_open:
             return self._is(found, of)
         self.newest = of.newest() if isinstance(of, ProcTable) else b""
-        shown, is_any = _shown(leader, of)
+        shown, self.behind = _shown(leader, of)
         # Where the leader names an agent, that may run in whatever group.
         found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
         if found.agent is None and found.is_open and isinstance(of, ProcTable):
@@ -312,10 +312,9 @@ class _Seen:
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
             if self._server and (server := of.get(self._server)) is not None:
-                shown, is_any = of.shown(server)
+                shown, self.behind = of.shown(server)
                 line = functools.partial(between, leader=server, of=of)
                 found = identify((leader, *shown), agents, line)
-        self.is_lone = not is_any
         return self._is(found, of)
 
     def _is(self, found: Identity, of: Table) -> Identity:
@@ -329,16 +328,19 @@ class _Seen:
         own = self.identity.process if self.identity.is_behind else None
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
+        # A crowd is looked at less often: a build begins processes all the time.
+        is_due = now - self.asked_at >= PERIOD_S * (1.5 if self.behind > _CROWD else 1)
+        if is_close or is_due:
+            self.asked_at = now
         if is_close and (own is not None or self._is_other(pgid, of)):
             return True
-        if not (self.identity.is_open or own) or now - self.asked_at < PERIOD_S:
+        if not (self.identity.is_open or own) or not is_due:
             return False
-        self.asked_at = now
         return self._has_begun(pgid, of) if own is None else not self._is_shown(own, of)
 
     def _is_other(self, pgid: int, of: Table) -> bool:
         """Whether the leader was asked to run something else, or others than it may show what runs."""
-        if self.fingerprint is None or (self.identity.is_open and not self.is_lone):
+        if self.fingerprint is None or (self.identity.is_open and self.behind):
             return True
         return of.fingerprint(pgid) != self.fingerprint
 
@@ -351,7 +353,7 @@ class _Seen:
         if newest and newest == self.newest:
             return False
         self.newest = newest
-        return not self.is_lone or bool(children(pgid, of))
+        return bool(self.behind or children(pgid, of))
 
 
 class ForegroundReader:

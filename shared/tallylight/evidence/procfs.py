@@ -45,6 +45,7 @@ class Stat:
     tpgid: int | None
     #: Ticks from boot to its start: with the pid, the identity of a process.
     start: int
+    threads: int = 1
 
 
 def parse_stat(data: bytes) -> Stat | None:
@@ -55,12 +56,12 @@ def parse_stat(data: bytes) -> Stat | None:
         return None
     try:
         ppid, pgrp, session, tty_nr, tpgid = (int(field) for field in fields[1:6])
-        start = int(fields[19])
+        threads, start = int(fields[17]), int(fields[19])
     except ValueError:
         return None
     comm = head.partition(b"(")[2].decode("utf-8", "replace")
     state = fields[0].decode("ascii", "replace")
-    return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start)
+    return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start, threads)
 
 
 class ProcTable:
@@ -214,19 +215,11 @@ class ProcTable:
     def is_shown(self, pid: int, leader: int) -> bool:
         """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""
         found = self.stat(pid)
-        return found is not None and self._is_shown(pid, found, self.terminal(leader))
+        files = self._device(pid, 0), self._device(pid, 1)
+        return found is not None and _is_shown(found, *files, self.terminal(leader))
 
-    def _is_shown(self, pid: int, found: Stat, terminal: int) -> bool:
-        # In a session of its own it may have no terminal but that which it was given.
-        own = found.tty_nr or terminal
-        return (
-            (not found.tty_nr or found.tpgid == found.pgrp)
-            and self._device(pid, 0) in (own, None, _PIPE)
-            and self._device(pid, 1) in (own, None)
-        )
-
-    def shown(self, leader: Process) -> tuple[tuple[Process, ...], bool]:
-        """The processes of which `is_shown` is true behind *leader*, nearest first, and whether any are behind it."""
+    def shown(self, leader: Process) -> tuple[tuple[Process, ...], int]:
+        """The processes of which `is_shown` is true behind *leader*, nearest first, and how many were looked at."""
         first = self.stat(leader.pid)
         terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
         queue = deque(self.children(leader.pid))
@@ -235,16 +228,16 @@ class ProcTable:
             queue.extend(pid for pid in self.children(leader.ppid) if self._group(pid) == leader.pgrp)
         while queue and len(seen) <= MAX_DESCENDANTS:
             pid = queue.popleft()
-            stat = self.stat(pid) if pid not in seen else None
+            given, writes = self._device(pid, 0), self._device(pid, 1)
+            # One that writes to the same terminal, and was given nothing to read, has nothing to hand on either.
+            is_idle = writes == terminal and given not in (terminal, None, _PIPE)
+            stat = self.stat(pid) if pid not in seen and not is_idle else None
             seen.add(pid)
-            if stat is None:
-                continue
-            if self._is_shown(pid, stat, terminal):
-                found.append(self._process(pid, stat))
-            # One that has the terminal in front of it, and was given nothing to read, has nothing to hand on either.
-            if stat.tty_nr != terminal or self._device(pid, 0) != 0:
-                queue.extend(self.children(pid))
-        return tuple(found), len(seen) > 1
+            if stat is not None:
+                queue.extend(self.children(pid, stat.threads))
+                if _is_shown(stat, given, writes, terminal):
+                    found.append(self._process(pid, stat))
+        return tuple(found), len(seen) - 1
 
     def _group(self, pid: int) -> int:
         stat = self.stat(pid)
@@ -298,15 +291,15 @@ class ProcTable:
                     queue.append(child)
         return tuple(found[:MAX_DESCENDANTS])
 
-    def children(self, pid: int) -> tuple[int, ...]:
-        """The children of *pid*, in order."""
-        found = self._children(pid)
+    def children(self, pid: int, threads: int = 0) -> tuple[int, ...]:
+        """The children of *pid*, in order; *threads* is how many it has, if that is known."""
+        found = self._children(pid, threads)
         return tuple(self._parents().get(pid, ()) if found is None else found)
 
-    def _children(self, pid: int) -> list[int] | None:
+    def _children(self, pid: int, threads: int = 0) -> list[int] | None:
         """The children of *pid*, in order; None if this kernel does not list them."""
         found: list[int] = []
-        for thread in _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
+        for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
                     found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
@@ -336,6 +329,14 @@ class ProcTable:
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
         return by_leader(self._process(pid, stat) for pid, stat in self.stats() if stat.pgrp == pgrp)
+
+
+def _is_shown(found: Stat, given: int | None, writes: int | None, terminal: int) -> bool:
+    """Whether a process reads *given*, and writes to its terminal, which it has; one that has none, to *terminal*."""
+    # In a session of its own it may have no terminal but that which it was given.
+    own = found.tty_nr or terminal
+    is_front = not found.tty_nr or found.tpgid == found.pgrp
+    return is_front and given in (own, None, _PIPE) and writes in (own, None)
 
 
 def device_number(device: int) -> int:

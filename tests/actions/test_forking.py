@@ -54,7 +54,8 @@ class HandTable:
         return {"PATH": self.path, "CLAUDE_CONFIG_DIR": "/c", "ANTHROPIC_API_KEY": "secret", "X_HOME": "a\nb"}
 
     def descendants(self, pid: int) -> tuple[Process, ...]:
-        return tuple(p for p in self.processes.values() if p.ppid == pid)
+        found = tuple(p for p in self.processes.values() if p.ppid == pid)
+        return (*found, *(deeper for one in found for deeper in self.descendants(one.pid)))
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
         return tuple(p for p in self.processes.values() if p.pgrp == pgrp)
@@ -118,6 +119,45 @@ def test_where_our_command_is_gone_it_runs_without(table: HandTable, monkeypatch
 
     assert isinstance(found, Plan)
     assert found.argv[0] == f"{table.path}/claude"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (["fence claude"], "fence claude"),
+        (["fence --net off -- /v/bin/claude --model opus"], "fence --net off -- /v/bin/claude"),
+        (["unshare -pf claude"], "unshare -pf claude"),
+        (["sudo -u x claude"], "sudo -u x claude"),
+        (["systemd-inhibit fence claude", "fence claude"], "systemd-inhibit fence claude"),
+        (["fence claude", "sh /home/u/bin/claude"], "fence claude"),
+        (["bash"], "claude"),
+        (["elvish"], "claude"),
+        (["nu -c claude"], "claude"),
+        (["npm run chat"], "claude"),
+        (["npx -y @anthropic-ai/claude-code"], "claude"),
+        (["make chat"], "make"),
+        (["nvim"], "nvim"),
+        (["git chat"], "git"),
+        (["fence bash", "bash"], "fence"),
+        (["fence claude --model haiku"], "fence"),
+        (["make chat", "fence claude"], "make"),
+    ],
+)
+def test_what_an_agent_runs_behind_is_before_its_fork(table: HandTable, line: list[str], expected: str) -> None:
+    """Its own words stand there again if they end with the agent's; what leads to it in another way is told."""
+    words = "claude --model opus" if "opus" in line[0] else "claude"
+    leader, *between = [process(*argv.split(), pid=20 + at, ppid=19 + at if at else 10) for at, argv in enumerate(line)]
+    for name in ("fence", "unshare", "sudo", "systemd-inhibit"):
+        program(Path(table.path, name))
+    inner = attrs.evolve(process(*words.split(), pid=29, ppid=20 + len(between)), exe="/opt/claude")
+    table.processes = {one.pid: one for one in (SHELL, leader, *between, inner)}
+    found = plan_fork(pane(table.directory), AGENTS, table, root=10)
+
+    if isinstance(found, Refusal):
+        assert (found.rule, found.text.split()[4]) == ("wrapper", f"{expected},")
+        return
+    first, *rest = expected.split()
+    assert found.argv == (f"{table.path}/{first}", *rest, "--resume", ID, "--fork-session")
 
 
 def test_an_agent_that_looks_in_one_directory_gets_no_worktree(table: HandTable, tmp_path: Path) -> None:

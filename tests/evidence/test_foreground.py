@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator, Sequence
+
 import attrs
 
 from tallylight.agents.agent import Agents, parse_agent
@@ -19,8 +22,20 @@ def process(argv: str | tuple[str, ...], exe: str = "", comm: str = "", pid: int
     return Process(pid, 1, pgrp, comm, words, exe, 5)
 
 
+def below(argv: str, pid: int, ppid: int) -> Process:
+    return attrs.evolve(process(argv, pid=pid), ppid=ppid)
+
+
+def line(processes: Sequence[Process], process: Process) -> Iterator[Process]:
+    """The processes above *process*, the first one left out."""
+    above = {one.pid: one for one in processes[1:]}
+    while (found := above.get(process.ppid)) is not None:
+        yield found
+        process = found
+
+
 def who(*processes: Process) -> Identity:
-    found = identify(processes, AGENTS)
+    found = identify(processes, AGENTS, functools.partial(line, processes))
     if found.agent is not None:
         # What is looked for quickly in all processes of a directory finds what is looked at closely.
         words = ["\0".join((one.exe, *(one.argv if any(one.argv) else (one.comm,)))) for one in processes]
@@ -198,7 +213,7 @@ def test_seen_through(argv: str, name: str) -> None:
 
     assert name_of(found) == name
     direct = argv.startswith(("python3 -m aider", "bun run"))
-    assert (found.is_direct, found.wants_children) == (direct, not direct)
+    assert (found.is_direct, found.is_open) == (direct, not direct)
 
 
 @each(
@@ -328,7 +343,7 @@ def test_not_a_conversation(argv: str) -> None:
     """An agent's servers, one-shots and subcommands are no agent that a person talks to; nobody asks their children."""
     found = who(process(argv), process("claude", pid=101))
 
-    assert (name_of(found), found.wants_children) == ("", False)
+    assert (name_of(found), found.is_open) == ("", False)
     assert "is not a conversation" in found.rule
 
 
@@ -404,17 +419,50 @@ def test_children_of_another_agent_do_not_tell() -> None:
         ("bash", "./start.sh"),
         ("bash", "-c", "cd /x && claude"),
         ("node", "start.js"),
-        ("make",),
+        ("bash",),
+        ("elvish",),
+        ("make", "chat"),
+        ("git", "chat"),
+        ("nvim",),
+        ("fence", "claude"),
+        ("bwrap", "--unshare-pid", "claude"),
+        ("tclsh8.6", "/usr/bin/unbuffer", "-p", "claude"),
+        ("anything", "at", "all"),
     ],
 )
-def test_children_tell_what_an_open_leader_runs(argv: tuple[str, ...]) -> None:
-    """A script runs an agent if a child in its own group is one; a plain program's children are nobody's business."""
-    leader, child = process(argv), process("claude", pid=101)
-    expected = "" if argv == ("make",) else "claude"
+def test_an_agent_behind_a_leader(argv: tuple[str, ...]) -> None:
+    """An agent that has the foreground of a terminal is the pane's, whatever leads to it; no other is."""
+    leader, child, other = process(argv), below("claude", 102, 101), below("sleep 1", 101, 100)
 
     assert name_of(who(leader)) == ""
-    assert name_of(who(leader, process("sleep 1", pid=103), child)) == expected
-    assert name_of(who(leader, attrs.evolve(child, pgrp=101))) == ""
+    found = who(leader, other, child)
+    assert (name_of(found), found.process, found.leader) == ("claude", child, leader)
+    assert (found.is_direct, found.is_behind, found.is_open) == (True, True, False)
+    assert name_of(who(leader, other)) == ""
+
+
+@each(
+    "wall",
+    [
+        "claude -p hello",
+        "claude mcp serve",
+        "codex exec fix",
+        "ssh host",
+        "docker run image",
+        "tmux new",
+        "screen",
+        "kitty",
+        "wezterm-gui",
+    ],
+)
+def test_nobody_looks_behind_these(wall: str) -> None:
+    """What an agent's one-shot, another machine or a terminal started is no agent of the pane, in front or deeper."""
+    inner = process(wall, exe="/usr/bin/" + wall.split()[0])
+    behind = attrs.evolve(inner, pid=101, ppid=100), below("sh -c x", 102, 101), below("claude", 103, 102)
+
+    assert name_of(who(process("make"), *behind)) == ""
+    assert name_of(who(inner, below("sh -c x", 101, 100), below("claude", 102, 101))) == ""
+    assert name_of(who(process("make"), *behind, below("codex", 104, 100))) == "codex"
 
 
 def test_leader_is_dead() -> None:
@@ -454,10 +502,19 @@ def test_shell_commands_not_understood(text: str) -> None:
 def test_names() -> None:
     """A base name has no directories, login dash, dot, `.exe` or packager's suffix."""
     assert [
-        base_name(w) for w in ("/x/-bash", ".kilo", "claude.exe", "/nix/s/.claude-wrapped", "/x/claude (deleted)")
+        base_name(w)
+        for w in (
+            "/x/-bash",
+            ".kilo",
+            "claude.exe",
+            "/nix/s/.claude-wrapped",
+            "/n/.claude-unwrapped",
+            "/x/claude (deleted)",
+        )
     ] == [
         "bash",
         "kilo",
+        "claude",
         "claude",
         "claude",
         "claude",

@@ -194,6 +194,20 @@ def test_more_of_the_same_run(conversation: Conversation) -> None:
     assert conversation.entry.cwd == "/b"
 
 
+def test_one_agent_after_the_other_behind_one_leader(conversation: Conversation) -> None:
+    """In an editor's terminal, or a shell without job control, the next agent does not go on with the last session."""
+    editor = Process(30, 10, 30, "nvim", ("nvim",), "/usr/bin/nvim", 300)
+    inner = [Process(pid, 30, pid, "claude", ("claude",), "/v/claude", 300 + pid) for pid in (31, 32)]
+    conversation.began(identify([editor, inner[0]], AGENTS), "/a")
+    conversation.heard(Report(source=Source.REGISTRY, status=Status.IDLE, agent="claude", session="s-1"))
+    conversation.began(identify([editor, inner[0]], AGENTS), "/a")
+    assert conversation.entry.session == "s-1"
+
+    conversation.ended()
+    conversation.began(identify([editor, inner[1]], AGENTS), "/b")
+    assert (conversation.entry.agent, conversation.entry.session, conversation.entry.cwd) == ("claude", "", "/b")
+
+
 # Programs that no agent file names ---------------------------------------------------------------------------------
 
 ZEBRA = process("zebra", "--quiet", exe="/opt/zebra")

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -25,9 +26,10 @@ from tallylight.evidence.process_table import (
     PsutilTable,
     Table,
     foreground,
+    own_number,
     table,
 )
-from tallylight.evidence.procfs import Stat, parse_stat
+from tallylight.evidence.procfs import Stat, device_number, parse_stat
 from tests.evidence.agents import AGENTS
 from tests.tables import each
 
@@ -126,7 +128,7 @@ def test_stat_fields() -> None:
     """Each field comes from its own place; the start is field 22."""
     fields = b" ".join(str(n).encode() for n in range(4, 53))
 
-    assert parse_stat(b"1 (\xffx) S " + fields) == Stat("\ufffdx", "S", 4, 5, 6, 7, 8, 22)
+    assert parse_stat(b"1 (\xffx) S " + fields) == Stat("\ufffdx", "S", 4, 5, 6, 7, 8, 22, 20)
 
 
 class FakeProc:
@@ -329,7 +331,6 @@ def test_real_agent_of_each_kind(either: Table, start: Callable[..., subprocess.
         start(str(script)),
         start(str(shell_script)),
         start("timeout", "60", str(script)),
-        start("sh", "-c", f"cd / && {script}; true"),
     ]
 
     for process in commands:
@@ -456,6 +457,159 @@ def test_reader_forgets(fake: FakeProc) -> None:
 
     assert len(reader._seen) == 0
     assert reader.look(0).agent is None and reader.look(-1).agent is None
+
+
+class Clock:
+    """Seconds that a test lets pass."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _behind(fake: FakeProc, pid: int, ppid: int, argv: bytes) -> Path:
+    """A process below another one, in the foreground of its own terminal; the terminal is `/dev/null` here."""
+    fake.add(pid, argv, ppid=ppid, comm=argv.partition(b"\0")[0].decode())
+    folder = fake.root / str(pid)
+    device = device_number(Path("/dev/null").stat().st_rdev)
+    (folder / "stat").write_bytes((folder / "stat").read_bytes().replace(b" 34816 ", f" {device} ".encode()))
+    (folder / "fd").mkdir()
+    for number in ("0", "1"):
+        (folder / "fd" / number).symlink_to("/dev/null")
+    _begets(fake, pid)
+    return folder
+
+
+def _begets(fake: FakeProc, pid: int, *children: int) -> None:
+    task = fake.root / str(pid) / "task" / str(pid)
+    task.mkdir(parents=True, exist_ok=True)
+    (task / "children").write_text(" ".join(map(str, children)))
+    (fake.root / "loadavg").write_text(f"0.1 0.1 0.1 1/80 {max((pid, *children))}\n")
+
+
+def test_reader_finds_what_an_old_leader_starts(fake: FakeProc) -> None:
+    """An agent that an idle editor or shell starts is found within a second of looks, and so is that it has ended."""
+    fake.add(70, b"nvim\0", comm="nvim")
+    _begets(fake, 70)
+    clock = Clock()
+    reader = ForegroundReader(AGENTS, ProcTable(str(fake.root)), clock)
+    for _ in range(50):
+        clock.now += 0.25
+        before = reader.look(70)
+    folder = _behind(fake, 71, 70, b"claude\0")
+    _begets(fake, 70, 71)
+
+    found = []
+    for _ in range(5):
+        clock.now += 0.25
+        found.append(reader.look(70).agent)
+    assert before.agent is None and found[-1] is not None
+    for _ in range(50):
+        clock.now += 0.25
+        assert reader.look(70) is reader.look(70)
+    # In the background it is no longer the pane's.
+    stat = folder / "stat"
+    stat.write_bytes(stat.read_bytes().replace(f" {71} ".encode() + TAIL, b" 999 " + TAIL))
+    for _ in range(5):
+        clock.now += 0.25
+        found.append(reader.look(70).agent)
+    assert found[-1] is None
+
+
+def test_the_rest_of_a_pipeline(fake: FakeProc) -> None:
+    """It has the leader's parent, and only its own group is looked at; what is above them hides nothing."""
+    fake.add(90, b"kitty\0", comm="kitty")
+    fake.add(91, b"bash\0", ppid=90, comm="bash")
+    fake.add(92, b"cat\0", ppid=91, comm="cat")
+    folder = _behind(fake, 93, 91, b"claude\0")
+    _begets(fake, 90, 91)
+    _begets(fake, 91, 92, 93)
+    _begets(fake, 92)
+    source = ProcTable(str(fake.root))
+    assert foreground(92, AGENTS, source).agent is None
+
+    stat = folder / "stat"
+    stat.write_bytes(stat.read_bytes().replace(b" 91 93 ", b" 91 92 ").replace(b" 93 " + TAIL, b" 92 " + TAIL))
+    assert (found := foreground(92, AGENTS, source).process) is not None and found.pid == 93
+
+
+def test_reader_sees_the_end_of_an_agent_behind_a_leader_at_once(fake: FakeProc) -> None:
+    """The next look sees that it has gone, however long its leader stays."""
+    fake.add(72, b"bash\0", comm="bash")
+    folder = _behind(fake, 73, 72, b"claude\0")
+    _begets(fake, 72, 73)
+    reader = ForegroundReader(AGENTS, ProcTable(str(fake.root)), Clock())
+    for _ in range(20):
+        assert reader.look(72).agent is not None
+    shutil.rmtree(folder)
+
+    assert reader.look(72).agent is None
+
+
+def test_reader_looks_behind_a_leader_only_if_something_began(fake: FakeProc) -> None:
+    """Without a new process anywhere nothing is behind an idle shell, and nothing there is read."""
+    fake.add(74, b"bash\0", comm="bash")
+    _begets(fake, 74)
+    clock, source = Clock(), CountingTable(str(fake.root))
+    reader = ForegroundReader(AGENTS, source, clock)
+    for _ in range(20):
+        reader.look(74)
+    source.full = 0
+    _begets(fake, 74, 75)  # it has ended by now
+    (fake.root / "loadavg").write_text("0 0 0 1/80 74\n")
+    for _ in range(80):
+        clock.now += 0.25
+        reader.look(74)
+
+    assert source.full == 0
+
+
+@each(
+    ("given", "writes", "terminal", "front", "expected"),
+    [
+        ("/dev/null", "/dev/null", "/dev/null", True, True),
+        ("/dev/null", "/dev/null", "/dev/null", False, False),
+        ("/dev/zero", "/dev/null", "/dev/null", True, False),
+        ("/dev/null", "/dev/zero", "/dev/null", True, False),
+        ("pipe", "/dev/null", "/dev/null", True, True),
+        ("/dev/null", "pipe", "/dev/null", True, False),
+        ("/proc/self/stat", "/dev/null", "/dev/null", True, False),
+        ("/dev/null", "/dev/null", "", True, True),
+        ("/dev/zero", "/dev/zero", "", True, False),
+        ("", "/dev/null", "/dev/null", True, False),
+    ],
+)
+def test_who_is_shown(given: str, writes: str, terminal: str, front: bool, expected: bool) -> None:
+    """It has the foreground of its terminal, writes there, and reads there or from a pipe."""
+    with tempfile.TemporaryDirectory() as folder:
+        fake = FakeProc(Path(folder))
+        leader, shown = _behind(fake, 10, 1, b"make\0"), _behind(fake, 11, 10, b"claude\0")
+        pipe = Path(folder, "pipe")
+        os.mkfifo(pipe)
+        for number, path in (("0", given), ("1", writes)):
+            (shown / "fd" / number).unlink()
+            if path:
+                (shown / "fd" / number).symlink_to(pipe if path == "pipe" else path)
+        stat = (leader / "stat").read_bytes().replace(b"10 (make) S 1 10", b"11 (claude) S 10 11")
+        if not terminal:
+            stat = stat.replace(str(device_number(Path("/dev/null").stat().st_rdev)).encode() + b" 10", b"0 -1")
+        elif front:
+            stat = stat.replace(b" 10 " + TAIL, b" 11 " + TAIL)
+        (shown / "stat").write_bytes(stat)
+
+        assert ProcTable(folder).is_shown(11, 10) is expected
+
+
+def test_the_number_of_a_process_for_itself(fake: FakeProc) -> None:
+    """In a sandbox with processes of its own it has another number than here."""
+    fake.add(80, b"claude\0")
+    fake.add(81, b"claude\0")
+    (fake.root / "80" / "status").write_text("Name:\tclaude\nUid:\t7\t7\t7\t7\nNSpid:\t80\t12\t2\n")
+    source = ProcTable(str(fake.root))
+
+    assert [own_number(pid, source) for pid in (80, 81, 82)] == [2, 81, 82]
+    assert own_number(os.getpid(), PsutilTable()) == os.getpid()
 
 
 @needs_proc

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import enum
 import os
-import re
 from collections.abc import Callable, Iterator
 
 import attrs
@@ -25,47 +24,11 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import identify
-from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process import TERMINALS, Process, program_of
 from tallylight.evidence.process_table import Table
 
 #: Processes of a line that are looked at: a caller deeper than that is unknown.
 MAX_DEPTH = 64
-#: The programs that run panes, by the names of their executables; a version may follow (`screen-5.0.0`).
-TERMINALS = frozenset(
-    [
-        "alacritty",
-        "contour",
-        "deepin-terminal",
-        "foot",
-        "ghostty",
-        "gnome-terminal-server",
-        "kgx",
-        "kitty",
-        "konsole",
-        "lxterminal",
-        "mate-terminal",
-        "mosh-server",
-        "ptyxis-agent",
-        "qterminal",
-        "rio",
-        "rxvt",
-        "screen",
-        "st",
-        "terminology",
-        "tilix",
-        "tmux",
-        "urxvt",
-        "urxvtd",
-        "uxterm",
-        "wezterm-gui",
-        "wezterm-mux-server",
-        "xfce4-terminal",
-        "xterm",
-        "yakuake",
-        "zellij",
-    ]
-)
-_VERSIONED = re.compile(r"-[0-9][0-9.]*\Z")
 #: What lets a person in, and runs as another user than they: none of a person's own programs can start below one.
 _LOGINS = frozenset({"dropbear", "login", "sshd", "sshd-session"})
 
@@ -199,11 +162,6 @@ def end_of(below: Process, above: Process | None, table: Table) -> End | None:
         return None
     own = os.getuid()
     return End.LOGIN if own == 0 or process_table.owner(above.pid, table) not in (own, None) else None
-
-
-def program_of(process: Process) -> str:
-    """Return the name of the executable of *process*, without a version; nothing if it cannot be read."""
-    return _VERSIONED.sub("", base_name(process.exe))
 
 
 def this_process() -> int:

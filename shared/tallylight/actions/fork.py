@@ -32,9 +32,6 @@ from tallylight.files import directories
 from tallylight.files.program import find_program, is_program
 from tallylight.snapshot.schema import Pane
 
-#: How far up from an agent its pane's own process is looked for.
-MAX_DEPTH = 64
-
 
 def act(
     verb: Verb, pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
@@ -52,6 +49,11 @@ def act(
         return found
     if not Path(found.cwd).is_absolute() or not Path(found.cwd).is_dir():
         return Refusal("directory", f"the directory {found.cwd!r} no longer exists")
+    return _behind(found, source) if found.front else _bare(found, pane, scene, source)
+
+
+def _bare(found: Plan, pane: Pane, scene: Scene, source: Table) -> Plan | Refusal:
+    """*found*, with the file of the agent's program, and the environment that it was found in."""
     now = places(source.environ(found.pid or pane.pid or 0))
     before = dict(word.split("=", 1) for word in pane.conversation.places if "=" in word) if found.pid is None else {}
     for env in ({**now, **before}, now):
@@ -67,6 +69,17 @@ def act(
     return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
 
 
+def _behind(found: Plan, table: Table) -> Plan | Refusal:
+    """*found*, with the words of what the agent runs behind in front of it, which starts the agent by its own."""
+    env = places(table.environ(found.front_pid or 0))
+    name = base_name(found.front[0])
+    program = _program(name, _path(env), table.get(found.front_pid or 0))
+    if not program:
+        return Refusal("program", f"there is no program {name!r} in the PATH of the agent")
+    argv = (program, *found.front[1:], *found.argv[1:])
+    return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)))
+
+
 def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
     """What there is to know of *pane* at this moment."""
     base = pane.agent_pid or pane.pid or 0
@@ -76,13 +89,28 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
     if own is not None and (identity.stranger, own[1]) == (known.agent, known.program):
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
+    wrappers = _wrappers(identity, table)
     return Scene(
         pane=pane,
         identity=identity,
         in_tree=not root or process is None or is_below(process.pid, root, table),
         process_cwd=table.cwd(process.pid if identity.agent is not None and process is not None else base),
         program=known.program if identity.agent is None or identity.stranger else "",
+        wrappers=wrappers,
+        server=next((one for one in wrappers if _is_server(one, wrappers[-1], table)), None),
     )
+
+
+def _wrappers(found: Identity, table: Table) -> tuple[Process, ...]:
+    """The processes in front of the agent of *found*, the nearest first, the leader of the foreground last."""
+    if found.process is None or found.leader is None or not found.is_behind:
+        return ()
+    return (*process_table.between(found.process, found.leader, table), found.leader)
+
+
+def _is_server(process: Process, leader: Process, table: Table) -> bool:
+    """Whether *process*, between *leader* and an agent, has no terminal to show it on, and goes on without one."""
+    return not process_table.terminal(process.pid, table) and not process_table.is_shown(process, leader, table)
 
 
 def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
@@ -110,7 +138,7 @@ def _foreground_of(pid: int, table: Table) -> int:
 
 def is_below(pid: int, root: int, table: Table) -> bool:
     """Whether *pid* is *root* or comes from it."""
-    for _ in range(MAX_DEPTH):
+    for _ in range(process_table.MAX_DEPTH):
         if pid == root:
             return True
         process = table.get(pid)

@@ -8,6 +8,9 @@ with processes that it saw there, and what the program asked for. The order, for
 2. the agent's data file with the session id, which its own status file, a hook or a report told;
 3. the data file's list for the latest conversation of the directory, with a note that says so.
 
+What the agent runs behind, a sandbox for one, is before the new command too: as it was, if its own words end with those
+of the agent. One that leads to its agent in another way, such as `make`, cannot be asked for this conversation.
+
 Of a stranger, which no agent file names, only the first counts, and what runs is the file of its own process.
 
 A fork needs a living agent. A resume may also continue one that is gone, if the host had seen its process.
@@ -34,8 +37,9 @@ from tallylight.actions.gate import (
 )
 from tallylight.agents.agent import Agent, Agents, Template
 from tallylight.agents.options import carried, dangerous_flags, is_option, runs
-from tallylight.evidence.commands import arguments
-from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.commands import arguments, is_relayed
+from tallylight.evidence.foreground import NOBODY, Identity, leads_to
+from tallylight.evidence.ordinary import is_shell
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.stranger import stranger
 from tallylight.snapshot.schema import ConversationEntry, Pane
@@ -99,6 +103,9 @@ class Plan:
     title: str
     pid: int | None = None
     start: int = 0
+    #: The words of what the agent runs behind, and the process that has them.
+    front: tuple[str, ...] = ()
+    front_pid: int | None = None
     relayed: bool = False
     #: Nothing finds the conversation from another directory.
     is_local: bool = False
@@ -125,7 +132,8 @@ class Scene:
     A *pane* at one moment. What it has of reports (agent, session, lists for fork and resume) proves nothing.
 
     *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
-    *process_cwd* its working directory. *program* is the file of the agent, if no agent file names it.
+    *process_cwd* its working directory. *program* is the file of the agent, if no agent file names it. *wrappers* are
+    the processes that the agent runs behind, the nearest first; *server* is one of them that outlives its terminal.
     """
 
     pane: Pane
@@ -133,6 +141,8 @@ class Scene:
     in_tree: bool = True
     process_cwd: str = ""
     program: str = ""
+    wrappers: tuple[Process, ...] = ()
+    server: Process | None = None
 
     @property
     def process(self) -> Process | None:
@@ -158,6 +168,17 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     agent = _identified(verb, scene, agents)
     if isinstance(agent, Refusal):
         return agent
+    front = _front(verb, scene, agent)
+    if isinstance(front, Refusal):
+        return front
+    found = _continued(verb, scene, agent)
+    if isinstance(found, Refusal) or front is None:
+        return found
+    return attrs.evolve(found, front=front.argv, front_pid=front.pid)
+
+
+def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
+    """The plan for *agent* itself, whatever it runs behind."""
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
@@ -201,6 +222,29 @@ def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, 
         # The host of a session without a pane calls it by what opens it.
         return agent.attach, (), pane.id.partition("/")[2] or session
     return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
+
+
+def _front(verb: Verb, scene: Scene, agent: Agent) -> Process | Refusal | None:
+    """What the agent runs behind, with only the words before the agent's own; None if it is nothing of its own."""
+    process, found = scene.process, None
+    if process is None or scene.program:
+        return None
+    if scene.server is not None:
+        return _no_way(verb, scene.server, agent)
+    running = arguments(process.argv, process.exe, process.comm)
+    for wrapper in scene.wrappers:
+        before, *own = wrapper.argv[-len(running) - 1 :] or ("",)
+        is_named = base_name(before) in (*agent.processes, *agent.generic)
+        if is_named and tuple(own) == running and not is_shell(wrapper) and not is_relayed(wrapper.argv):
+            found = attrs.evolve(wrapper, argv=wrapper.argv[: len(wrapper.argv) - len(running)])
+        elif not leads_to(wrapper, agent):
+            return _no_way(verb, wrapper, agent)
+    return found
+
+
+def _no_way(verb: Verb, wrapper: Process, agent: Agent) -> Refusal:
+    name = base_name(wrapper.argv[0] if wrapper.argv else wrapper.exe or wrapper.comm)
+    return Refusal("wrapper", f"{agent.display} runs behind {name}, which cannot be told to {verb} a conversation")
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:

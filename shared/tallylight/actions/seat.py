@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
-from tallylight.actions.caller import TERMINALS, Being, Caller, End, Who, end_of, line_of, program_of
+from tallylight.actions.caller import Being, Caller, End, Who, end_of, line_of
 from tallylight.evidence import ports, process_table
 from tallylight.evidence.commands import SHELLS
-from tallylight.evidence.process import Process, script_name
+from tallylight.evidence.process import TERMINALS, Process, program_of, script_name
 from tallylight.evidence.process_table import Table
 
 #: Returns the caller behind a process.

@@ -1,9 +1,10 @@
 """
 Who holds a pane's foreground: an agent, another machine, or nothing of interest.
 
-The processes of the foreground process group go in, the leader first; an `Identity` comes out. The leader's
-argument list decides. Where a runner or a script leaves open what it runs, its children show it, and where it names an
-agent, the child that is this agent gives the process id. The rules:
+The leader of the foreground process group goes in, then the processes behind it: the rest of its pipeline, and what is
+below. An `Identity` comes out. A leader that is an agent itself is what the pane shows. Behind any other leader it is
+the first agent that has the foreground of a terminal, whatever is in front of it: a shell without job control, a task
+runner, a sandbox, an editor with a terminal in it. Where the leader names an agent, only that one counts. The rules:
 
 * A name is the base name of argv[0] or of the executable, never `comm` where there is anything better: Node 24 calls
   its main thread `MainThread`.
@@ -12,6 +13,8 @@ agent, the child that is this agent gives the process id. The rules:
 * A generic script (`cli.js`, `index.js`) and a program that is called by a version number are named by their path.
 * A name that other programs have too needs a second sign of the agent's.
 * An agent's own arguments may say that it is none: `claude mcp serve`, `codex app-server`, `--version`.
+* What such an agent started is its own, and so is what another agent started: nobody looks behind them.
+* Nobody looks behind a terminal either: what runs in it is in panes of its own.
 * Whatever runs behind ssh, docker or similar is of another machine: `is_remote`.
 * A program that no file names, and that is none of the best known (`evidence.ordinary`), may be an agent all the same:
   it is `unknown`, and `evidence.unknown` decides by what it does.
@@ -19,12 +22,20 @@ agent, the child that is this agent gives the process id. The rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
-from tallylight.evidence.ordinary import is_ordinary, own_name
-from tallylight.evidence.process import GENERIC_SCRIPTS, Process, base_name, is_version, script_name
+from tallylight.evidence.ordinary import is_ordinary, is_shell, own_name
+from tallylight.evidence.process import (
+    GENERIC_SCRIPTS,
+    TERMINALS,
+    Process,
+    base_name,
+    is_version,
+    program_of,
+    script_name,
+)
 from tallylight.model import attributes
 from tallylight.model.status import Status
 
@@ -35,11 +46,12 @@ class Identity:
     What the foreground is. *agent* None: no agent of this machine.
 
     *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
-    *doubtful* is an agent with a fitting name, but without its second sign: a title may still give it. *is_open*:
-    the leader runs something that only its children show. *unknown* is the name of a program that may be an agent,
-    although no agent file names it. *speaks*: the process is sure to be an agent that reports its status (a status
-    file, a title, a screen that shows when it is idle), and no script that is named like it. *is_candidate*: it is
-    a program that no agent file names and that only behaves like an agent.
+    *leader* is another process where the agent was found behind that. *doubtful* is an agent with a fitting name, but
+    without its second sign: a title may still give it. *is_open*: the processes behind the leader may show more.
+    *unknown* is the name of a program that may be an agent, although no agent file names it. *speaks*: the process is
+    sure to be an agent that reports its status (a status file, a title, a screen that shows when it is idle), and no
+    script that is named like it. *is_candidate*: it is a program that no agent file names and that only behaves like an
+    agent.
     """
 
     leader: Process | None = None
@@ -55,9 +67,9 @@ class Identity:
     is_candidate: bool = False
 
     @property
-    def wants_children(self) -> bool:
-        """Whether the processes behind the leader would show more."""
-        return self.is_open or (self.agent is not None and not self.is_direct)
+    def is_behind(self) -> bool:
+        """Whether the agent's process was found behind another one, which leads the foreground."""
+        return self.process is not None and self.leader is not None and self.process.pid != self.leader.pid
 
     @property
     def is_shell(self) -> bool:
@@ -92,13 +104,22 @@ class Identity:
 NOBODY = Identity()
 
 
-def identify(processes: Sequence[Process], agents: Agents) -> Identity:
+def identify(
+    processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]] = lambda _: ()
+) -> Identity:
     """
-    Return who holds the foreground with these *processes*: the group's leader, then whatever is behind it.
+    Return who holds the foreground with these *processes*: the group's leader, then those behind it that are shown.
 
-    If the leader is gone (`cat notes | claude`), the rest of the group takes its place, in the order given.
+    *between* are those in front of such a one, behind the leader. If the leader is gone (`cat notes | claude`), the
+    rest of the group takes its place, in the order given.
     """
-    return _with_voice(_identify(processes, agents)) if processes else NOBODY
+    return _with_voice(_identify(processes, agents, between)) if processes else NOBODY
+
+
+def leads_to(process: Process, agent: Agent) -> bool:
+    """Whether *process* is a shell or a script, or starts *agent* by a name of its own, and adds nothing to it."""
+    chain = unwrap(process.argv, process.exe, process.comm)
+    return chain.is_open or is_shell(process) or _identify_one(process, Agents((agent,))).agent is not None
 
 
 def _with_voice(found: Identity) -> Identity:
@@ -112,29 +133,29 @@ def _with_voice(found: Identity) -> Identity:
     return attributes.evolve(found, speaks=bool(tells) and is_sure)
 
 
-def _identify(processes: Sequence[Process], agents: Agents) -> Identity:
+def _identify(
+    processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]]
+) -> Identity:
     first, rest = processes[0], processes[1:]
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:
         everyone = (found, *(_identify_one(process, agents) for process in rest))
         return attributes.evolve(next((one for one in everyone if one.agent), found), leader=None)
-    if not found.wants_children:
-        return found
-    for process in rest:
+    for process in rest if found.is_open else ():
+        if process.argv and interpreter_name(process.argv[0]) in SHELLS:
+            continue  # it may start one, and is none
         behind = _identify_one(process, agents)
-        if behind.agent is None or not behind.is_direct or (found.agent and behind.agent != found.agent):
+        if behind.agent is None or not behind.is_direct or found.agent not in (None, behind.agent):
             continue
-        if found.agent is None and process.pgrp != first.pgrp:
-            continue  # a child in a group of its own is not what this terminal shows
-        return attributes.evolve(
-            behind, leader=first, is_open=False, rule=behind.rule if found.agent is None else found.rule
-        )
+        if all(_identify_one(one, agents).is_open for one in between(process)):
+            return attributes.evolve(behind, leader=first, rule=behind.rule if found.agent is None else found.rule)
     return found
 
 
 def _identify_one(process: Process, agents: Agents) -> Identity:
     chain = unwrap(process.argv, process.exe, process.comm)
-    found = Identity(leader=process, process=process, is_open=chain.is_open)
+    is_terminal = (program_of(process) or process.comm) in TERMINALS
+    found = Identity(leader=process, process=process, is_open=not is_terminal)
     doubtful: Agent | None = None
     rule = ""
     for position, invocation in enumerate(chain.invocations):
@@ -150,9 +171,8 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
             if refused:
                 return attributes.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
             if is_sure:
-                return attributes.evolve(
-                    found, agent=agent, is_direct=is_direct(chain, position), is_open=False, rule=rule
-                )
+                is_itself = is_direct(chain, position)
+                return attributes.evolve(found, agent=agent, is_direct=is_itself, is_open=not is_itself, rule=rule)
             doubtful = doubtful or agent
         elif is_remote(invocation):
             return attributes.evolve(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from tallylight.evidence.commands import RUNNERS, SHELLS, Chain, Invocation, interpreter_name
-from tallylight.evidence.process import GENERIC_SCRIPTS, is_version, script_name
+from tallylight.evidence.process import GENERIC_SCRIPTS, Process, base_name, is_version, script_name
 
 
 def _words(text: str) -> frozenset[str]:
@@ -91,6 +91,11 @@ def is_ordinary(chain: Chain) -> bool:
     names = [one.name for one in chain.invocations if not _is_in_front(one)]
     is_at_prompt = not chain.invocations or _is_in_front(chain.invocations[-1])
     return is_at_prompt or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
+
+
+def is_shell(process: Process) -> bool:
+    """Whether *process* is a shell: at its prompt, or with a script."""
+    return base_name(process.argv[0] if process.argv else process.exe) in ORDINARY["a shell"]
 
 
 def _is_in_front(invocation: Invocation) -> bool:

@@ -18,7 +18,6 @@ from tallylight.evidence.procfs import ProcTable
 
 #: Processes of the table that are looked at, and bytes of a table of sockets.
 MAX_PROCESSES, MAX_TABLE = 32768, 4 * 1024 * 1024
-_SOCKET = "socket:["
 _ESTABLISHED = "01"
 
 
@@ -30,7 +29,7 @@ def is_linked(one: int, other: int, of: Table) -> bool:
         )
     if not isinstance(of, ProcTable):
         return False
-    return not set(of.peers(_sockets(of, one))).isdisjoint(_sockets(of, other))
+    return not of.far_ends(one).isdisjoint(of.sockets(other))
 
 
 def parse_connection(told: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
@@ -63,7 +62,7 @@ def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/pr
     table, ends = ProcTable(root), [_plain(*client), _plain(*server)]
     wanted = {fields[9] for fields in _rows(root, "self") if list(map(_end, fields[1:3])) == ends}
     pids = table.pids()[:MAX_PROCESSES] if wanted else []
-    return tuple(pid for pid in pids if not wanted.isdisjoint(_sockets(table, pid)))
+    return tuple(pid for pid in pids if not wanted.isdisjoint(table.sockets(pid)))
 
 
 def _end(field: str) -> tuple[str, int] | None:
@@ -84,11 +83,6 @@ def _plain(address: str, port: int) -> tuple[str, int]:
     except ValueError:
         return address, port
     return str(getattr(found, "ipv4_mapped", None) or found), port
-
-
-def _sockets(table: ProcTable, pid: int) -> list[str]:
-    """The inodes of the sockets that a process has open."""
-    return [socket[len(_SOCKET) : -1] for socket in table.open_files(pid, _SOCKET)]
 
 
 def _rows(root: str, pid: int | str) -> Iterator[list[str]]:

@@ -20,6 +20,42 @@ GENERIC_SCRIPTS = frozenset(
 )
 #: The variables of an environment that locate things. Nothing else of it is ever shown, kept or handed on as text.
 _PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
+#: The programs that run panes, by the names of their executables; a version may follow (`screen-5.0.0`).
+TERMINALS = frozenset(
+    [
+        "alacritty",
+        "contour",
+        "deepin-terminal",
+        "foot",
+        "ghostty",
+        "gnome-terminal-server",
+        "kgx",
+        "kitty",
+        "konsole",
+        "lxterminal",
+        "mate-terminal",
+        "mosh-server",
+        "ptyxis-agent",
+        "qterminal",
+        "rio",
+        "rxvt",
+        "screen",
+        "st",
+        "terminology",
+        "tilix",
+        "tmux",
+        "urxvt",
+        "urxvtd",
+        "uxterm",
+        "wezterm-gui",
+        "wezterm-mux-server",
+        "xfce4-terminal",
+        "xterm",
+        "yakuake",
+        "zellij",
+    ]
+)
+_VERSIONED = re.compile(r"-[0-9][0-9.]*\Z")
 _VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
 
 
@@ -60,8 +96,13 @@ def places(environ: Mapping[str, str]) -> dict[str, str]:
 def base_name(word: str) -> str:
     """The name of a program: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""
     name = word.rpartition("/")[2].removesuffix(" (deleted)").lstrip("-.").removesuffix(".exe")
-    # Nix keeps the program as .NAME-wrapped behind a script of its name.
-    return name.removesuffix("-wrapped")
+    # Nix keeps the program as .NAME-wrapped or .NAME-unwrapped behind a script of its name.
+    return name.removesuffix("-wrapped").removesuffix("-unwrapped")
+
+
+def program_of(process: Process) -> str:
+    """Return the name of the executable of *process*, without a version; nothing if it cannot be read."""
+    return _VERSIONED.sub("", base_name(process.exe))
 
 
 def script_name(word: str) -> str:

@@ -11,12 +11,15 @@ else, a zombie or a kernel thread is None or empty, never an error: tables chang
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import math
 import os
 import subprocess
 import sys
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -27,12 +30,16 @@ from tallylight.evidence.foreground import NOBODY, Identity, identify
 from tallylight.evidence.process import Process as Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
-from tallylight.evidence.procfs import by_leader
+from tallylight.evidence.procfs import by_leader, device_number
 from tallylight.evidence.procfs import runtime as runtime
 
 _T = TypeVar("_T")
+#: How far up from an agent the processes are looked at that led to it.
+MAX_DEPTH = 64
 #: Open files of one agent that are looked at.
 MAX_OPEN = 1024
+#: How often the processes behind a leader are read that is no agent, in seconds; and how many are a crowd.
+PERIOD_S, _CROWD = 1.0, 16
 #: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
@@ -154,6 +161,12 @@ class PsutilTable:
     def environ(self, pid: int) -> dict[str, str]:
         return self._try(lambda: self._psutil.Process(pid).environ()) or {}
 
+    def is_shown(self, pid: int, leader: int) -> bool:
+        """As far as it is told; that excludes who has the foreground of another terminal than that of *leader*."""
+        own = self.terminal_path(pid)
+        is_elsewhere = own != self.terminal_path(leader)
+        return bool(own) and (is_elsewhere or self._try(lambda: os.getpgid(pid) == os.getpgid(leader)) is True)
+
     def descendants(self, pid: int) -> tuple[Process, ...]:
         children = self._try(lambda: self._psutil.Process(pid).children(recursive=True)) or []
         found = (self.get(child.pid) for child in children[:MAX_DESCENDANTS])
@@ -188,6 +201,11 @@ def owner(pid: int, of: Table) -> int | None:
     return of.owner(pid) if isinstance(of, ProcTable | PsutilTable) else None
 
 
+def own_number(pid: int, of: Table) -> int:
+    """What *pid* is for itself, and is called in what it writes."""
+    return of.own_number(pid) if isinstance(of, ProcTable) else pid
+
+
 def is_on_terminal(pid: int, path: str, of: Table) -> bool:
     """Whether the terminal at *path*, `/dev/pts/3`, is that of *pid*."""
     if isinstance(of, PsutilTable):
@@ -198,9 +216,34 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
         device = os.stat(path).st_rdev  # noqa: PTH116 - a path like any other
     except (OSError, ValueError):
         return False
-    major, minor = os.major(device), os.minor(device)
-    # The kernel writes the number into `stat` with the minor split around the major; see proc(5).
-    return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
+    return of.terminal(pid) == device_number(device) != 0
+
+
+def is_shown(process: Process, leader: Process, of: Table) -> bool:
+    """Whether *process* talks to whoever looks at *leader*: it has the foreground of its terminal, and writes there."""
+    if isinstance(of, ProcTable | PsutilTable):
+        return of.is_shown(process.pid, leader.pid)
+    return process.pgrp == leader.pgrp
+
+
+def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
+    """The processes that led from *leader* to *process*, the nearest first, without both; a bounded number."""
+    above: Process | None = process
+    for _ in range(MAX_DEPTH):
+        # The rest of its pipeline has the same parent.
+        if above is None or above.ppid in (leader.pid, leader.ppid):
+            break
+        above = of.get(above.ppid)
+        if above is not None:
+            yield above
+
+
+def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
+    """The processes behind *leader* that are shown, and how many were looked at."""
+    if isinstance(of, ProcTable):
+        return of.shown(leader)
+    below = of.descendants(leader.pid)
+    return tuple(process for process in below if is_shown(process, leader, of)), len(below)
 
 
 def reads_terminal(pid: int, of: Table) -> bool:
@@ -229,20 +272,88 @@ def table() -> Table:
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
     """Who holds the foreground of process group *pgid*, read afresh."""
-    source = of or table()
-    leader = source.get(pgid)
-    if leader is None:
-        return identify(source.group(pgid), agents)
-    found = identify((leader,), agents)
-    return identify((leader, *source.descendants(pgid)), agents) if found.wants_children else found
+    return _Seen().read(pgid, agents, of or table())
 
 
 @attrs.define
 class _Seen:
-    identity: Identity
-    token: object
+    """What was seen of one group's foreground, to see whether that is still so."""
+
+    identity: Identity = NOBODY
+    token: object = None
     fingerprint: object = None
+    #: The token of the agent's process, where that is behind the leader.
+    inner: object = None
     looks: int = 0
+    #: How many are behind the leader; when that was last asked for, and what was the newest process then.
+    behind: int = 0
+    asked_at: float = -math.inf
+    newest: bytes = b""
+    #: The other ends of the leader's sockets, and the process there that draws a terminal.
+    _ends: frozenset[str] = frozenset()
+    _server: int = 0
+
+    def read(self, pgid: int, agents: Agents, of: Table) -> Identity:
+        """Who holds the foreground of process group *pgid*, read afresh; the same object if nothing changed."""
+        # Before the rest: what changes in between is then seen at the next look.
+        self.token, self.fingerprint = of.token(pgid), of.fingerprint(pgid)
+        leader = of.get(pgid)
+        if leader is None:
+            return self._is(identify(of.group(pgid), agents), of)
+        found, line = identify((leader,), agents), functools.partial(between, leader=leader, of=of)
+        if not found.is_open:
+            return self._is(found, of)
+        self.newest = of.newest() if isinstance(of, ProcTable) else b""
+        shown, self.behind = _shown(leader, of)
+        # Where the leader names an agent, that may run in whatever group.
+        found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
+        if found.agent is None and found.is_open and isinstance(of, ProcTable):
+            ends = of.far_ends(pgid)
+            if ends != self._ends:
+                self._ends, self._server = ends, of.server(ends)
+            if self._server and (server := of.get(self._server)) is not None:
+                shown, self.behind = of.shown(server)
+                line = functools.partial(between, leader=server, of=of)
+                found = identify((leader, *shown), agents, line)
+        return self._is(found, of)
+
+    def _is(self, found: Identity, of: Table) -> Identity:
+        self.inner = of.token(found.process.pid) if found.is_behind and found.process is not None else None
+        if found != self.identity:
+            self.identity = found
+        return self.identity
+
+    def has_changed(self, pgid: int, of: Table, now: float, *, is_close: bool) -> bool:
+        """Whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
+        own = self.identity.process if self.identity.is_behind else None
+        if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
+            return True
+        # A crowd is looked at less often: a build begins processes all the time.
+        is_due = now - self.asked_at >= PERIOD_S * (1.5 if self.behind > _CROWD else 1)
+        if is_close or is_due:
+            self.asked_at = now
+        if is_close and (own is not None or self._is_other(pgid, of)):
+            return True
+        if not (self.identity.is_open or own) or not is_due:
+            return False
+        return self._has_begun(pgid, of) if own is None else not self._is_shown(own, of)
+
+    def _is_other(self, pgid: int, of: Table) -> bool:
+        """Whether the leader was asked to run something else, or others than it may show what runs."""
+        if self.fingerprint is None or (self.identity.is_open and self.behind):
+            return True
+        return of.fingerprint(pgid) != self.fingerprint
+
+    def _is_shown(self, own: Process, of: Table) -> bool:
+        return self.identity.leader is None or is_shown(own, self.identity.leader, of)
+
+    def _has_begun(self, pgid: int, of: Table) -> bool:
+        """Whether a process was begun since, which may be behind the leader."""
+        newest = of.newest() if isinstance(of, ProcTable) else b""
+        if newest and newest == self.newest:
+            return False
+        self.newest = newest
+        return bool(self.behind or children(pgid, of))
 
 
 class ForegroundReader:
@@ -250,17 +361,19 @@ class ForegroundReader:
     The foreground of many panes, read as little as is right.
 
     `look` returns the same object as long as nothing changed. A pane's first `EAGER` looks read everything, because
-    a shell's child is the shell until it has become its command; after that every `EVERY`th reads its arguments (and
-    its children, if they count), and the others only ask whether the leader runs another program. The groups that
-    were read longest ago are forgotten first.
+    a shell's child is the shell until it has become its command; after that every `EVERY`th reads its arguments. What
+    is behind a leader that is no agent is read each `PERIOD_S`, if a process was begun anywhere since. The other looks
+    only ask whether the leader, and the agent behind it, run other programs. The groups that were read longest ago
+    are forgotten first.
     """
 
     EAGER = 8
     EVERY = 8
 
-    def __init__(self, agents: Agents, of: Table | None = None) -> None:
+    def __init__(self, agents: Agents, of: Table | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.agents = agents
         self.table = of or table()
+        self._clock = clock
         self._seen: OrderedDict[int, _Seen] = OrderedDict()
         #: The names of the processes that were agents, by pid and start: one may run another program by now.
         self._agents: dict[tuple[int, int], str] = {}
@@ -275,13 +388,12 @@ class ForegroundReader:
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
-        if seen is None or seen.looks < self.EAGER or self.table.token(pgid) != seen.token:
-            return self._read(pgid, seen)
+        if seen is None or seen.looks < self.EAGER:
+            return self._read(pgid, seen or _Seen())
         # The pid spreads the closer readings of many panes over the ticks.
-        if (seen.looks + pgid) % self.EVERY == 0:
-            is_all = not seen.identity.wants_children and seen.fingerprint is not None
-            if not is_all or self.table.fingerprint(pgid) != seen.fingerprint:
-                return self._read(pgid, seen)
+        is_close = (seen.looks + pgid) % self.EVERY == 0
+        if seen.has_changed(pgid, self.table, self._clock(), is_close=is_close):
+            return self._read(pgid, seen)
         seen.looks += 1
         return seen.identity
 
@@ -293,26 +405,19 @@ class ForegroundReader:
         """What people call the agent that the process *pid*, begun at *start*, was; nothing for none."""
         return self._agents.get((pid, start), "")
 
-    def _read(self, pgid: int, seen: _Seen | None) -> Identity:
-        # Before the rest: what changes in between is then seen at the next look.
-        token, fingerprint = self.table.token(pgid), self.table.fingerprint(pgid)
-        identity = foreground(pgid, self.agents, self.table)
+    def _read(self, pgid: int, seen: _Seen) -> Identity:
+        before = seen.token
+        identity = seen.read(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
             self._agents[identity.process.run] = identity.agent.display
             if len(self._agents) > _MAX_PANES:
                 del self._agents[next(iter(self._agents))]
-        if seen is None:
-            seen = self._seen[pgid] = _Seen(identity, token)
-            if len(self._seen) > _MAX_PANES:
-                self._seen.popitem(last=False)
-        elif token != seen.token:
-            seen.looks = 0
-        seen.looks += 1
-        seen.token, seen.fingerprint = token, fingerprint
-        if identity != seen.identity:
-            seen.identity = identity
+        seen.looks = seen.looks + 1 if seen.token == before else 1
+        self._seen[pgid] = seen
         self._seen.move_to_end(pgid)
-        return seen.identity
+        if len(self._seen) > _MAX_PANES:
+            self._seen.popitem(last=False)
+        return identity
 
     def forget(self, pgid: int) -> None:
         """The pane that asked for *pgid* has another foreground now, or is gone."""

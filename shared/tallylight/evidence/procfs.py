@@ -11,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISCHR, S_ISFIFO, S_ISSOCK
 
 import attrs
 
@@ -25,6 +26,9 @@ MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
+_SOCKET = "socket:["
+#: What stands for a pipe among the devices.
+_PIPE = -1
 
 
 @attrs.frozen
@@ -41,6 +45,7 @@ class Stat:
     tpgid: int | None
     #: Ticks from boot to its start: with the pid, the identity of a process.
     start: int
+    threads: int = 1
 
 
 def parse_stat(data: bytes) -> Stat | None:
@@ -51,12 +56,12 @@ def parse_stat(data: bytes) -> Stat | None:
         return None
     try:
         ppid, pgrp, session, tty_nr, tpgid = (int(field) for field in fields[1:6])
-        start = int(fields[19])
+        threads, start = int(fields[17]), int(fields[19])
     except ValueError:
         return None
     comm = head.partition(b"(")[2].decode("utf-8", "replace")
     state = fields[0].decode("ascii", "replace")
-    return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start)
+    return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start, threads)
 
 
 class ProcTable:
@@ -139,9 +144,36 @@ class ProcTable:
         numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
         return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
 
+    def sockets(self, pid: int) -> list[str]:
+        """The inodes of the sockets that a process has open."""
+        return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
+
     def peers(self, sockets: Iterable[str]) -> Iterator[str]:
         """The inodes of the other ends of Unix *sockets*, inodes too."""
         return sock_diag.peers(sockets)
+
+    def far_ends(self, pid: int) -> frozenset[str]:
+        """The inodes of the other ends of the Unix sockets of *pid*."""
+        return frozenset(self.peers(self.sockets(pid)))
+
+    def server(self, ends: frozenset[str]) -> int:
+        """
+        The process that has one of *ends* of sockets, and draws a terminal of its own; 0 if there is none.
+
+        It is what a client such as dtach's shows, of which it is no child. Looks at all processes.
+        """
+        drawn: dict[int, set[int]] = {}
+        for pid, stat in self.stats() if ends else ():
+            if stat.session == pid and stat.tty_nr:
+                drawn.setdefault(stat.ppid, set()).add(stat.tty_nr & 0xFF | stat.tty_nr >> 12 & ~0xFF)
+        return next(
+            (
+                pid
+                for pid, numbers in drawn.items()
+                if not ends.isdisjoint(self.sockets(pid)) and not numbers.isdisjoint(self.masters(pid))
+            ),
+            0,
+        )
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
         """The processes with the working directory *cwd*, as far as that may be known."""
@@ -167,10 +199,78 @@ class ProcTable:
 
     def owner(self, pid: int) -> int | None:
         """The real user of *pid*; None if that is not told."""
-        for line in self.read(pid, "status", 4096).splitlines():
-            if line.startswith(b"Uid:"):
-                return int(line.split()[1])
-        return None
+        users = self._numbers(pid, b"Uid:")
+        return users[0] if users else None
+
+    def own_number(self, pid: int) -> int:
+        """What *pid* is for itself, which may be in a container or a sandbox with processes of its own."""
+        numbers = self._numbers(pid, b"NSpid:")
+        return numbers[-1] if numbers else pid
+
+    def _numbers(self, pid: int, name: bytes) -> list[int]:
+        """The numbers behind *name* in the status of *pid*."""
+        lines = self.read(pid, "status", 4096).splitlines()
+        return next((list(map(int, line.split()[1:])) for line in lines if line.startswith(name)), [])
+
+    def is_shown(self, pid: int, leader: int) -> bool:
+        """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""
+        found = self.stat(pid)
+        files = self._device(pid, 0), self._device(pid, 1)
+        return found is not None and _is_shown(found, *files, self.terminal(leader))
+
+    def shown(self, leader: Process) -> tuple[tuple[Process, ...], int]:
+        """The processes of which `is_shown` is true behind *leader*, nearest first, and how many were looked at."""
+        first = self.stat(leader.pid)
+        terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
+        queue = deque(self.children(leader.pid))
+        if first is not None and first.session != leader.pid:
+            # The rest of the pipeline that it leads has the same parent.
+            queue.extend(pid for pid in self.children(leader.ppid) if self._group(pid) == leader.pgrp)
+        while queue and len(seen) <= MAX_DESCENDANTS:
+            pid = queue.popleft()
+            given, writes = self._device(pid, 0), self._device(pid, 1)
+            # One that writes to the same terminal, and was given nothing to read, has nothing to hand on either.
+            is_idle = writes == terminal and given not in (terminal, None, _PIPE)
+            stat = self.stat(pid) if pid not in seen and not is_idle else None
+            seen.add(pid)
+            if stat is not None:
+                queue.extend(self.children(pid, stat.threads))
+                if _is_shown(stat, given, writes, terminal):
+                    found.append(self._process(pid, stat))
+        return tuple(found), len(seen) - 1
+
+    def _group(self, pid: int) -> int:
+        stat = self.stat(pid)
+        return stat.pgrp if stat is not None else 0
+
+    def _device(self, pid: int, number: int) -> int | None:
+        """The device that is the file *number* of *pid*, 0 for none, `_PIPE`; None if that may not be known."""
+        try:
+            found = os.stat(f"{self._root}/{pid}/fd/{number}")  # noqa: PTH116 - where it leads, in any namespace
+        except PermissionError:
+            return None
+        except OSError:
+            return 0
+        if S_ISFIFO(found.st_mode) or S_ISSOCK(found.st_mode):
+            return _PIPE
+        return device_number(found.st_rdev) if S_ISCHR(found.st_mode) else 0
+
+    def masters(self, pid: int) -> frozenset[int]:
+        """The numbers of the terminals that *pid* has made and draws, those of `/dev/pts`."""
+        found = set[int]()
+        for number in _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]:
+            if self.link(pid, f"fd/{number}").endswith("/ptmx"):
+                _, _, index = self.read(pid, f"fdinfo/{number}", 4096).partition(b"tty-index:")
+                found.update(map(int, filter(bytes.isdigit, index.split()[:1])))
+        return frozenset(found)
+
+    def newest(self) -> bytes:
+        """What changes with every process that is begun; nothing where that is not told."""
+        try:
+            with open(f"{self._root}/loadavg", "rb") as file:  # noqa: PTH123
+                return file.read(128).rpartition(b" ")[2]
+        except OSError:
+            return b""
 
     def descendants(self, pid: int) -> tuple[Process, ...]:
         parents: dict[int, list[int]] | None = None
@@ -191,15 +291,15 @@ class ProcTable:
                     queue.append(child)
         return tuple(found[:MAX_DESCENDANTS])
 
-    def children(self, pid: int) -> tuple[int, ...]:
-        """The children of *pid*, in order."""
-        found = self._children(pid)
+    def children(self, pid: int, threads: int = 0) -> tuple[int, ...]:
+        """The children of *pid*, in order; *threads* is how many it has, if that is known."""
+        found = self._children(pid, threads)
         return tuple(self._parents().get(pid, ()) if found is None else found)
 
-    def _children(self, pid: int) -> list[int] | None:
+    def _children(self, pid: int, threads: int = 0) -> list[int] | None:
         """The children of *pid*, in order; None if this kernel does not list them."""
         found: list[int] = []
-        for thread in _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
+        for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
                     found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
@@ -229,6 +329,20 @@ class ProcTable:
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
         return by_leader(self._process(pid, stat) for pid, stat in self.stats() if stat.pgrp == pgrp)
+
+
+def _is_shown(found: Stat, given: int | None, writes: int | None, terminal: int) -> bool:
+    """Whether a process reads *given*, and writes to its terminal, which it has; one that has none, to *terminal*."""
+    # In a session of its own it may have no terminal but that which it was given.
+    own = found.tty_nr or terminal
+    is_front = not found.tty_nr or found.tpgid == found.pgrp
+    return is_front and given in (own, None, _PIPE) and writes in (own, None)
+
+
+def device_number(device: int) -> int:
+    """The number of *device* as in `stat`: with the minor split around the major; see proc(5)."""
+    major, minor = os.major(device), os.minor(device)
+    return minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
 
 
 def runtime(pid: int) -> int | None:

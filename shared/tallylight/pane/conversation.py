@@ -16,8 +16,8 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import carried, dangerous_flags, remembered
 from tallylight.evidence.commands import arguments, is_relayed
-from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.process import Process, places
+from tallylight.evidence.foreground import NOBODY, Identity, leads_to
+from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.stranger import itself, stranger
 from tallylight.model.report import Report, Source
@@ -36,6 +36,8 @@ class Conversation:
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
     _run: tuple[int, int] = (0, 0)
+    #: The agent's own process, once it is known.
+    _own: tuple[int, int] = (0, 0)
     _is_listening: bool = False
     _own_session: bool = False
     #: The working directory of the agent's process.
@@ -80,16 +82,23 @@ class Conversation:
             )
             self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
         elif agent is not None:
-            if first.run != self._run or self.entry.program:
-                had = places(self.table.environ((found.process or first).pid))
-                where = tuple(f"{name}={value}" for name, value in had.items())
-                self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd, places=where))
-            elif self.entry.cwd == self._process_cwd:
-                self.entry = attrs.evolve(self.entry, cwd=cwd)
-            self._process_cwd, self._is_listening = cwd, True
-            self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
-            if found.is_direct:
-                self._read_arguments(found.process or first, agent)
+            self._goes_on(found, first, agent, cwd)
+
+    def _goes_on(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
+        """*agent* holds the foreground, by the command *first*: another run of it, or the same."""
+        if self._is_next(found, first) or self.entry.program:
+            had = places(self.table.environ((found.process or first).pid))
+            where = tuple(f"{name}={value}" for name, value in had.items())
+            self._begin(first.run, ConversationEntry(agent=agent.name, cwd=cwd, places=where))
+        elif self.entry.cwd == self._process_cwd:
+            self.entry = attrs.evolve(self.entry, cwd=cwd)
+        if found.is_direct and found.process is not None:
+            self._own = found.process.run
+        self._process_cwd, self._is_listening = cwd, True
+        self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
+        if found.is_direct:
+            self._read_arguments(found.process or first, agent)
+            self._note_front(found, first, agent)
 
     def _read_arguments(self, process: Process, agent: Agent) -> None:
         """What *agent* was started with, as far as it may be started with that again."""
@@ -100,9 +109,20 @@ class Conversation:
         flags, options = dangerous_flags(process.argv[1:], agent), tuple(word for run in kept.kept for word in run)
         self.entry = attrs.evolve(self.entry, flags=flags, options=options, lost=kept.lost)
 
+    def _is_next(self, found: Identity, first: Process) -> bool:
+        """Whether another run begins: *first* may lead to one agent after the other, as a shell or an editor does."""
+        own = found.process.run if found.is_direct and found.process is not None else (0, 0)
+        return first.run != self._run or ((0, 0) not in (own, self._own) and own != self._own)
+
+    def _note_front(self, found: Identity, first: Process, agent: Agent) -> None:
+        """What *agent* runs behind may restrict it, and is lost once both have ended."""
+        if found.is_behind and not leads_to(first, agent):
+            name = base_name(first.argv[0] if first.argv else first.exe or first.comm)
+            self.entry = attrs.evolve(self.entry, lost=tuple(dict.fromkeys((*self.entry.lost, name))))
+
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
         self._run, self.entry = run, entry
-        self._own_session, self._read, self._pid = False, None, None
+        self._own_session, self._read, self._pid, self._own = False, None, None, (0, 0)
         self.resume = self.fork = ()
 
     def _meet(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.process_table import Table
+from tallylight.evidence.process_table import Table, own_number
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.records import claude_ending, claude_status
 from tallylight.evidence.records.claude_turns import Turns
@@ -39,6 +39,8 @@ class Run:
     #: What the tracker got about it.
     foreground: Foreground
     turns: Turns | None = None
+    #: What its process is for itself.
+    number: int = 0
     status_file: Path | None = None
     #: What the status file last held; None while it is not there.
     known: bytes | None = None
@@ -62,7 +64,8 @@ class Run:
             self.transcript = Transcript(agent, process, table, now)
         if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
             return
-        path = claude_status.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
+        self.number = own_number(process.pid, table)
+        path = claude_status.sessions_file(self.number, table.environ(process.pid), os.environ.get("HOME", ""))
         if path is not None and self.status_file != Path(path):
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
@@ -109,7 +112,7 @@ class Run:
             return self.goodbye() if known is not None else None
         if status_file == known and not tail and not self.turns.is_undecided:
             return None
-        reading = claude_status.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
+        reading = claude_status.decode(status_file.decode("utf-8", "replace"), pid=self.number, start=process.start)
         try:
             return self.turns.read(reading, tail, now)
         except Exception:
@@ -126,6 +129,9 @@ class Run:
 def same_run(before: Identity, after: Identity) -> bool:
     """Whether both are the same agent started by the same command: more of it may be known by now."""
     was, now = before.leader, after.leader
+    if before.is_direct and after.is_direct and before.process is not None and after.process is not None:
+        # A shell without job control, or an editor, may lead to one agent after the other.
+        was, now = before.process, after.process
     return before.agent == after.agent and was is not None and now is not None and was.run == now.run
 
 

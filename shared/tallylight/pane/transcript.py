@@ -16,7 +16,7 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.others import others_of
 from tallylight.evidence.process import Process
-from tallylight.evidence.process_table import Table, open_files
+from tallylight.evidence.process_table import Table, open_files, own_number
 from tallylight.evidence.records.locate import SLACK_S, Facts
 from tallylight.evidence.records.places import (
     Growth,
@@ -140,8 +140,8 @@ class TranscriptRequest:
             others = others_of(process, agent, table, now, age_s)
         places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
-            pid=process.pid,
-            pids=below,
+            pid=own_number(process.pid, table),
+            pids=tuple(own_number(pid, table) for pid in below),
             started=table.start_time(process.pid) or 0.0,
             cwd=self.cwd or table.cwd(process.pid),
             home=home_of(environ),

@@ -1,0 +1,251 @@
+"""Real programs in front of an agent, in a terminal of their own: whoever leads to it, the agent is the pane's."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import shlex
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.process_table import ForegroundReader, ProcTable, foreground, table
+from tests.evidence.agents import AGENTS
+
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.skipif(not isinstance(table(), ProcTable), reason="/proc is not what is read here"),
+]
+
+#: A program of an agent's name that does what its first argument says, and has told when it began.
+TALK = "echo > began\nsleep 900\n"
+#: A wrapper in Python with a terminal of its own, and one that is no program of anybody's list.
+IRIS = f"#!{sys.executable}\nimport pty, sys\npty.spawn(sys.argv[1:])\n"
+MAKEFILE = """
+chat:
+	claude talk
+quiet:
+	claude talk < /dev/null > log
+oneshot:
+	claude -p talk
+server:
+	claude mcp serve
+"""
+
+
+@attrs.frozen
+class Way:
+    """A *line* that is typed, then others, each once *shows* is on the screen; what it needs, and what is found."""
+
+    line: str
+    then: tuple[str, ...] = ()
+    needs: str = ""
+    found: str = "claude"
+    is_roots: bool = False
+    is_direct: bool = False
+
+
+WAYS = {
+    "bare": Way("claude talk", is_direct=True),
+    "no job control": Way("set +m", ("claude talk",)),
+    "no job control in a script": Way("bash -c 'set +m; claude talk; true'"),
+    "script": Way("sh ./start.sh"),
+    "env -S": Way("env -S 'claude talk'", is_direct=True),
+    "nice": Way("nice claude talk", is_direct=True),
+    "nix": Way("nix/claude talk", is_direct=True),
+    "timeout": Way("timeout --foreground 900 claude talk"),
+    "setsid": Way("setsid --wait claude talk"),
+    "native wrapper": Way("fence 900 claude talk"),
+    "wrapper that finds its agent": Way("gh 900 gh/.local/share/gh/copilot/copilot talk", found="copilot"),
+    "two wrappers": Way("fence 900 sh -c 'fence --foreground 900 claude talk; true'"),
+    "make": Way("make -s chat", needs="make"),
+    "npm": Way("npm run chat", needs="npm"),
+    "git": Way("git chat", needs="git"),
+    "behind a program that goes on": Way("sleep 900 | claude talk"),
+    "strace": Way("strace -f -o /dev/null claude talk", needs="strace", is_roots=True),
+    "script's terminal": Way("script -qc 'claude talk; true' /dev/null", needs="script"),
+    "shell in script's terminal": Way("script -q /dev/null", ("claude talk",), needs="script"),
+    "pty.spawn": Way("iris bash --norc -i", ("claude talk",)),
+    "unbuffer": Way("unbuffer claude talk", needs="unbuffer"),
+    "unbuffer -p": Way("unbuffer -p claude talk", needs="unbuffer"),
+    "asciinema": Way("asciinema rec -q -c 'claude talk; true' a.cast", needs="asciinema"),
+    "dtach": Way("dtach -A d claude talk", needs="dtach"),
+    "dtach, attached": Way("dtach -n d claude talk", ("dtach -a d",), needs="dtach"),
+    "elvish": Way("elvish", ("claude talk",), needs="elvish"),
+    "fish -c": Way("fish -c 'claude talk; true'", needs="fish"),
+    "nvim": Way("nvim -u NONE -c 'terminal claude talk'", needs="nvim"),
+    "nvim, later": Way("nvim -u NONE", (":terminal claude talk",), needs="nvim"),
+    "vim": Way("vim -u NONE -c 'terminal claude talk'", needs="vim.basic"),
+    "vim's shell": Way("vim -u NONE -c '!claude talk'", needs="vim.basic"),
+    "emacs": Way("emacs -nw -Q --eval '(term \"./start.sh\")'", needs="emacs"),
+    "bwrap": Way("bwrap --bind / / --dev-bind /dev /dev claude talk", needs="bwrap", is_roots=True),
+    "bwrap's processes": Way(
+        "bwrap --bind / / --dev /dev --proc /proc --unshare-pid claude talk", needs="bwrap", is_roots=True
+    ),
+    "bwrap's session": Way(
+        "bwrap --bind / / --dev /dev --proc /proc --unshare-all --new-session claude talk",
+        needs="bwrap",
+        is_roots=True,
+    ),
+    "unshare": Way("unshare -pf claude talk", is_roots=True),
+    "firejail": Way("firejail --quiet --noprofile claude talk", needs="firejail", is_roots=True),
+    "su": Way("su -c 'claude talk; true'", needs="su", is_roots=True),
+    "sudo": Way("sudo env PATH=$PATH claude talk", needs="sudo", is_roots=True),
+}
+#: What runs an agent's program, and is no conversation.
+DARK = {
+    "make, without a terminal": Way("make -s quiet", needs="make"),
+    "make, one question": Way("make -s oneshot", needs="make"),
+    "make, a server": Way("make -s server", needs="make"),
+    "background": Way("claude talk & sleep 900"),
+    "background without job control": Way("bash -c 'set +m; claude talk & wait'"),
+    "stopped": Way("iris bash --norc -i", ("claude talk", "\x1a")),
+    "language server": Way("nvim -u NONE -c \"call jobstart(['claude', 'talk'])\"", needs="nvim"),
+    "tmux": Way("tmux -f /dev/null -S t new claude talk", needs="tmux"),
+    "GNU Screen": Way("screen -c /dev/null claude talk", needs="screen"),
+}
+
+
+class Pane:
+    """A shell in a terminal of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.screen = folder, b""
+        self.pid, self.master = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            kept = {name: os.environ[name] for name in ("LANG", "PATH") if name in os.environ}
+            # Short, for sockets have little room.
+            env = kept | {
+                "TERM": "xterm-256color",
+                "HOME": str(folder),
+                "PS1": "ready$ ",
+                "SCREENDIR": str(folder / "s"),
+            }
+            env["PATH"] = f"{folder}/bin:{kept['PATH']}"
+            os.execvpe("bash", ["bash", "--norc", "-i"], env)
+        fcntl.ioctl(self.master, 0x5414, b"\x1e\0\x64\0\0\0\0\0")  # TIOCSWINSZ
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):
+            while data := os.read(self.master, 65536):
+                self.screen += data
+
+    @property
+    def group(self) -> int:
+        with contextlib.suppress(OSError):
+            return os.tcgetpgrp(self.master)
+        return 0
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode() + (b"" if text < " " else b"\r"))
+
+    def play(self, way: Way) -> None:
+        """Type the lines of *way*, each once what it is typed into waits for it."""
+        until(lambda: b"$" in self.screen, "the shell has no prompt")
+        self.type(way.line)
+        for line in way.then:
+            before = -1
+            # It has drawn something, and no more of it comes.
+            while before != len(self.screen) or len(self.screen) < 8:
+                before = len(self.screen)
+                time.sleep(0.6)
+            self.type(line)
+        until((self.folder / "began").exists, f"the agent did not begin:\n{self.screen[-2000:]!r}")
+
+
+def until(claim: Callable[[], object], problem: str) -> None:
+    end = time.monotonic() + 30
+    while not claim():
+        assert time.monotonic() < end, problem
+        time.sleep(0.02)
+
+
+def called(found: Identity) -> str:
+    return found.agent.name if found.agent is not None else ""
+
+
+@pytest.fixture
+def pane(tmp_path: Path) -> Iterator[Pane]:
+    """A pane in a folder with an agent, and all that leads to it."""
+    for folder in ("bin", "nix", "gh/.local/share/gh/copilot", "s"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "s").chmod(0o700)
+    bash, timeout = shutil.which("bash") or "", shutil.which("timeout") or ""
+    for name in ("bin/claude", "nix/.claude-unwrapped", "gh/.local/share/gh/copilot/copilot"):
+        shutil.copy(bash, tmp_path / name)
+    shutil.copy(timeout, tmp_path / "bin/fence")
+    shutil.copy(timeout, tmp_path / "bin/gh")
+    scripts = {
+        "bin/iris": IRIS,
+        "nix/claude": f'#!/bin/sh\nexec "{tmp_path}/nix/.claude-unwrapped" "$@"\n',
+        "start.sh": "#!/bin/sh\nclaude talk\ntrue\n",
+        "talk": TALK,
+        "mcp": TALK,
+        "Makefile": MAKEFILE,
+        "package.json": '{"scripts": {"chat": "claude talk"}}',
+        ".gitconfig": "[alias]\n\tchat = !claude talk\n",
+    }
+    for name, text in scripts.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    made = Pane(tmp_path)
+    yield made
+    mark = f"HOME={tmp_path}".encode()
+    source = ProcTable()
+    for pid in source.pids():
+        if mark in source.read(pid, "environ", 1 << 16).split(b"\0"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    os.waitpid(made.pid, 0)
+    os.close(made.master)
+
+
+def _need(way: Way) -> None:
+    if way.is_roots and os.getuid():
+        pytest.skip(f"NOT TESTED: {shlex.split(way.line)[0]} needs root")
+    if way.needs and shutil.which(way.needs) is None:
+        pytest.skip(f"NOT TESTED: there is no {way.needs}")
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_the_agent_is_found(name: str, pane: Pane) -> None:
+    """Whatever leads to it, the agent is found by its own process; when that has ended, nobody is there."""
+    way = WAYS[name]
+    _need(way)
+    reader = ForegroundReader(AGENTS)
+    pane.play(way)
+
+    until(lambda: called(reader.look(pane.group)) == way.found, f"{reader.look(pane.group)}")
+    found = reader.look(pane.group)
+    assert found.process is not None and found.is_direct
+    assert found.process.argv[-1] == "talk" and found.process.pid != pane.pid
+    assert found.is_behind is not way.is_direct
+    assert foreground(pane.group, AGENTS) == found
+    for process in (*ProcTable().descendants(found.process.pid), found.process):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    until(lambda: not called(reader.look(pane.group)), "it is still there")
+
+
+@pytest.mark.parametrize("name", DARK)
+def test_no_agent_is_found(name: str, pane: Pane) -> None:
+    """What talks to nobody in this terminal is not its agent."""
+    way = DARK[name]
+    _need(way)
+    pane.play(way)
+    reader = ForegroundReader(AGENTS)
+
+    until(lambda: not called(reader.look(pane.group)), f"{reader.look(pane.group)}")
+    assert not called(foreground(pane.group, AGENTS))

@@ -26,6 +26,7 @@ from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.history import KeptHistory
 from tallylight.hosts.jobs import Submit
 from tallylight.hosts.own_files import JOB, FileReader
+from tallylight.hosts.processes import Processes
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
 from tallylight.hosts.work import Work
@@ -121,6 +122,8 @@ class Engine(ABC, Generic[Id]):
         self._grade = self.guarded("accuracy", self._grades.see if self._grades is not None else _nothing)
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
         self._work: Work[Id] = Work(submit, environ.get("HOME", ""), self._files.mounts, self._touched.add)
+        self._processes: Processes[Id] = Processes(submit, table, self.guarded("processes", self._were_sampled))
+        self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
@@ -183,6 +186,7 @@ class Engine(ABC, Generic[Id]):
         if self._grades is not None:
             self._grades.forget(id_)
         self._files.forget(id_)
+        self._processes.forget(id_)
         self._is_unsaved = True
 
     # Turns ---------------------------------------------------------------------------------------------------
@@ -230,6 +234,7 @@ class Engine(ABC, Generic[Id]):
         self._unasked.update(looked)
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
+        self._sample({id_: self._panes[id_] for id_ in looked}, now)
         self._projects.tell(self._panes[id_] for id_ in looked)
         for id_ in looked:
             self._work.look(id_, self._panes[id_], now, is_wanted=self.config.listed.branches)
@@ -241,6 +246,14 @@ class Engine(ABC, Generic[Id]):
         for id_, request, what in found:
             if (pane := self._panes.get(id_)) is not None:
                 pane.answered(request, what, now)
+                self._touched.add(id_)
+
+    def _were_sampled(self, found: object) -> None:
+        _raised(found)
+        now = self._clock()
+        for id_, (run, sample) in found.items() if isinstance(found, dict) else ():
+            if (pane := self._panes.get(id_)) is not None:
+                pane.sampled(run, sample, now)
                 self._touched.add(id_)
 
     def _keep_ledger(self, now: float) -> None:

@@ -65,7 +65,7 @@ class ProcessWatch:
         self.traffic.look(rows, now)
 
     def take(self, sample: Sample, now: float, *, is_asked: bool) -> None:
-        """What was sampled. *is_asked*: a dialog stands on the screen, and what is read there wins."""
+        """A worker has taken *sample*. *is_asked*: a dialog stands on the screen, and wins."""
         self.traffic.take(sample)
         tracker = self.tracker
         works = tracker.decision.status is Status.WORKING

@@ -61,13 +61,13 @@ def parts_of(line: str) -> list[tuple[float, str]]:
     return sorted(((float(at), what) for at, _, what in parts), key=lambda part: part[0])
 
 
-def play(line: str, *, port: int = 0, running: bool = False, until: float = 700.0) -> list[tuple[float, str]]:
+def play(line: str, *, port: int = 0, running: bool = False) -> list[tuple[float, str]]:
     """What holds from when on by *line*, which begins at 100 s; nothing at first."""
     told: list[tuple[float, str]] = []
     found, world = Traffic(), Line(port)
     parts = parts_of(line)
     now = 0.0
-    while now <= until:
+    while now <= 700.0:
         while parts and parts[0][0] <= now:
             at, what = parts.pop(0)
             world.happens(100 + at, what)
@@ -126,7 +126,9 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
          f"{IDLE}, 0 b 0/0, {ENTER}, 10 a 9000/0, 10.5 b 9000/0, 11 b 9000/9000, 12 b closed, 20 a closed",
          [(10, "unanswered"), (11, "answered"), (12, "unanswered"), (20, "")]),
         ("a tool that runs", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 11.25 child, 20 screen, 20 a 30000/9000, "
-         "21 a closed", [(10, "unanswered"), (11, "answered"), (12, "child"), (20, "unanswered"), (21, "child")]),
+         "21 a closed", [(10, "unanswered"), (11, "answered"), (12, "child"), (20, "unanswered"), (21, "")]),
+        ("a tool that runs after an answer that nobody saw", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a closed, 12 child",
+         [(10, "unanswered"), (11, ""), (12.5, "child"), (610, "")]),
         ("what it keeps is older", f"0 child, {IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000",
          [(10, "unanswered"), (11, "answered"), (12, "")]),
         ("a child without a turn", f"{IDLE}, 10 child", []),
@@ -134,8 +136,7 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
     ],
 )  # fmt: skip
 def test_what_holds(why: str, line: str, expected: list[tuple[float, str]]) -> None:
-    until = 32.0 if why == "a tool that runs" else 700.0
-    assert play(line, until=until) == expected, why
+    assert play(line) == expected, why
 
 
 def test_the_screen_moves() -> None:

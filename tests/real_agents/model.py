@@ -63,7 +63,8 @@ from tests.real_agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(
-    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|THINK|ERROR|LIMIT|CUT)\b *(.*)$", re.S
+    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|THINK|ERROR|LIMIT|CUT)\b *(.*)$",
+    re.S,
 )
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {

@@ -156,6 +156,9 @@ class Fact(NamedTuple):
 class Traffic:
     """One tree over time. *now* is monotonic seconds."""
 
+    #: Whether the tree has had a connection; and whether one with a request of a turn was answered, or was closed.
+    is_known: bool = False
+    is_answered: bool = False
     _lines: dict[object, _Line] = attrs.field(factory=dict)
     #: When it was looked at first.
     _first_at: float = math.inf
@@ -170,11 +173,6 @@ class Traffic:
     _silent_at: float = -math.inf
     #: When the last byte of an answer came.
     _arrived_at: float = -math.inf
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the tree has a connection."""
-        return bool(self._lines)
 
     def is_pending(self, now: float) -> bool:
         """Whether a request may be seen to be one of a turn, or the screen has just changed."""
@@ -200,7 +198,12 @@ class Traffic:
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
         present = {found.id for found in sample.connections}
+        # What has come in since the last sample and was closed then is not seen.
+        self.is_answered |= any(
+            line.is_turn and (line.answer or id_ not in present) for id_, line in self._lines.items()
+        )
         self._lines = {id_: line for id_, line in self._lines.items() if id_ in present}
+        self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
 
     def fact(self, now: float, *, is_running: bool = False) -> Fact | None:
@@ -233,18 +236,13 @@ class Traffic:
             self._silent_at = now
             self._unanswered = min(silent) if self._unanswered is None else self._unanswered
 
-    @property
-    def is_answered(self) -> bool:
-        """Whether something has come on a connection with a request of a turn."""
-        return any(line.is_turn and line.answer for line in self._lines.values())
-
     def unanswered_since(self, now: float) -> float | None:
         """Since when a request of the turn is unanswered; None while that is not late."""
         since = self._unanswered
         return since if since is not None and now - since >= LATE_S else None
 
     def _has_child(self, now: float) -> bool:
-        began = self._arrived_at
+        began = max(self._arrived_at, self._begun_at or self._arrived_at)
         if now - began >= MOST_S:
             return False
         return any(started > began and now - started >= CHILD_S for started in self._children)

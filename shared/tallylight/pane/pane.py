@@ -234,6 +234,11 @@ class Pane:
         return self._told_until or self.decision.limited_until
 
     @property
+    def unanswered(self) -> float | None:
+        """Since when the model has not answered an agent that works, if that is late."""
+        return self.processes.unanswered if self.decision.status is Status.WORKING else None
+
+    @property
     def outcome(self) -> str:
         """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
         decision, transcript = self.decision, self.transcript

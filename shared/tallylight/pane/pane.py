@@ -292,12 +292,13 @@ class Pane:
         watch, program = self.processes, self.unknown.program
         if watch.process is None or watch.process.run != run:
             return  # another program has come to the foreground since
-        watch.take(sample, now, is_asked=self.dialog is not None)
+        watch.take(sample, now)
         if program is not None and program.agent is None:
             program.talks = watch.traffic.is_known
             if watch.traffic.is_answered:
                 program.asked()
                 self._judge(now)
+        watch.tell(now, is_asked=self.dialog is not None)
 
     @property
     def pace(self) -> Pace | None:

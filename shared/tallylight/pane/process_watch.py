@@ -10,7 +10,7 @@ import attrs
 
 from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
-from tallylight.evidence.traffic import Sample, Traffic
+from tallylight.evidence.traffic import Fact, Sample, Traffic
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.tracker import Tracker
@@ -32,13 +32,16 @@ class ProcessWatch:
     #: Since when the model does not answer, if that is late.
     unanswered: float | None = None
     _at: float = -math.inf
+    #: What holds, and what was told of it.
+    _fact: Fact | None = None
     _said: Report | None = None
 
     def begin(self, process: Process | None) -> None:
         """The program that is watched is *process* with all below it; None for none."""
         run = process.run if process is not None else None
         if run != (self.process.run if self.process is not None else None):
-            self.traffic, self._at, self._said, self.unanswered = Traffic(), -math.inf, None, None
+            self.traffic, self._at, self.unanswered = Traffic(), -math.inf, None
+            self._fact = self._said = None
         self.process = process
 
     def due(self, now: float) -> bool:
@@ -64,19 +67,23 @@ class ProcessWatch:
             del rows[look.cursor_row - first]
         self.traffic.look(rows, now)
 
-    def take(self, sample: Sample, now: float, *, is_asked: bool) -> None:
-        """A worker has taken *sample*. *is_asked*: a dialog is on the screen, and wins."""
-        self.traffic.take(sample)
+    def take(self, sample: Sample, now: float) -> None:
+        """A worker has taken *sample*."""
+        self._at = now
         tracker = self.tracker
         works = tracker.decision.status is Status.WORKING
-        fact = self.traffic.fact(now, is_running=works and tracker.tells_turns)
+        self.traffic.take(sample)
+        self._fact = self.traffic.fact(now, is_running=works and tracker.tells_turns)
         before, self.unanswered = self.unanswered, self.traffic.unanswered_since(now) if works else None
         if self.unanswered != before:
             tracker.touch()
-        if fact is None and self._said is not None:
+
+    def tell(self, now: float, *, is_asked: bool) -> None:
+        """Tell what holds as of the last sample. *is_asked*: a dialog is on the screen, and wins."""
+        fact, said = self._fact, self._said
+        if fact is None and said is not None:
             self._said = None
-            tracker.report(Report(source=Source.PROCESS, status=None), now)
+            self.tracker.report(Report(source=Source.PROCESS, status=None), now)
         elif fact is not None and not is_asked:
             self._said = Report(source=Source.PROCESS, status=Status.WORKING, rule=fact.rule)
-            tracker.report(self._said, now, fact.since)
-        self._at = now
+            self.tracker.report(self._said, now, fact.since)

@@ -44,7 +44,7 @@ class Line:
             del self.connections[word]
         else:
             sent, received = map(int, rest[0].split("/"))
-            old = self.connections.get(word, Connection(word, 0, 0, at, at, self.port))
+            old = self.connections.get(word, Connection(word, 0, 0, at, at, self.port, far=word[0]))
             self.connections[word] = old._replace(
                 sent=sent,
                 received=received,
@@ -109,6 +109,10 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
          [(10, "unanswered"), (10.25, "answered"), (21.5, "")]),
         ("headers, and nothing", f"{IDLE}, {ENTER}, 10 a 9000/0, 10.25 a 9000/500",
          [(10, "unanswered"), (10.25, "answered"), (22.25, "")]),
+        ("nor from anywhere else than from where an answer has come, once one has",
+         f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 11.25 screen, 12 t 20000/200, 30 screen, 30 a 18000/9000, "
+         "30.25 a 18000/9200, 50 a closed",
+         [(10, "unanswered"), (11, "answered"), (13, ""), (30, "unanswered"), (30.25, "answered"), (42.25, "")]),
         ("what comes while it keeps alive is no answer", f"{IDLE}, {ENTER}, 10 a 9000/0, 25 a 9000/60, 40 a 9000/120",
          [(10, "unanswered"), (610, "")]),
         ("ten minutes at most", f"{IDLE}, {ENTER}, 10 a 9000/0", [(10, "unanswered"), (610, "")]),
@@ -188,7 +192,15 @@ def samples(draw: st.DrawFn) -> list[Sample]:
     number = st.integers(0, 1 << 64)
     times = st.floats(-1e9, 1e9)
     connection = st.builds(
-        Connection, st.integers(0, 3), number, number, times, times, st.sampled_from([0, 443]), st.booleans()
+        Connection,
+        st.integers(0, 3),
+        number,
+        number,
+        times,
+        times,
+        st.sampled_from([0, 443]),
+        st.booleans(),
+        far=st.none(),
     )
     starts = sorted(draw(st.lists(st.floats(0, 1e6), max_size=12)))
     return [

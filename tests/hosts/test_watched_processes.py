@@ -92,11 +92,10 @@ def desk(tmp_path: Path) -> Callable[[Process], Desk]:
 
 
 def test_a_stranger_that_asks_a_model(desk: Callable[[Process], Desk]) -> None:
-    """An input of its own and a request that is answered make a candidate, which works until its answer has ended."""
+    """An input of its own and a request make a candidate, which works until its answer has ended."""
     at = desk(MYSTERY).wait(8)
     assert not at.pane.decision.is_lit
-    at.ask().wait(3)
-    assert at.pane.agent is None, "not until something comes"
+    at.ask().wait(1)
     at.come(3000).wait(1)
     assert at.pane.agent is not None and at.status is Status.WORKING
     assert at.pane.decision.reason.source is Source.PROCESS
@@ -155,10 +154,11 @@ def test_what_a_request_ends(desk: Callable[[Process], Desk]) -> None:
     assert at.status is Status.WORKING
     at.come(3000).wait(5)
 
-    at.show("Run this command?", "", "(Y)es/(N)o [Yes]: ").wait(2)
-    if at.pane.dialog is not None:
-        at.ask().wait(20)
-        assert at.status is Status.WAITING
+    at.show(*ASKING).wait(2)
+    assert at.status is Status.WAITING
+    at.rows = ["another subagent asks its model", *at.rows]
+    at.send(20_000).wait(20)
+    assert at.status is Status.WAITING
 
 
 def test_who_tells_its_turns_needs_no_process(desk: Callable[[Process], Desk]) -> None:

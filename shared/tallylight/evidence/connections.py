@@ -86,7 +86,14 @@ class Tree:
             at,
             tuple(
                 Connection(
-                    one.inode, one.sent, one.received, at - one.sent_ago, at - one.received_ago, one.port, one.is_over
+                    one.inode,
+                    one.sent,
+                    one.received,
+                    at - one.sent_ago,
+                    at - one.received_ago,
+                    one.port,
+                    one.is_over,
+                    one.far,
                 )
                 for one in self.connected
                 if one.far not in own

@@ -47,12 +47,12 @@ CHILD_S, MOST_S = 0.5, 600.0
 LATE_S = 60.0
 #: One that follows within so many seconds is a retry.
 RETRIES_S = 45.0
-#: Changes of the screen that are remembered.
-_CHANGES = 16
+#: Changes of the screen, and models, that are remembered.
+_CHANGES, _MODELS = 16, 64
 
 
 class Connection(NamedTuple):
-    """A connection at one moment: *id* names it; times are monotonic seconds, *port* is that of the other end."""
+    """A connection at one moment: *id* names it; times are monotonic seconds, *port* is that of *far*."""
 
     id: object
     sent: int
@@ -61,6 +61,8 @@ class Connection(NamedTuple):
     received_at: float
     port: int = 0
     is_over: bool = False
+    #: The other end.
+    far: object = None
 
 
 class Sample(NamedTuple):
@@ -94,11 +96,13 @@ class _Line:
     #: When a few bytes were sent while nothing had come.
     cancelled_at: float = math.inf
     is_over: bool = False
+    far: object = None
 
     def take(self, found: Connection) -> None:
         """What was sent and has come in since."""
         grown, came, self.port = found.sent - self.sent, found.received - self.received, found.port
-        if came > 0 and found.received_at <= found.sent_at:
+        self.far = found.far
+        if came > 0 and found.received_at < found.sent_at:
             self._came(came, found.received_at)
             came = 0
         if grown > 0:
@@ -130,15 +134,14 @@ class _Line:
         """Whether its request is still believed in."""
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
 
-    def says(self, now: float, *, moves: bool, began: float) -> str:
-        """Which fact holds of it; nothing if none does. *moves*: so does the screen. It was there when all *began*."""
+    def says(self, now: float, *, moves: bool, opens: bool) -> str:
+        """Which fact holds of it; nothing if none does. *moves*: the screen does. *opens*: a few bytes do not end it."""
         if not self.is_open(now) or self.is_over:
             return ""
         if not self.answer:
             return UNANSWERED
         quiet = now - self.arrived_at
-        is_opening = self.answer < OPENING and (self.asked_at or began) - began > START_S
-        pauses = (moves or is_opening) and quiet < PAUSE_S
+        pauses = (moves or (opens and self.answer < OPENING)) and quiet < PAUSE_S
         return ANSWERED if pauses or quiet <= STREAM_S else ""
 
 
@@ -156,14 +159,15 @@ class Fact(NamedTuple):
 class Traffic:
     """One tree over time. *now* is monotonic seconds."""
 
-    #: Whether the tree has had a connection; and whether one with a request of a turn was answered, or was closed.
+    #: Whether the tree has had a connection.
     is_known: bool = False
-    is_answered: bool = False
     _lines: dict[object, _Line] = attrs.field(factory=dict)
     #: When it was looked at first.
     _first_at: float = math.inf
     _children: tuple[float, ...] = ()
     _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_CHANGES))
+    #: Where an answer of a turn has come from.
+    _models: set[object] = attrs.field(factory=set)
     #: The end of the last screen that was looked at.
     _end: object = None
     #: When the last request of a turn was sent.
@@ -197,11 +201,9 @@ class Traffic:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
+            if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
+                self._models.add(line.far)
         present = {found.id for found in sample.connections}
-        # What has come in since the last sample and was closed then is not seen.
-        self.is_answered |= any(
-            line.is_turn and (line.answer or id_ not in present) for id_, line in self._lines.items()
-        )
         self._lines = {id_: line for id_, line in self._lines.items() if id_ in present}
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
@@ -212,7 +214,7 @@ class Traffic:
             self._judge(line, is_running=is_running)
         moves = sum(now - at <= MOVES_S for at in self._changes) >= MOVES
         turns = [line for line in self._lines.values() if line.is_turn]
-        said = [(line.says(now, moves=moves, began=self._first_at), line.asked_at or now) for line in turns]
+        said = [(line.says(now, moves=moves, opens=self._opens(line)), line.asked_at or now) for line in turns]
         words = {word for word, _ in said}
         self._mind(words, [at for word, at in said if word == UNANSWERED], now)
         if self._begun_at is None:
@@ -228,6 +230,11 @@ class Traffic:
         if is_running or any(abs(at - asked) <= SCREEN_S for at in self._changes):
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
 
+    def _opens(self, line: _Line) -> bool:
+        """Whether *line* may lead to a model: to one that has streamed, if any has, and not just after the start."""
+        is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
+        return not is_early and (not self._models or line.far in self._models)
+
     def _mind(self, said: Container[str], silent: list[float], now: float) -> None:
         """Since when the model does not answer: what is asked again after a while was not answered before."""
         if ANSWERED in said or now - self._silent_at > RETRIES_S:
@@ -235,6 +242,11 @@ class Traffic:
         if silent:
             self._silent_at = now
             self._unanswered = min(silent) if self._unanswered is None else self._unanswered
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether there was a request of a turn."""
+        return self._begun_at is not None
 
     def unanswered_since(self, now: float) -> float | None:
         """Since when a request of the turn is unanswered; None while that is not late."""

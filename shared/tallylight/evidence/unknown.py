@@ -8,8 +8,7 @@ other programs do not, one of these:
 * it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
   there says that Esc interrupts;
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
-* it keeps such an input, or a person types at its cursor, and it sends requests as to a model, which are answered
-  (`evidence.traffic`);
+* it keeps such an input, or a person types at its cursor, and it sends requests as to a model (`evidence.traffic`);
 * the package that owns it says that it is made with a language model (`evidence.made_with`).
 
 A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
@@ -98,7 +97,7 @@ class Unknown:
         #: What its package says that it is made with, in words; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
-        #: Whether it has connections, sent requests over them that were answered, and a person typed at its cursor.
+        #: Whether it has connections, sent a request as to a model, and a person typed at its cursor.
         self.talks = self._requests = self._is_typed = False
         self._row: tuple[int, str] = 0, ""
         self._chances = 0
@@ -155,7 +154,7 @@ class Unknown:
             self.made_with = made_with
 
     def asked(self) -> None:
-        """It has sent a request as to a model, which was answered."""
+        """It has sent a request as to a model."""
         self._requests = True
 
     def marked(self) -> None:

@@ -295,7 +295,7 @@ class Pane:
         watch.take(sample, now)
         if program is not None and program.agent is None:
             program.talks = watch.traffic.is_known
-            if watch.traffic.is_answered:
+            if watch.traffic.has_asked:
                 program.asked()
                 self._judge(now)
         watch.tell(now, is_asked=self.dialog is not None)

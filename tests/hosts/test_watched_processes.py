@@ -120,6 +120,16 @@ def test_an_upload_makes_no_candidate(
     assert not at.pane.decision.is_lit and at.pane.agent is None, why
 
 
+@each("typed", ["1", "admin", "v1.2.0", "y"])
+def test_an_answer_of_one_word_is_no_prompt(typed: str, tmp_path: Path, desk: Callable[[Process], Desk]) -> None:
+    """A script that asks for a name or a number, and then uploads, is no agent."""
+    at = desk(MYSTERY).show("Deploy", "", "", "", "Version: ").wait(4)
+    at.show("Deploy", "", "", "", f"Version: {typed}").wait(1)
+    for percent in range(20):
+        at.show("Deploy", "", "", f"Version: {typed}", f"{percent} %").send(90_000).come(3000).wait(0.5)
+    assert not at.pane.decision.is_lit and at.pane.agent is None
+
+
 def test_a_person_types_at_a_plain_prompt(desk: Callable[[Process], Desk]) -> None:
     at = desk(MYSTERY).show("Hello", "", "", "", "> ").wait(4)
     for text in ("> w", "> why is", "> why is it red"):

@@ -135,7 +135,7 @@ class _Line:
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
 
     def says(self, now: float, *, moves: bool, opens: bool) -> str:
-        """Which fact holds of it; nothing if none does. *moves*: the screen does. *opens*: a few bytes do not end it."""
+        """Which fact holds of it; nothing if none does. *moves*: the screen does. *opens*: few bytes do not end it."""
         if not self.is_open(now) or self.is_over:
             return ""
         if not self.answer:

@@ -8,7 +8,8 @@ other programs do not, one of these:
 * it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
   there says that Esc interrupts;
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
-* it keeps such an input, or a person types at its cursor, and it sends requests as to a model (`evidence.traffic`);
+* it keeps such an input, or a person types words at its cursor, and it sends requests as to a model
+  (`evidence.traffic`);
 * the package that owns it says that it is made with a language model (`evidence.made_with`).
 
 A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
@@ -97,9 +98,10 @@ class Unknown:
         #: What its package says that it is made with, in words; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
-        #: Whether it has connections, sent a request as to a model, and a person typed at its cursor.
+        #: Whether it has connections, sent a request as to a model, and a person typed words at its cursor.
         self.talks = self._requests = self._is_typed = False
-        self._row: tuple[int, str] = 0, ""
+        #: What was in the row of the cursor at the last look, and before anything was typed, and which row that is.
+        self._row = "", "", 0
         self._chances = 0
         self._is_owed = False
 
@@ -189,11 +191,13 @@ class Unknown:
         )
 
     def _type(self, text: str, number: int) -> None:
-        """The row *number* of the cursor: more in it than before is what a person types there."""
-        before, self._row = self._row, (number, text)
-        self._is_typed = self._is_typed or (
-            number == before[0] and bool(before[1]) and text > before[1] == text[: len(before[1])]
-        )
+        """The row *number* of the cursor: what comes to be in it, word by word, is what a person types there."""
+        before, prompt, row = self._row
+        if row != number or not prompt or not text.startswith(before):
+            self._row = text, text, number
+            return
+        self._row = text, prompt, number
+        self._is_typed = self._is_typed or len(text[len(prompt) :].split()) > 1
 
     def _is_turning(self, rows: Sequence[Row]) -> bool:
         """Whether a row begins with another glyph of the spinner that it began with before."""

@@ -109,6 +109,11 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
          [(10, "unanswered"), (10.25, "answered"), (21.5, "")]),
         ("headers, and nothing", f"{IDLE}, {ENTER}, 10 a 9000/0, 10.25 a 9000/500",
          [(10, "unanswered"), (10.25, "answered"), (22.25, "")]),
+        ("a request right after is one of the same turn",
+         f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 13 a 18000/9000, 14 a closed",
+         [(10, "unanswered"), (11, "answered"), (12, ""), (13, "unanswered"), (14, "")]),
+        ("one of later is none", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 14 a 18000/9000, 15 a closed",
+         [(10, "unanswered"), (11, "answered"), (12, "")]),
         ("nor from anywhere else than from where an answer has come, once one has",
          f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 11.25 screen, 12 t 20000/200, 30 screen, 30 a 18000/9000, "
          "30.25 a 18000/9200, 50 a closed",

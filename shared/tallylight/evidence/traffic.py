@@ -4,7 +4,7 @@ What a process does, by the connections of its tree: whether it asks a model and
 Every coding agent sends the whole conversation to its model when a turn begins and after each tool, and reads a stream
 back. `Sample`s of one tree go in, four facts come out:
 
-1. *A request*: `REQUEST` bytes in one burst on one connection, while the end of the screen changes. It begins a turn.
+1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn.
 2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
    first bytes are no stream; and a stream that pauses goes on while the screen moves.
 3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
@@ -29,6 +29,8 @@ REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
 GAP_S, BURST_S = 1.0, 2.0
 #: How near in time, in seconds, a change at the end of the screen is to a request of a turn.
 SCREEN_S = 1.5
+#: A request so short a time after all that held, in seconds, is one of the same turn: the screen need not change.
+GOES_ON_S = 2.0
 #: Bytes come so short a time ago, in seconds, if an answer streams in.
 STREAM_S = 0.75
 #: So few bytes are the beginning of an answer. After it, and in the middle of one, it pauses for so many seconds.
@@ -170,8 +172,9 @@ class Traffic:
     _models: set[object] = attrs.field(factory=set)
     #: The end of the last screen that was looked at.
     _end: object = None
-    #: When the last request of a turn was sent.
+    #: When the last request of a turn was sent, and when something last held.
     _begun_at: float | None = None
+    _held_at: float = -math.inf
     #: Since when the requests are unanswered, and when one of them last was.
     _unanswered: float | None = None
     _silent_at: float = -math.inf
@@ -220,14 +223,18 @@ class Traffic:
         if self._begun_at is None:
             return None
         rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_child(now)
-        return Fact(rules[0], self._begun_at) if rules else None
+        if not rules:
+            return None
+        self._held_at = now
+        return Fact(rules[0], self._begun_at)
 
     def _judge(self, line: _Line, *, is_running: bool) -> None:
         """Whether the request on *line* is one of a turn."""
         asked = line.asked_at
         if line.is_turn or asked is None:
             return
-        if is_running or any(abs(at - asked) <= SCREEN_S for at in self._changes):
+        goes_on = asked - self._held_at <= GOES_ON_S and (not self._models or line.far in self._models)
+        if is_running or goes_on or any(abs(at - asked) <= SCREEN_S for at in self._changes):
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
 
     def _opens(self, line: _Line) -> bool:

@@ -17,7 +17,7 @@ from tallylight.tracker.tracker import Tracker
 
 #: Seconds between two samples: while something goes on, while the agent tells its turns itself, of a program without
 #: connections, and of one at rest.
-OFTEN_S, TOLD_S, WITHOUT_S, SELDOM_S = 0.4, 2.0, 2.0, 10.0
+OFTEN_S, TOLD_S, WITHOUT_S, SELDOM_S = 0.4, 2.0, 1.0, 10.0
 #: Rows of the end of the screen that are compared.
 _ROWS = 16
 

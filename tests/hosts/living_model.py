@@ -93,6 +93,9 @@ class Serving(ThreadingHTTPServer):
         self.ended: float | None = None
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def handle_error(self, *_: object) -> None:
+        """Who has gone gets no answer."""
+
     @contextlib.contextmanager
     def turn(self, _who: object) -> Iterator[None]:
         self.began = self.began or time.monotonic()

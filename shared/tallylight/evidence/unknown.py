@@ -42,9 +42,9 @@ from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
-#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later; and
-#: while it has connections.
-OFTEN, SELDOM, TALKING = 4, 40, 2
+#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes and where it has
+#: connections, and else later.
+OFTEN, SELDOM = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
 _HELD = 2
@@ -169,7 +169,7 @@ class Unknown:
             return False
         if not self._is_owed:
             self._chances += 1
-            every = TALKING if self.talks else OFTEN if self._chances <= EAGER_CHANCES else SELDOM
+            every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
             self._is_owed = self._chances % every in (0, 1)
         return self._is_owed
 

@@ -52,7 +52,7 @@ PURE: dict[str, tuple[str, ...]] = {
     "wire": ("tty",),
     "agents": ("agent_files",),
     "tracker": (),
-    "evidence": ("process_table", "procfs", "ports", "sock_diag", "records.places"),
+    "evidence": ("process_table", "procfs", "ports", "sock_diag", "connections", "records.places"),
     "config": ("config_file",),
 }
 #: Pure modules in rooms that are not: the path below the package.

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tallylight.config.settings import Config
-from tallylight.evidence import sent, titles
+from tallylight.evidence import sent, titles, traffic
 from tallylight.relay.core import PACE
 from tallylight.tracker import after_exit, attention, startup, table, tracker
 from tallylight.wire.inbox import Limits
@@ -27,6 +27,10 @@ TIMES: list[tuple[str, float]] = [
     ("for guesses only:", _SETTINGS.silence_s),
     ("at rest, and for", sent.SENT_LOOKS * _SETTINGS.poll_ms / 1000),
     ("Changes within", _SETTINGS.debounce_ms / 1000),
+    ("changes within", traffic.SCREEN_S),
+    ("nothing has come for", traffic.STREAM_S),
+    ("for at most", traffic.MOST_S),
+    ("After", traffic.LATE_S),
     ("It has", startup.SLOW_START_S),
     ("After that it has", startup.LOADING_S),
     ("or", startup.START_S),

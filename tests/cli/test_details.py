@@ -131,6 +131,14 @@ def test_the_list_has_it_in_the_detail() -> None:
     assert chips == ["context 82%"]
 
 
+def test_a_model_that_does_not_answer() -> None:
+    """It is said of an agent that works, and of no other."""
+    late = Pane(id="1", status=Status.WORKING, unanswered_since=NOW - 125)
+    assert details.unanswered(late, NOW) == "no answer from the model for 2 min"
+    for other in (attrs.evolve(late, status=Status.WAITING), attrs.evolve(late, unanswered_since=0.0)):
+        assert details.unanswered(other, NOW) == ""
+
+
 def test_until_when_a_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the clock of this place; with the day where that is not today; over, it is gone."""
     monkeypatch.setenv("TZ", "UTC")

@@ -75,6 +75,22 @@ def test_a_known_agent_is_not_unknown() -> None:
     assert identify([Process(1, argv=("claude",))], AGENTS).unknown == ""
 
 
+@each(
+    ("argv", "exe", "name"),
+    [
+        (("mystery",), "/usr/bin/node", "mystery"),
+        (("mystery", "", ""), "/usr/bin/python3.12", "mystery"),
+        (("node",), "/usr/bin/node", ""),
+        (("python3",), "/usr/bin/python3.12", ""),
+        (("sh",), "/bin/dash", ""),
+        (("ipython",), "/usr/bin/python3.12", ""),
+    ],
+)
+def test_a_title_of_its_own(argv: tuple[str, ...], exe: str, name: str) -> None:
+    """A script that has written its own title over its arguments may be an agent; an interpreter at its prompt not."""
+    assert identify([Process(1, argv=argv, exe=exe)], AGENTS).unknown == name
+
+
 @each("titles", [("⠋ x", "⠙ x"), ("◐ x", "◑ x"), ("◇  Ready", "✦  Working"), ("✳\ufe0e x", "◐ x")])
 def test_a_spinner_in_its_title(titles: tuple[str, str]) -> None:
     """Two glyphs of those by which agents tell their status, one after the other, in its title."""

@@ -21,6 +21,7 @@ the request that follows a tool's result. A step is one of
     ERROR code [n]    that HTTP status, every time or for the first n requests
     LIMIT seconds     the error that says that nothing more is to be had for so long
     CUT               some text, then the connection is dropped (`refused`)
+    THINK seconds     an answer that begins at once, and has nothing to say for so long
     AFTER seconds X   nothing for that time, as of a model that thinks, and then what the step X says
     anything else     a short text, at once
 
@@ -62,7 +63,8 @@ from tests.real_agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(
-    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$", re.S
+    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|THINK|ERROR|LIMIT|CUT)\b *(.*)$",
+    re.S,
 )
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
@@ -252,6 +254,8 @@ class Handler(BaseHTTPRequestHandler):
             for number in range(max(1, int(float(rest) / 0.2))):
                 yield lines[number % len(lines)]
                 self._wait(0.2)
+        elif word == "THINK":
+            self._wait(float(rest))
         elif word in ("HOLD", "CUT"):
             yield f"{_TEXT}\n\n"  # a client may draw whole paragraphs only
             if word == "CUT":

@@ -12,6 +12,7 @@ from tallylight.tracker.rollup import has_hidden_done, of_tab
 BY_SOURCE: dict[tuple[Status, Source], str] = {
     (Status.WORKING, Source.PROTOCOL): "300 s without report",
     (Status.WORKING, Source.REGISTRY): "its status file",
+    (Status.WORKING, Source.PROCESS): "its answer ends",
     (Status.WORKING, Source.TITLE): "30 s of silence",
     (Status.WORKING, Source.SCREEN): "30 s without any change",
     (Status.WORKING, Source.HEURISTIC): "4 s without visible output",

@@ -24,7 +24,7 @@ ANY = "any source but silence disagrees"
         ("0 agent, 1 title working, 2 registry done",
          "over, finished by registry: protocol, registry, record or title disagrees, a look", "nothing", "nothing"),
         ("0 agent, 1 record error", f"over, failed by record: {ANY}", "nothing", "nothing"),
-        ("0 agent, 1 title idle, 2 look", "over by title: protocol, registry, record or title disagrees",
+        ("0 agent, 1 title idle, 2 look", "over by title: protocol, registry, record, process or title disagrees",
          "nothing", "nothing"),
         ("0 agent, 1 registry done, 5 title working, 5.4 title idle, 6 tick", "over", "nothing", "nothing"),
         ("0 agent, 1 title idle, 2 registry waiting", "waits for an answer",

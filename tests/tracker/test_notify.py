@@ -51,6 +51,7 @@ class Line:
     snoozed: bool = False
     muted: bool = False
     project: str = ""
+    unanswered: float | None = None
     told: list[tuple[float, Notice | Withdrawal]] = attrs.Factory(list)
     state: object = None
     notifier: Notifier = attrs.Factory(lambda self: Notifier(self.settings), takes_self=True)
@@ -83,6 +84,7 @@ class Line:
                 snoozed=self.snoozed,
                 muted=self.muted,
                 project=self.project,
+                unanswered=self.unanswered,
             )
             state = decision, view
             was_resting = state == self.state and self.notifier.is_resting("7")
@@ -124,6 +126,22 @@ def test_nothing_is_told_of_what_is_in_front() -> None:
     line.wait(600)
 
     assert line.told == []
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_a_model_that_does_not_answer(is_wanted: bool) -> None:
+    """It is told once to those who want to know, and taken back when the model answers; the next time it is new."""
+    line = Line(settings=Settings(no_answer=is_wanted)).be(Status.WORKING, 60)
+    line.unanswered = line.now - 60
+    line.wait(600)
+    line.unanswered = None
+    line.wait(10)
+    line.unanswered = line.now - 60
+    line.wait(60)
+
+    shown = ["api: claude gets no answer from its model"] * 2
+    assert [what.title for what in line.shown] == (shown if is_wanted else [])
+    assert len(line.told) == (3 if is_wanted else 0)
 
 
 def test_a_glance_does_not_count() -> None:

@@ -9,107 +9,117 @@ from tests.tables import each
 from tests.tracker.test_questions import settled, tracker_of_an_agent
 
 #: What each says: first that of the row, then that of the column; the columns are in the order of the rows. `+`: the
-#: second one is believed; `.`: the first one still is; `\`: the same source.
+#: second one is believed; `.`: the first one still is; `\`: the same source, or one that never says this.
 PAIRS = {
     "works, then idle": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . + \ + + + + +
-        progress      . + + \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . + \ + + \ + + +
+        progress      . + + \ + \ + + +
+        title         . . . . \ \ + + +
+        process       . . . . + \ + + +
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
     "idle, then works": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . + \ + + + + +
-        progress      . . . \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . + + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + + + + +
+        screen        . \ + + + + + + +
+        notification  . + \ + + + + + +
+        progress      . . . \ + + + + +
+        title         . . . . \ + + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + + \ + +
+        registry      . . . . + . + \ +
+        protocol      . . . . + . + + \
     """,
     "asks, then works": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . . \ . + + + +
-        progress      . + + \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + + + + +
+        screen        . \ + + + + + + +
+        notification  . . \ . + + + + +
+        progress      . + + \ + + + + +
+        title         . . . . \ + + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + . \ + +
+        registry      . . . . . . + \ +
+        protocol      . . . . + . + + \
     """,
     "asks, then done": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . . \ . . + + +
-        progress      . + + \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . . + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . . \ . . \ + + +
+        progress      . + + \ + \ + + +
+        title         . . . . \ \ + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . . \ + + \
     """,
     "asks, then failed": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . . \ . + + + +
-        progress      . + + \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . . \ . + \ + + +
+        progress      . + + \ + \ + + +
+        title         . . . . \ \ + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
     "works, then asks": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . + \ + + + + +
-        progress      . + + \ + + + +
-        title         . + + + \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . + \ + + \ + + +
+        progress      . + + \ + \ + + +
+        title         . + + + \ \ + + +
+        process       . + + + + \ + + +
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
     "done, then asks": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . + \ + + + + +
-        progress      . + + \ + + + +
-        title         . + + + \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . + \ + + \ + + +
+        progress      . + + \ + \ + + +
+        title         . + + + \ \ + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
     "failed, then asks": r"""
-        heuristic     \ + + + + + + +
-        screen        . \ + + + + + +
-        notification  . + \ + + + + +
-        progress      . + + \ + + + +
-        title         . . . . \ + + +
-        record        . + + + + \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + + + + \ + + +
+        screen        . \ + + + \ + + +
+        notification  . + \ + + \ + + +
+        progress      . + + \ + \ + + +
+        title         . . . . \ \ + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . + + + + \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
     "rest, then idle": r"""
-        heuristic     \ + . + + + + +
-        screen        . \ . + + + + +
-        notification  + + \ + + + + +
-        progress      + + + \ + + + +
-        title         . . . . \ + + .
-        record        . . . . . \ + .
-        registry      . . . . . . \ .
-        protocol      . . . . . + + \
+        heuristic     \ + . + + \ + + +
+        screen        . \ . + + \ + + +
+        notification  + + \ + + \ + + +
+        progress      + + + \ + \ + + +
+        title         . . . . \ \ + + .
+        process       \ \ \ \ \ \ \ \ \
+        record        . . . . . \ \ + .
+        registry      . . . . . \ . \ .
+        protocol      . . . . . \ + + \
     """,
     "idle, then rest": r"""
-        heuristic     \ + . . + + + +
-        screen        . \ . . + + + +
-        notification  + + \ . + + + +
-        progress      . + . \ + + + +
-        title         . + . . \ + + +
-        record        . . . . . \ + +
-        registry      . . . . . + \ +
-        protocol      . . . . + + + \
+        heuristic     \ + . . + \ + + +
+        screen        . \ . . + \ + + +
+        notification  + + \ . + \ + + +
+        progress      . + . \ + \ + + +
+        title         . + . . \ \ + + +
+        process       \ \ \ \ \ \ \ \ \
+        record        . . . . . \ \ + +
+        registry      . . . . . \ + \ +
+        protocol      . . . . + \ + + \
     """,
 }
 _WORDS = {"works": Status.WORKING, "asks": Status.WAITING, "rest": Status.BACKGROUND, "failed": Status.ERROR}

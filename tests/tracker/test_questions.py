@@ -19,6 +19,8 @@ from tests.tables import each
 #: What a source may report; the rest is concluded here.
 WORDS = [status for status in Status if status not in {*CONCLUDED, Status.ACTIVE}]
 SPEAKERS = [source for source in CELLS if source is not Source.HEURISTIC]
+#: What each of them may say: a process that is quiet says nothing.
+SAID = {source: [Status.WORKING] if source is Source.PROCESS else WORDS for source in SPEAKERS}
 #: Those that are read from files, or told by others: what they say may be heard this many seconds later.
 LATE = [source for source in SPEAKERS if source not in (Source.PROTOCOL, Source.SCREEN)]
 LATENESS_S = 2.0
@@ -76,8 +78,8 @@ def histories(draw: st.DrawFn) -> list[Fact]:
     heard: dict[Source, float] = {}
     for moment in times:
         source = draw(st.sampled_from(SPEAKERS))
-        goodbye = [None] if source in (Source.REGISTRY, Source.TITLE) else []
-        status = draw(st.sampled_from([*WORDS, *goodbye]))
+        goodbye = [None] if source in (Source.REGISTRY, Source.TITLE, Source.PROCESS) else []
+        status = draw(st.sampled_from([*SAID[source], *goodbye]))
         late = draw(st.integers(0, 16)) / 8 if source in LATE else 0.0
         time = moment / 4
         heard[source] = max(heard.get(source, 0.0), time + late)
@@ -135,8 +137,7 @@ def test_something_stands_behind_each_light(facts: list[Fact]) -> None:
     assert settled(tracker, 200.0).decision.reason.source is Source.HEURISTIC
 
 
-@each("source", SPEAKERS)
-@each("status", WORDS)
+@each(("source", "status"), [(source, status) for source in SPEAKERS for status in SAID[source]])
 def test_each_cell_alone(source: Source, status: Status) -> None:
     """What one source says shows as it is, and goes when it is taken back."""
     tracker = tracker_of_an_agent()

@@ -101,6 +101,7 @@ STARTING = "idle by heuristic: it is starting"
 CAME = "working by heuristic: it came to the foreground"
 SILENT = "quiet by heuristic: 4 s of silence"
 MID_TURN = "it vanished during a turn"
+OWN = "the agent tells its turns itself"
 EXPLICIT = "explicit wins: the agent reports its own status"
 
 NOTHING = [
@@ -117,6 +118,57 @@ NOTHING = [
     row("an error survives the prompt", "0 protocol error, 1 prompt", "error by protocol: it ended while error"),
     row("a look is told in the reason", "0 agent, 1 protocol done, 2 look", "idle by protocol: protocol; seen"),
     row("what is marked as unseen is news", "0 agent, 1 protocol done, 2 look, 3 unseen", "done by protocol"),
+]
+
+PROCESSES = [
+    row("a request begins a turn", "0 agent, 5 tick, 9 process working", "working by process", since=9),
+    row(
+        "it withdraws an amber that stands", "0 agent, 1 notification waiting, 3 process working", "working by process"
+    ),
+    row("a dialog that is read later wins", "0 agent, 1 process working, 3 screen waiting", "waiting by screen"),
+    row(
+        "an older one does as soon as it is seen again",
+        "0 agent, 1 screen waiting, 2 process working, 4 screen waiting",
+        "waiting by screen",
+    ),
+    row(
+        "its next request is an event of its own",
+        "0 agent, 1 process working, 3 notification waiting, 5 process working",
+        "working by process",
+    ),
+    row("the screen's rest does not end it", "0 agent, 1 process working, 3 screen idle", "working by process"),
+    row("nor does silence", "0 agent, 1 process working, 9 tick", "working by process", deadline=None),
+    row("nor any time: it is read all the time", "0 agent, 1 process working, 599 tick", "working by process"),
+    row("a title that rests ends it", "0 agent, 1 process working, 3 title idle", "idle by title"),
+    row(
+        "its quiet is no end: what others said stands again",
+        "0 agent, 1 screen idle, 3 process working, 5 process gone",
+        "idle by screen",
+    ),
+    row(
+        "and where nobody has said anything, nothing is known",
+        "0 agent, 5 tick, 9 process working, 11 process gone",
+        SILENT,
+    ),
+    row("a protocol silences it", "0 agent, 1 protocol idle, 9 process working", "idle by protocol"),
+    row(
+        "so does a status file",
+        "0 agent, 1 registry idle, 9 process working",
+        "idle by registry",
+        losing=[f"process working: {OWN}", "heuristic working: outranked by registry"],
+    ),
+    row(
+        "and a record that tells when turns begin",
+        "0 agent, 1 record working, 3 record done, 9 process working",
+        "done by record",
+    ),
+    row("no record that only tells ends", "0 agent, 1 record done, 9 process working", "working by process"),
+    row(
+        "one that is gone while it works was not broken off",
+        "0 agent, 1 process working, 3 shell",
+        "done by process: it ended after its last output",
+    ),
+    row("of one that is no agent nothing is told", "0 ssh, 1 process working", "active: ssh is in the foreground"),
 ]
 
 WINS = [
@@ -736,6 +788,7 @@ WANTED = [
 
 ROWS = {
     "what is known of a pane": NOTHING,
+    "what a process does": PROCESSES,
     "explicit wins": WINS,
     "a goodbye": GOODBYE,
     "the record of a session": RECORDS,

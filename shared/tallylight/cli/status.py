@@ -192,7 +192,7 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",
-        clean(GAP.join(filter(None, (details.limit(pane, now), _summary(pane, name))))),
+        clean(GAP.join(filter(None, (details.limit(pane, now), details.unanswered(pane, now), _summary(pane, name))))),
     ]
 
 

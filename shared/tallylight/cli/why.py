@@ -137,7 +137,7 @@ def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
         "mode": pane.mode,
         "worktree": pane.worktree,
         "variables": details.variables(pane),
-        "does": details.doing(pane),
+        "does": GAP.join(filter(None, (details.unanswered(pane, now), details.doing(pane)))),
         "message": pane.message,
         "record": details.summary(pane, now),
         "children": details.children(pane),

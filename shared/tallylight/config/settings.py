@@ -156,6 +156,7 @@ _NOTIFY = {
     "buttons": Form(about="answer buttons on notifications of questions, never of permissions (kitty)"),
     "snooze_min": Form(about="default length of a snooze", limits=(1, 1440)),
     "delay_s": Form(about="delay before notifying", limits=(0, 3600)),
+    "no_answer": Form(about="notify when the model has not answered for a minute"),
     "mute": Form(about='projects that never notify: ["notes"]', many=frozenset, write=sorted),
     "sounds": Form(about=_SOUND, names=dict.fromkeys(STATUSES, Form(about=_SOUND))),
 }

@@ -89,8 +89,8 @@ _IN_FRONT = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
 def is_ordinary(chain: Chain) -> bool:
     """Whether the program that *chain* names is no agent for sure."""
     names = [one.name for one in chain.invocations if not _is_in_front(one)]
-    is_at_prompt = not chain.invocations or _is_in_front(chain.invocations[-1])
-    return is_at_prompt or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
+    # An interpreter at its prompt has no other name; what has written its own title over its arguments has one.
+    return not names or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
 
 
 def is_shell(process: Process) -> bool:

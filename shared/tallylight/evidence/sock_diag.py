@@ -1,6 +1,8 @@
 """
-The other ends of Unix sockets, as the kernel of Linux tells them over netlink:
+What the kernel of Linux tells of sockets over netlink, the other ends of Unix sockets and the counters of TCP:
 https://man7.org/linux/man-pages/man7/sock_diag.7.html
+
+Nobody needs a privilege for that. A kernel that tells nothing, and one that refuses, is the same as no socket.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 #: From <linux/netlink.h>, <linux/sock_diag.h> and <linux/unix_diag.h>: the message, what it asks, an attribute.
 _HEADER, _ASKED, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBHIIIII"), struct.Struct("=HH")
@@ -18,30 +21,150 @@ _SOCK_DIAG, _BY_FAMILY, _REQUEST, _SHOW_PEER, _PEER, _ANY = 4, 20, 1, 4, 2, 0xFF
 _TOLD = 16
 #: Seconds that the kernel has for an answer, which it gives at once.
 _ANSWER_S = 1.0
+#: The same for TCP, from <linux/inet_diag.h>: the question before and after the socket's id, and the answer.
+_INET_ASKED, _INET_TOLD = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
+_TCP, _DUMP, _INFO = 6, 0x300, 2
+#: States of sockets that a process has: one that connects, is connected, whose other end is closed, and that listens.
+_CONNECTED, _CONNECTS, _CLOSED_THERE, _LISTENS, _ALL_STATES = 1, 2, 8, 10, 0xFFFFFFFF
+_STATES = 1 << _CONNECTED | 1 << _CONNECTS | 1 << _CLOSED_THERE | 1 << _LISTENS
+#: From <linux/tcp.h>: milliseconds since data was sent and received, and the bytes of each; the latter since 4.19.
+_SINCE, _RECEIVED, _SENT = (struct.Struct("=I4xI"), 44), (struct.Struct("=Q"), 128), (struct.Struct("=Q"), 200)
+#: Bytes of one answer, and answers to one question.
+_MOST, _MANY = 1 << 18, 4096
+_MAPPED = bytes(10) + b"\xff\xff"
+
+
+class Tcp(NamedTuple):
+    """A TCP socket: its id for the kernel, both ends as far as it has them, what it has sent and received, and when."""
+
+    family: int
+    id: bytes
+    inode: int
+    near: bytes
+    far: bytes
+    #: The port of the other end; 0 for a socket that listens.
+    port: int
+    sent: int = 0
+    received: int = 0
+    #: How long ago, in seconds, something was sent and received last.
+    sent_ago: float = 0.0
+    received_ago: float = 0.0
+    #: The other end sends nothing more.
+    is_over: bool = False
 
 
 def peers(sockets: Iterable[str]) -> Iterator[str]:
     """Return the inodes of the other ends of *sockets*, inodes too, as far as the kernel tells."""
-    if (family := getattr(socket, "AF_NETLINK", None)) is None:
-        return
-    kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
-    with contextlib.suppress(OSError), socket.socket(family, kind, _SOCK_DIAG) as asked:
-        asked.settimeout(_ANSWER_S)
+    with contextlib.suppress(OSError), _Kernel() as kernel:
         for number in sockets:
-            body = _ASKED.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY)
-            asked.sendto(_HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _REQUEST, 1, 0) + body, (0, 0))
-            if (peer := _peer_in(asked.recv(65536))) is not None:
+            answer = kernel.ask(_ASKED.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY))
+            if (peer := _peer_in(answer)) is not None:
                 yield peer
+
+
+def tcp_sockets() -> dict[int, Tcp]:
+    """Return all TCP sockets of this network by their inodes: that takes some milliseconds."""
+    found: dict[int, Tcp] = {}
+    for family in (socket.AF_INET, socket.AF_INET6):
+        with contextlib.suppress(OSError), _Kernel() as kernel:
+            answer = kernel.ask(_INET_ASKED.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
+            for _ in range(_MANY):
+                told = list(_messages(answer))
+                found |= {one.inode: one for kind, body in told if (one := _tcp_in(kind, body)) is not None}
+                if not told or any(kind != _BY_FAMILY for kind, _ in told):
+                    break
+                answer = kernel.more()
+    return found
+
+
+def looked_up(sockets: Iterable[Tcp]) -> list[Tcp]:
+    """Return those of *sockets* that are still there, as they are now: that takes some microseconds each."""
+    found: list[Tcp] = []
+    with contextlib.suppress(OSError), _Kernel() as kernel:
+        for one in sockets:
+            answer = kernel.ask(_INET_ASKED.pack(one.family, _TCP, 1 << (_INFO - 1), _ALL_STATES, one.id))
+            found += [
+                now for kind, body in _messages(answer) if (now := _tcp_in(kind, body)) and now.inode == one.inode
+            ]
+    return found
+
+
+class _Kernel:
+    """Somebody to ask, with one question at a time. `OSError` where the system has nobody."""
+
+    def __enter__(self) -> _Kernel:
+        if (family := getattr(socket, "AF_NETLINK", None)) is None:
+            raise OSError
+        self._socket = socket.socket(family, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG)
+        self._socket.settimeout(_ANSWER_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def ask(self, question: bytes, flags: int = _REQUEST) -> bytes:
+        """Return the answer, or its beginning."""
+        self._socket.sendto(_HEADER.pack(_HEADER.size + len(question), _BY_FAMILY, flags, 1, 0) + question, (0, 0))
+        return self.more()
+
+    def more(self) -> bytes:
+        """Return what follows of an answer."""
+        return self._socket.recv(_MOST)
+
+
+def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
+    """The messages of an *answer*: the kind of each, and what follows its header."""
+    while len(answer) >= _HEADER.size:
+        length, kind, *_ = _HEADER.unpack_from(answer)
+        if not _HEADER.size <= length <= len(answer):
+            return
+        yield kind, answer[_HEADER.size : length]
+        answer = answer[length + 3 & ~3 :]
+
+
+def _tcp_in(kind: int, body: bytes) -> Tcp | None:
+    """The socket that a message tells of; None if it tells of none, or not how much was sent."""
+    if kind != _BY_FAMILY or len(body) < _INET_TOLD.size:
+        return None
+    family, state, id_, inode = _INET_TOLD.unpack_from(body)
+    ports, near, far = id_[:4], _plain(family, id_[4:20]), _plain(family, id_[20:36])
+    port = 0 if state == _LISTENS else int.from_bytes(ports[2:], "big")
+    found = Tcp(family, id_, inode, near + ports[:2], far + ports[2:], port)
+    info = next((value for attribute, value in _attributes(body[_INET_TOLD.size :]) if attribute == _INFO), b"")
+    if not port:
+        return found
+    if len(info) < _SENT[1] + _SENT[0].size:
+        return None
+    sent_ms, received_ms = _SINCE[0].unpack_from(info, _SINCE[1])
+    (sent,), (received,) = _SENT[0].unpack_from(info, _SENT[1]), _RECEIVED[0].unpack_from(info, _RECEIVED[1])
+    return found._replace(
+        sent=sent,
+        received=received,
+        sent_ago=sent_ms / 1000,
+        received_ago=received_ms / 1000,
+        is_over=state == _CLOSED_THERE,
+    )
+
+
+def _plain(family: int, address: bytes) -> bytes:
+    """An address of IPv4 as that, however the socket has it."""
+    return address[:4] if family == socket.AF_INET else address.removeprefix(_MAPPED)
+
+
+def _attributes(rest: bytes) -> Iterator[tuple[int, bytes]]:
+    """The attributes in *rest* of a message, as far as they are whole."""
+    while len(rest) >= _ATTRIBUTE.size:
+        length, kind = _ATTRIBUTE.unpack_from(rest)
+        if not _ATTRIBUTE.size <= length <= len(rest):
+            return
+        yield kind, rest[_ATTRIBUTE.size : length]
+        rest = rest[length + 3 & ~3 :]
 
 
 def _peer_in(answer: bytes) -> str | None:
     """Return the inode of the other end, by an answer of the kernel; None if it has none, or is of another family."""
-    if len(answer) < _HEADER.size + _TOLD or _HEADER.unpack_from(answer)[1] != _BY_FAMILY:
-        return None
-    rest = answer[_HEADER.size + _TOLD :]
-    while len(rest) >= _ATTRIBUTE.size:
-        length, kind = _ATTRIBUTE.unpack_from(rest)
-        if kind == _PEER and length == _ATTRIBUTE.size + 4 <= len(rest):
-            return str(int.from_bytes(rest[_ATTRIBUTE.size : length], sys.byteorder))
-        rest = rest[max(_ATTRIBUTE.size, length + 3 & ~3) :]
+    for kind, body in _messages(answer):
+        if kind == _BY_FAMILY:
+            told = (value for attribute, value in _attributes(body[_TOLD:]) if attribute == _PEER and len(value) == 4)
+            return next((str(int.from_bytes(value, sys.byteorder)) for value in told), None)
     return None

@@ -8,6 +8,8 @@ other programs do not, one of these:
 * it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
   there says that Esc interrupts;
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
+* it keeps such an input, or a person types words at its cursor, and it sends requests as to a model
+  (`evidence.traffic`);
 * the package that owns it says that it is made with a language model (`evidence.made_with`).
 
 A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
@@ -40,7 +42,8 @@ from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
-#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later.
+#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes and where it has
+#: connections, and else later.
 OFTEN, SELDOM = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
@@ -95,6 +98,10 @@ class Unknown:
         #: What its package says that it is made with, in words; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
+        #: Whether it has connections, sent a request as to a model, and a person typed words at its cursor.
+        self.talks = self._requests = self._is_typed = False
+        #: What was in the row of the cursor at the last look, and before anything was typed, and which row that is.
+        self._row = "", "", 0
         self._chances = 0
         self._is_owed = False
 
@@ -114,16 +121,22 @@ class Unknown:
             "work shown beside its input": self._works,
             "a progress bar": self._has_bar,
             "prompt marks in its interface": self._marks >= _MARKS,
+            "requests as to a model": self._requests,
         }
         return tuple(sign for sign, is_so in (*found.items(), (self.made_with, True)) if sign and is_so)
 
     @property
     def agent(self) -> Agent | None:
         """The candidate; None as long as it is none."""
-        has_more = self._works or self._has_bar or self._marks >= _MARKS
-        if self._agent is None and (self.made_with or len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
+        if self._agent is None and self._is_one:
             self._agent = candidate(self.name, self._hints)
         return self._agent
+
+    @property
+    def _is_one(self) -> bool:
+        has_more = self._works or self._has_bar or self._marks >= _MARKS or self._requests
+        has_input = self._inputs >= _HELD and has_more
+        return bool(self.made_with) or len(self._lamps) > 1 or has_input or (self._is_typed and self._requests)
 
     # What it does. Once it is a candidate no more is noted.
 
@@ -142,6 +155,10 @@ class Unknown:
         if run == self.process.run:
             self.made_with = made_with
 
+    def asked(self) -> None:
+        """It has sent a request as to a model."""
+        self._requests = True
+
     def marked(self) -> None:
         """A command of a shell is said to have started."""
         self._marks += self.agent is None
@@ -152,13 +169,14 @@ class Unknown:
             return False
         if not self._is_owed:
             self._chances += 1
-            every = OFTEN if self._chances <= EAGER_CHANCES else SELDOM
+            every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
             self._is_owed = self._chances % every in (0, 1)
         return self._is_owed
 
     def look(self, lines: Sequence[str], cursor_row: int, *, cursor_visible: bool = True) -> None:
         """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
         self._is_owed = False
+        self._type(lines[cursor_row].rstrip() if cursor_visible and cursor_row < len(lines) else "", cursor_row)
         rows = read_tail(lines)
         cursor = cursor_row if cursor_visible else None
         place = _input(rows, lines, cursor_row, cursor) if self.agent is None else None
@@ -171,6 +189,15 @@ class Unknown:
         self._works = (
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
         )
+
+    def _type(self, text: str, number: int) -> None:
+        """The row *number* of the cursor: what comes to be in it, word by word, is what a person types there."""
+        before, prompt, row = self._row
+        if row != number or not prompt or not text.startswith(before):
+            self._row = text, text, number
+            return
+        self._row = text, prompt, number
+        self._is_typed = self._is_typed or len(text[len(prompt) :].split()) > 1
 
     def _is_turning(self, rows: Sequence[Row]) -> bool:
         """Whether a row begins with another glyph of the spinner that it began with before."""

@@ -23,6 +23,7 @@ from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.hosts.beside import Beside
 from tallylight.hosts.host_parts import HostParts
 from tallylight.hosts.own_files import JOB, FileReader
+from tallylight.hosts.processes import Processes
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
 from tallylight.model.decision import Decision
@@ -111,6 +112,8 @@ class Engine(ABC, Generic[Id]):
             touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
         self.parts = HostParts(index.hosts(context), told)
+        self._processes: Processes[Id] = Processes(submit, table, self.guarded("processes", self._were_sampled))
+        self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
         self.beside: Beside | None = None
@@ -167,6 +170,7 @@ class Engine(ABC, Generic[Id]):
         self._left.pop(id_, None)
         self.parts.forget(id_)
         self._files.forget(id_)
+        self._processes.forget(id_)
         self._is_unsaved = True
 
     # Turns ---------------------------------------------------------------------------------------------------
@@ -219,6 +223,7 @@ class Engine(ABC, Generic[Id]):
         self._unasked.update(looked)
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
+        self._sample({id_: self._panes[id_] for id_ in looked}, now)
         self._projects.tell(self._panes[id_] for id_ in looked)
         self.parts.tick(now, self._panes, looked)
         return looked
@@ -228,6 +233,14 @@ class Engine(ABC, Generic[Id]):
         for id_, request, what in found:
             if (pane := self._panes.get(id_)) is not None:
                 pane.answered(request, what, now)
+                self._touched.add(id_)
+
+    def _were_sampled(self, found: object) -> None:
+        _raised(found)
+        now = self._clock()
+        for id_, (run, sample) in found.items() if isinstance(found, dict) else ():
+            if (pane := self._panes.get(id_)) is not None:
+                pane.sampled(run, sample, now)
                 self._touched.add(id_)
 
     def _keep_ledger(self, now: float) -> None:

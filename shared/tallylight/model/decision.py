@@ -30,6 +30,7 @@ _CHANGES_BY: dict[Status, dict[Source | None, str]] = {
     Status.WORKING: {
         Source.PROTOCOL: "its next report, its exit, or {fuse} without report and visible output",
         Source.REGISTRY: "its status file, a newer report of its own, or its exit",
+        Source.PROCESS: "its answer ends, a dialog on its screen, a better source, or its exit",
         Source.TITLE: "its title, a dialog on its screen, its exit, or {stale} of silence",
         Source.SCREEN: "another screen, a better source, its exit, or {stale} without any change",
         Source.HEURISTIC: "{silence} without visible output, a sign on its screen, or a better source",

@@ -28,10 +28,12 @@ class Source(enum.IntEnum):
     SHELL = 4
     PROGRESS = 5
     TITLE = 6
+    #: What its connections and its children show that it does.
+    PROCESS = 7
     #: How a turn ended, by the agent's own record of its session.
-    RECORD = 7
-    REGISTRY = 8
-    PROTOCOL = 9
+    RECORD = 8
+    REGISTRY = 9
+    PROTOCOL = 10
 
     @property
     def word(self) -> str:

@@ -31,8 +31,8 @@ class Timing:
         """
         For how long work that *source* reports counts without another report and visible output; 0 for ever.
 
-        A status file is read all the time and says the same until it says otherwise: it does not fade while read.
+        A status file and a process are read all the time and say the same until they say otherwise: these do not fade.
         """
-        if source is Source.REGISTRY:
+        if source in (Source.REGISTRY, Source.PROCESS):
             return 0.0
         return self.fuse_s if source is Source.PROTOCOL else self.stale_s

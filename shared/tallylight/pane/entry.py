@@ -70,6 +70,7 @@ def pane_entry(
         outcome=pane.outcome,
         diffstat=pane.diffstat,
         limited_until=pane.limited_until,
+        unanswered_since=_until(pane.unanswered, epoch),
         cost=details.cost,
         strange_record=is_strange,
         background=report.background,

@@ -71,7 +71,8 @@ def _rest(found: Answers, decision: Decision) -> AnswerEntry:
 
 def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
     report = claim.report
-    *names, last = (source.word for source in contradictors(column, fact))
+    others = (one for one in contradictors(column, fact) if one is not Source.PROCESS or not claim.tells_turns)
+    *names, last = (source.word for source in others)
     if len(names) >= _MANY:
         names, last = [], f"any source{'' if last == Source.HEURISTIC.word else ' but silence'}"
     changes = f"{', '.join(names)} or {last} disagrees" if names else f"{last} disagrees"

@@ -23,6 +23,7 @@ from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.records import limits
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader, clean_title
+from tallylight.evidence.traffic import Sample
 from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.beside import Changes
@@ -39,6 +40,7 @@ from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.package import PackageRequest, package_of
+from tallylight.pane.process_watch import ProcessWatch
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
 from tallylight.pane.screen_looks import ScreenLooks
@@ -53,7 +55,7 @@ from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 #: Whose word a replay has from the tape: the rest it reads from screens and titles again.
-_READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.NOTIFICATION)
+_READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFICATION)
 _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 #: What keeps its sessions from the terminal around them, by the names of its program.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
@@ -107,6 +109,8 @@ class Pane:
         self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
         #: The program in the foreground, if no agent file names it.
         self.unknown = UnknownWatch()
+        #: What the processes of that in the foreground do.
+        self.processes = ProcessWatch(self.tracker)
         self._title = ""
         #: The title in words, without glyphs and spinners.
         self.clean_title = ""
@@ -230,6 +234,11 @@ class Pane:
         return self._told_until or self.decision.limited_until
 
     @property
+    def unanswered(self) -> float | None:
+        """Since when the model has not answered an agent that works, if that is late."""
+        return self.processes.unanswered if self.decision.status is Status.WORKING else None
+
+    @property
     def outcome(self) -> str:
         """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
         decision, transcript = self.decision, self.transcript
@@ -277,6 +286,20 @@ class Pane:
         else:
             self.own_files.answered(request, found, now)
 
+    @isolates_faults("its processes")
+    def sampled(self, run: tuple[int, int], sample: Sample, now: float) -> None:
+        """What a worker has read of the process of *run* and those below it."""
+        watch, program = self.processes, self.unknown.program
+        if watch.process is None or watch.process.run != run:
+            return  # another program has come to the foreground since
+        watch.take(sample, now)
+        if program is not None and program.agent is None:
+            program.talks = watch.traffic.is_known
+            if watch.traffic.has_asked:
+                program.asked()
+                self._judge(now)
+        watch.tell(now, is_asked=self.dialog is not None)
+
     @property
     def pace(self) -> Pace | None:
         """How much arrives and is read, if not everything was read recently."""
@@ -308,8 +331,14 @@ class Pane:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
             self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+            self._watch(found)
         if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
             self._command_ended(None, now)
+
+    def _watch(self, found: Identity) -> None:
+        """Have the processes watched of an agent of this machine, and of what may be one."""
+        is_wanted = not found.is_remote and (self._run is not None or self.unknown.program is not None)
+        self.processes.begin((found.leader or found.process) if is_wanted else None)
 
     def _is_dying(self) -> bool:
         """Whether the agent's process is there without its words, some milliseconds before it is a zombie."""
@@ -367,11 +396,13 @@ class Pane:
     @isolates_faults("an unknown program")
     def _look_for_signs(self, look: Look, now: float) -> None:
         self.unknown.look(look)
+        self.processes.look(look, now)
         self._judge(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
         self.tape.look(look, now)
+        self.processes.look(look, now)
         self._screen.take(look, self._run, now)
 
     def title(self, title: str, now: float) -> bool:

@@ -22,4 +22,5 @@ def view_of(pane: Pane, name: str) -> View:
         outcome=pane.outcome,
         diffstat=pane.diffstat,
         is_whole=pane.is_counted,
+        unanswered=pane.unanswered,
     )

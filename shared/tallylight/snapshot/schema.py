@@ -121,6 +121,7 @@ class Pane:
     muted_until: float = key(0.0, "end of the mute; 0 for none")
     waited_s: float = key(0.0, "seconds that it waited for you today")
     limited_until: float = key(0.0, "end of the agent's limit; 0 for none")
+    unanswered_since: float = key(0.0, "start of a request that the model has not answered for a minute; 0 for none")
     background: int = key(0, "number of running background tasks and subagents")
     said_per_s: int = key(0, "reports, titles and marks a second during a flood; else 0")
     read_per_s: int = key(0, "the part of them that is read")

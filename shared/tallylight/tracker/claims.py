@@ -92,6 +92,13 @@ class Claim:
         is_open = self.report.status is Status.IDLE and self.report.source is Source.SCREEN
         return self.is_over and not is_open and self.report.status not in (Status.BACKGROUND, Status.QUIET)
 
+    @property
+    def tells_turns(self) -> bool:
+        """Whether it is the agent's own word, by a source that tells when its turns begin, too."""
+        source = self.report.source
+        is_exact = self.begin is not None or self.report.status in (Status.WORKING, Status.WAITING)
+        return source in (Source.REGISTRY, Source.PROTOCOL) or (source is Source.RECORD and is_exact)
+
     def renewed(self, report: Report, at: float, told: int) -> None:
         """The source says the same *at* then, in the words of *report*."""
         self.report, self.at, self.told = report, at, told

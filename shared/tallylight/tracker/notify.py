@@ -48,6 +48,7 @@ _TELLS: dict[tuple[Status, Kind | None], str] = {
     (Status.DONE, None): "is done",
     (Status.LIMITED, None): "has used up its limit",
     (Status.DOWN, None): "vanished during its turn",
+    (Status.WORKING, None): "gets no answer from its model",
 }
 _DIGITS = re.compile(r"[0-9]+")
 #: How an agent advertises itself, up to the end of the sentence: `Tip: auto mode handles these prompts for you`.
@@ -63,8 +64,9 @@ class Settings:
     *quiet* are spans of the day, from and to in minutes after midnight, in which nothing is told, then or later; one
     may go over midnight. *command* is run instead of a notification, if there is one. *snooze_min* is how many minutes
     a snooze lasts that names none. *buttons*: whether a question that a notification shows whole can be answered there.
-    *delay_s*: for how many seconds it must have lasted. *mute*: names of projects that are never told of. *sounds*: the
-    sound of each status: a name of the desktop's sound theme, a file if there is a `/` in it, or `silent`.
+    *delay_s*: for how many seconds it must have lasted. *no_answer*: also of a model that does not answer. *mute*:
+    names of projects that are never told of. *sounds*: the sound of each status: a name of the desktop's sound theme, a
+    file if there is a `/` in it, or `silent`.
     """
 
     when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED})
@@ -74,6 +76,7 @@ class Settings:
     snooze_min: float = 15.0
     buttons: bool = True
     delay_s: float = 0.0
+    no_answer: bool = False
     mute: frozenset[str] = frozenset()
     sounds: Mapping[Status, str] = attrs.Factory(dict)
 
@@ -100,6 +103,8 @@ class View:
     outcome: str = ""
     diffstat: tuple[int, int] | None = None
     is_whole: bool = True
+    #: Since when the model of an agent that works has not answered, if that is late.
+    unanswered: float | None = None
 
 
 @attrs.frozen
@@ -196,7 +201,7 @@ class Notifier:
         """Look at one pane; say what is to be done about it."""
         pane = self._panes.setdefault(id_, _Pane())
         _time_turn(pane, view.decision)
-        need = self._need(pane, view.decision, now)
+        need = self._need(pane, view, now)
         is_over = need is not None and need.look(view, now)
         is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
         if view.visible or view.snoozed or is_stale:
@@ -243,13 +248,17 @@ class Notifier:
         """The pane is gone."""
         return _withdraw(id_, self._panes.pop(id_, _Pane()))
 
-    def _need(self, pane: _Pane, decision: Decision, now: float) -> _Need | None:
+    def _need(self, pane: _Pane, view: View, now: float) -> _Need | None:
         """The need of the pane at this moment: the one before, if it is still that, or is again right after its end."""
-        need, status = pane.need, decision.status
-        if need is not None and (status, decision.since) != (need.status, need.since):
+        decision, need = view.decision, pane.need
+        status, since = decision.status, decision.since
+        is_wanted = status in self.settings.when
+        if status is Status.WORKING and view.unanswered is not None:
+            is_wanted, since = self.settings.no_answer, view.unanswered
+        if need is not None and (status, since, is_wanted) != (need.status, need.since, True):
             pane.last, pane.ended, need = need, now, None
-        if need is None and status in self.settings.when:
-            need, last = _Need(status, decision.since, now), pane.last
+        if need is None and is_wanted:
+            need, last = _Need(status, since, now), pane.last
             need.changes_to(decision)
             if (
                 last is not None
@@ -257,7 +266,7 @@ class Notifier:
                 and last.status is status
                 and not last.changes_to(decision)
             ):
-                last.since, last.was_seen, last.was_snoozed = decision.since, False, False
+                last.since, last.was_seen, last.was_snoozed = since, False, False
                 need = last
         pane.need = need
         return need

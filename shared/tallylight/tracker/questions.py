@@ -26,15 +26,17 @@ class View:
     last_output: float | None
     is_explicit: bool
 
-    def refusal(self, claim: Claim, deadlines: list[float]) -> str:
+    def refusal(self, claim: Claim, claims: Mapping[Source, Claim], deadlines: list[float]) -> str:
         """
-        Why *claim* has no vote; nothing if it has one: *deadlines* gets until when.
+        Why *claim* has no vote among *claims*; nothing if it has one: *deadlines* gets until when.
 
         Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
         """
         source = claim.report.source
         if self.is_explicit and source in GUESSES:
             return "explicit wins: the agent reports its own status"
+        if source is Source.PROCESS and any(other.tells_turns for other in claims.values()):
+            return "the agent tells its turns itself"
         fades_s = self.timing.fades_s(source)
         if claim.report.status is not Status.WORKING or not fades_s:
             return ""
@@ -69,7 +71,7 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     found, voters = Answers(claims), []
     words: tuple[list[Word], list[Word], list[Word]] = ([], [], [])
     for source, claim in claims.items():
-        if refusal := view.refusal(claim, found.deadlines):
+        if refusal := view.refusal(claim, claims, found.deadlines):
             found.refusals[source] = refusal
             continue
         voters.append(claim)

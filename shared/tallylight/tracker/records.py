@@ -18,7 +18,15 @@ from tallylight.tracker.claims import Claim
 from tallylight.tracker.table import STANDS_S
 
 #: What said something of the pane before its agent said goodbye by a richer source.
-_POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
+_POORER = (
+    Source.RECORD,
+    Source.PROCESS,
+    Source.TITLE,
+    Source.PROGRESS,
+    Source.NOTIFICATION,
+    Source.SCREEN,
+    Source.HEURISTIC,
+)
 #: Who tells each dialog once, and what it is about with it.
 _EXACT = (Source.RECORD, Source.REGISTRY)
 

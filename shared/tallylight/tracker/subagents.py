@@ -43,7 +43,7 @@ def survey(
 def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> tuple[Status, float] | None:
     if len(claims) == 1:  # as there may be hundreds
         (claim,) = claims.values()
-        return None if view.refusal(claim, deadlines) else (claim.status, claim.since)
+        return None if view.refusal(claim, claims, deadlines) else (claim.status, claim.since)
     found = answers(claims, view)
     deadlines += found.deadlines
     shown = light(found)

@@ -24,6 +24,7 @@ screen       2/2   2/2   2/2   1/2   2/2   2/2   2/2    2/2   2/2   2
 notification 2/2   2/2   2/3   -     2/2   2/2   2/2    -     -     2
 progress     2/2   2/3   2/2   -     2/2   2/1   2/2    -     2/2   1
 title        3/3   3/3   3/3   -     3/2   2/1   3/3    3/3   2/2   1
+process      3/3   -     -     -     3/1   -     -      -     -     0
 record       4/2   4/2   4/2   -     4/2   4/2   4/2    4/4   4/4   4
 registry     4/4   4/3   4/4   -     4/4   4/4   4/4    4/4   4/4   4
 protocol     5/3   5/3   5/3   -     5/3   5/3   5/3    5/3   -     5
@@ -53,8 +54,9 @@ LET_STAND = frozenset(
 )
 #: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
 OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
-#: Who, when it says the same again, tells of now: a report is an event, and so is what a screen shows of an end.
-EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status}) | {
+#: Who, when it says the same again, tells of now: a report is an event, and so are a request of a process and what a
+#: screen shows of an end.
+EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status} | {(Source.PROCESS, Status.WORKING)}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
 }
 

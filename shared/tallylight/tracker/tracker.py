@@ -32,7 +32,7 @@ ADOPT_S = 2.0
 SEEN = "; seen"
 #: Who knows nothing of an agent's prompt.
 _GUESSES = (None, Source.SHELL, Source.HEURISTIC)
-_FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
+_FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.SCREEN)
 
 
 def says_nothing() -> tuple[str, bool]:
@@ -116,6 +116,11 @@ class Tracker:
     def is_told(self) -> bool:
         """Whether something of the pane stands that an agent said by a protocol."""
         return Source.PROTOCOL in self._records.own
+
+    @property
+    def tells_turns(self) -> bool:
+        """Whether the agent tells its turns itself."""
+        return any(claim.tells_turns for claim in self._records.own.values())
 
     @property
     def wants_output(self) -> bool:

@@ -14,7 +14,7 @@ from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.beside import signed
-from tallylight.ui.layout import GAP, ago, countdown
+from tallylight.ui.layout import GAP, ago, countdown, duration
 
 #: Cells of a bar, where there is room for one.
 BAR = 6
@@ -61,6 +61,12 @@ def limit(pane: Pane, now: float) -> str:
 def time_left(pane: Pane, now: float) -> str:
     """How long a limit yet stops it: `2 h 14`; nothing for none."""
     return countdown(pane.limited_until - now)[0] if pane.limited_until > now else ""
+
+
+def unanswered(pane: Pane, now: float) -> str:
+    """How long its model has not answered: `no answer from the model for 2 min`; nothing if it has, or soon may."""
+    since = pane.unanswered_since if pane.status is Status.WORKING else 0.0
+    return f"no answer from the model for {duration(now - since)}" if since else ""
 
 
 def clock(at: float, now: float) -> str:

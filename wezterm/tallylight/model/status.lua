@@ -53,9 +53,10 @@ M.RANKS = {
   shell = 4,
   progress = 5,
   title = 6,
-  record = 7,
-  registry = 8,
-  protocol = 9,
+  process = 7,
+  record = 8,
+  registry = 9,
+  protocol = 10,
 }
 
 ---@type table<tallylight.Status, string>

@@ -132,6 +132,7 @@ class Session(BaseModel):
     outcome: Reply = Field(description="when done: the last sentence of its reply, or its final question")
     diffstat: tuple[int, int] | None = Field(description="when done: uncommitted lines added and removed there")
     limited_until: float = Field(description="end of the agent's limit; 0 for none")
+    unanswered_since: float = Field(description="start of a request without an answer for a minute; 0 for none")
     queued: Clean = Field(description="the text that waits to be typed, one line")
     queued_until: float = Field(description="end of the limit that it waits for; 0 for none")
     unsent: Clean = Field(description="why it was dropped")

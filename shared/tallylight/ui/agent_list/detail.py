@@ -113,6 +113,7 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     known = (
         details.queued(pane, state.now),
         details.limit(pane, state.now),
+        details.unanswered(pane, state.now),
         says,
         pane.reply,
         details.doing(pane),

@@ -90,7 +90,7 @@ def said(row: Row, state: State) -> Said:
     elif needs(row, now):
         before += [details.asked_of(pane, now), pane.detail if pane.detail not in text else ""]
     else:
-        before.append(pane.doing)
+        before += [details.unanswered(pane, now), pane.doing]
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
     return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))

@@ -66,7 +66,12 @@ function what(session) {
   const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
   const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
   const [asked] = others(session);
-  return [queued(session), limit(until), asked, said, more].filter(Boolean).join(" · ");
+  return [queued(session), limit(until), unanswered(session), asked, said, more].filter(Boolean).join(" · ");
+}
+
+// How long its model has not answered; nothing if it has, or soon may.
+function unanswered({ status, unanswered_since: since }) {
+  return status === "working" && since ? `no answer from the model for ${age(since)}` : "";
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.

@@ -1,0 +1,138 @@
+"""
+The connections of process trees, read from `/proc` and the kernel (`sock_diag`), as samples for `evidence.traffic`.
+
+All sockets of the machine are dumped only when a tree has one that is not known; each that is known is looked up.
+Without netlink, and of processes of somebody else's, there is nothing to see.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from tallylight.evidence import sock_diag
+from tallylight.evidence.procfs import ProcTable
+from tallylight.evidence.sock_diag import Tcp
+from tallylight.evidence.traffic import Connection, Sample
+
+#: Open files of a process, and TCP sockets of a tree, that are looked at.
+MAX_FILES, MAX_SOCKETS = 256, 64
+#: A tree is read again after so many seconds.
+TREE_S = 1.0
+#: A socket that is not connected is looked for again after one look, and each time after twice as many, up to these.
+MAX_WAIT = 64
+_SOCKET = "socket:["
+#: What the kernel calls the protocol of a socket: https://man7.org/linux/man-pages/man7/xattr.7.html
+_PROTOCOL, _TCP = "system.sockprotoname", b"TCP"
+
+
+@attrs.define(eq=False)
+class Tree:
+    """The process *pid* with those below it, as far as it was looked at by now."""
+
+    table: ProcTable
+    pid: int
+    #: The processes, each with its start in monotonic seconds; and when they were read.
+    _processes: dict[int, float] = attrs.field(factory=dict)
+    _read_at: float = float("-inf")
+    #: Its sockets by their inodes: whether that is one of TCP; what is known of those; and where that is nothing, in
+    #: how many looks to try again, and how many it was the last time.
+    _is_tcp: dict[str, bool] = attrs.field(factory=dict)
+    _known: dict[int, Tcp] = attrs.field(factory=dict)
+    _waits: dict[int, tuple[int, int]] = attrs.field(factory=dict)
+
+    def read(self, now: float) -> bool:
+        """Read which sockets it has; whether there is one to be looked for among all."""
+        if now - self._read_at >= TREE_S:
+            self._read_at = now
+            booted = now - time.clock_gettime(time.CLOCK_BOOTTIME)
+            tick = os.sysconf("SC_CLK_TCK")
+            below = self.table.descendants(self.pid)
+            self._processes = {self.pid: 0.0, **{one.pid: booted + one.start / tick for one in below}}
+        found = {inode: path for pid in self._processes for inode, path in _sockets(pid)}
+        self._is_tcp = {
+            inode: self._is_tcp[inode] if inode in self._is_tcp else _is_tcp(path) for inode, path in found.items()
+        }
+        present = [int(inode) for inode, is_tcp in self._is_tcp.items() if is_tcp][:MAX_SOCKETS]
+        self._known = {inode: self._known[inode] for inode in present if inode in self._known}
+        self._waits = {inode: self._waits.get(inode, (0, 0)) for inode in present if inode not in self._known}
+        return any(left == 0 for left, _ in self._waits.values())
+
+    @property
+    def connected(self) -> list[Tcp]:
+        """The connections that are known."""
+        return [one for one in self._known.values() if one.port]
+
+    def told(self, every: dict[int, Tcp] | None, now: dict[int, Tcp]) -> None:
+        """Its sockets: among *every* one there is, if they were asked for, else as they are *now*."""
+        self._known = {inode: now.get(inode, one) for inode, one in self._known.items() if not one.port or inode in now}
+        for inode, (left, last) in list(self._waits.items()):
+            if every is None:
+                self._waits[inode] = left - 1, last
+            elif inode in every:
+                self._known[inode] = every[inode]
+                del self._waits[inode]
+            else:
+                wait = min(MAX_WAIT, 2 * last or 1)
+                self._waits[inode] = wait, wait
+
+    def sample(self, at: float) -> Sample:
+        """Its connections to others."""
+        own = {one.near for one in self.connected}
+        return Sample(
+            at,
+            tuple(
+                Connection(
+                    one.inode,
+                    one.sent,
+                    one.received,
+                    at - one.sent_ago,
+                    at - one.received_ago,
+                    one.port,
+                    one.is_over,
+                    one.far,
+                )
+                for one in self.connected
+                if one.far not in own
+            ),
+            tuple(start for pid, start in self._processes.items() if pid != self.pid),
+        )
+
+
+def look(trees: Sequence[Tree]) -> list[Sample]:
+    """A sample of each tree."""
+    is_new = [tree.read(time.monotonic()) for tree in trees]
+    now = {one.inode: one for one in sock_diag.looked_up(one for tree in trees for one in tree.connected)}
+    every = sock_diag.tcp_sockets() if any(is_new) else None
+    at = time.monotonic()
+    for tree in trees:
+        tree.told(every, now)
+    return [tree.sample(at) for tree in trees]
+
+
+def _sockets(pid: int) -> Iterator[tuple[str, str]]:
+    """The inodes of the sockets that a process has open, each with the path to it."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        numbers = os.listdir(folder)[:MAX_FILES]  # noqa: PTH208 - names, not paths
+    except OSError:
+        return
+    for number in numbers:
+        path = f"{folder}/{number}"
+        try:
+            to = os.readlink(path)  # noqa: PTH115
+        except OSError:
+            continue
+        if to.startswith(_SOCKET):
+            yield to[len(_SOCKET) : -1], path
+
+
+def _is_tcp(path: str) -> bool:
+    """Whether the socket at *path* is one of TCP, or that is not told."""
+    try:
+        return os.getxattr(path, _PROTOCOL).startswith(_TCP)
+    except OSError:
+        return True

@@ -1,0 +1,267 @@
+"""
+What a process does, by the connections of its tree: whether it asks a model and is answered. Linux only.
+
+Every coding agent sends the whole conversation to its model when a turn begins and after each tool, and reads a stream
+back. `Sample`s of one tree go in, four facts come out:
+
+1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn.
+2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
+   first bytes are no stream; and a stream that pauses goes on while the screen moves.
+3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
+4. Quiet says nothing: what cannot be seen is unknown, never at rest.
+
+After `MOST_S` nothing is believed of a request. A few bytes now and then keep a connection alive and are no answer, and
+what only comes in is no turn. Pure: samples have their time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Container
+from typing import NamedTuple
+
+import attrs
+
+#: Bytes of a burst that are a request; and by how many more the first one over TLS, whose greeting may be that long.
+REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
+#: A burst goes on until so many seconds have passed without anything sent, and is counted over so many.
+GAP_S, BURST_S = 1.0, 2.0
+#: How near in time, in seconds, a change at the end of the screen is to a request of a turn.
+SCREEN_S = 1.5
+#: A request so short a time after all that held, in seconds, is one of the same turn: the screen need not change.
+GOES_ON_S = 2.0
+#: Bytes come so short a time ago, in seconds, if an answer streams in.
+STREAM_S = 0.75
+#: So few bytes are the beginning of an answer. After it, and in the middle of one, it pauses for so many seconds.
+OPENING, PAUSE_S = 700, 12.0
+#: The screen moves that changed so often within so many seconds.
+MOVES, MOVES_S = 2, 1.5
+#: So few bytes after so many seconds without any keep a connection alive.
+ALIVE, ALIVE_S = 128, 2.0
+#: A few bytes sent while a request is unanswered take it back, if nothing comes for so many seconds.
+CANCEL_S = 1.0
+#: So long after the first look, in seconds, it may start: it asks for more than answers.
+START_S = 5.0
+#: A child counts that has lived for so many seconds; and nothing is believed for longer than this.
+CHILD_S, MOST_S = 0.5, 600.0
+#: From when on a request that is not answered is worth a word, in seconds.
+LATE_S = 60.0
+#: One that follows within so many seconds is a retry.
+RETRIES_S = 45.0
+#: Changes of the screen, and models, that are remembered.
+_CHANGES, _MODELS = 16, 64
+
+
+class Connection(NamedTuple):
+    """A connection at one moment: *id* names it; times are monotonic seconds, *port* is that of *far*."""
+
+    id: object
+    sent: int
+    received: int
+    sent_at: float
+    received_at: float
+    port: int = 0
+    is_over: bool = False
+    #: The other end.
+    far: object = None
+
+
+class Sample(NamedTuple):
+    """The connections of one tree to others at monotonic *at*, and when each process below its first one started."""
+
+    at: float
+    connections: tuple[Connection, ...] = ()
+    children: tuple[float, ...] = ()
+
+
+@attrs.define
+class _Line:
+    """One connection over time."""
+
+    sent: int = 0
+    received: int = 0
+    received_at: float = -math.inf
+    port: int = 0
+    #: The burst that is being sent, or was: its bytes, its beginning and its end, and whether it is a request.
+    burst: int = 0
+    begun_at: float = -math.inf
+    ended_at: float = -math.inf
+    is_first: bool = True
+    is_request: bool = False
+    #: When the last request was sent, and whether the screen changed with it.
+    asked_at: float | None = None
+    is_turn: bool = False
+    #: Bytes of its answer, and when the last of them came.
+    answer: int = 0
+    arrived_at: float = -math.inf
+    #: When a few bytes were sent while nothing had come.
+    cancelled_at: float = math.inf
+    is_over: bool = False
+    far: object = None
+
+    def take(self, found: Connection) -> None:
+        """What was sent and has come in since."""
+        grown, came, self.port = found.sent - self.sent, found.received - self.received, found.port
+        self.far = found.far
+        if came > 0 and found.received_at < found.sent_at:
+            self._came(came, found.received_at)
+            came = 0
+        if grown > 0:
+            self._grew(grown, found.sent_at)
+        if came > 0:
+            self._came(came, found.received_at)
+        self.sent, self.received, self.is_over = found.sent, found.received, found.is_over
+
+    def _grew(self, grown: int, at: float) -> None:
+        if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
+            self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
+        self.burst, self.ended_at = self.burst + grown, at
+        least = REQUEST + (GREETING if self.is_first and self.port == TLS_PORT else 0)
+        if self.is_request:
+            self.asked_at = at
+        elif self.burst >= least:
+            self.is_request, self.is_turn, self.asked_at = True, False, at
+            self.answer, self.cancelled_at = 0, math.inf
+        elif self.asked_at is not None and not self.answer:
+            self.cancelled_at = min(self.cancelled_at, at)
+
+    def _came(self, came: int, at: float) -> None:
+        is_alive = came <= ALIVE and at - self.received_at > ALIVE_S
+        self.received_at, self.cancelled_at = at, math.inf
+        if self.asked_at is not None and not is_alive:
+            self.answer, self.arrived_at = self.answer + came, at
+
+    def is_open(self, now: float) -> bool:
+        """Whether its request is still believed in."""
+        return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
+
+    def says(self, now: float, *, moves: bool, opens: bool) -> str:
+        """Which fact holds of it; nothing if none does. *moves*: the screen does. *opens*: few bytes do not end it."""
+        if not self.is_open(now) or self.is_over:
+            return ""
+        if not self.answer:
+            return UNANSWERED
+        quiet = now - self.arrived_at
+        pauses = (moves or (opens and self.answer < OPENING)) and quiet < PAUSE_S
+        return ANSWERED if pauses or quiet <= STREAM_S else ""
+
+
+UNANSWERED, ANSWERED, CHILD = "its request is unanswered", "an answer comes in", "a process that it started works"
+
+
+class Fact(NamedTuple):
+    """A rule that holds, since a monotonic time."""
+
+    rule: str
+    since: float
+
+
+@attrs.define
+class Traffic:
+    """One tree over time. *now* is monotonic seconds."""
+
+    #: Whether the tree has had a connection.
+    is_known: bool = False
+    _lines: dict[object, _Line] = attrs.field(factory=dict)
+    #: When it was looked at first.
+    _first_at: float = math.inf
+    _children: tuple[float, ...] = ()
+    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_CHANGES))
+    #: Where an answer of a turn has come from.
+    _models: set[object] = attrs.field(factory=set)
+    #: The end of the last screen that was looked at.
+    _end: object = None
+    #: When the last request of a turn was sent, and when something last held.
+    _begun_at: float | None = None
+    _held_at: float = -math.inf
+    #: Since when the requests are unanswered, and when one of them last was.
+    _unanswered: float | None = None
+    _silent_at: float = -math.inf
+    #: When the last byte of an answer came.
+    _arrived_at: float = -math.inf
+
+    def is_pending(self, now: float) -> bool:
+        """Whether a request may be seen to be one of a turn, or the screen has just changed."""
+        changed = bool(self._changes) and now - self._changes[-1] <= 2 * SCREEN_S
+        asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
+        return changed or any(at is not None and now - at <= 2 * SCREEN_S for at in asked)
+
+    def look(self, end: object, now: float) -> None:
+        """The *end* of the screen, to be compared with that of the last look."""
+        if end != self._end:
+            if self._end is not None:
+                self._changes.append(now)
+            self._end = end
+
+    def take(self, sample: Sample) -> None:
+        """What the tree has open now."""
+        for found in sample.connections:
+            line = self._lines.get(found.id)
+            if line is None:
+                line = self._lines[found.id] = _Line()
+                if self._first_at == math.inf and sample.at - found.sent_at > GAP_S:
+                    line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
+            line.take(found)
+            self._arrived_at = max(self._arrived_at, line.arrived_at)
+            if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
+                self._models.add(line.far)
+        present = {found.id for found in sample.connections}
+        self._lines = {id_: line for id_, line in self._lines.items() if id_ in present}
+        self.is_known |= bool(present)
+        self._first_at, self._children = min(self._first_at, sample.at), sample.children
+
+    def fact(self, now: float, *, is_running: bool = False) -> Fact | None:
+        """The fact that holds; *is_running*: the agent says itself that its turn runs. Quiet says nothing."""
+        for line in self._lines.values():
+            self._judge(line, is_running=is_running)
+        moves = sum(now - at <= MOVES_S for at in self._changes) >= MOVES
+        turns = [line for line in self._lines.values() if line.is_turn]
+        said = [(line.says(now, moves=moves, opens=self._opens(line)), line.asked_at or now) for line in turns]
+        words = {word for word, _ in said}
+        self._mind(words, [at for word, at in said if word == UNANSWERED], now)
+        if self._begun_at is None:
+            return None
+        rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_child(now)
+        if not rules:
+            return None
+        self._held_at = now
+        return Fact(rules[0], self._begun_at)
+
+    def _judge(self, line: _Line, *, is_running: bool) -> None:
+        """Whether the request on *line* is one of a turn."""
+        asked = line.asked_at
+        if line.is_turn or asked is None:
+            return
+        goes_on = asked - self._held_at <= GOES_ON_S and (not self._models or line.far in self._models)
+        if is_running or goes_on or any(abs(at - asked) <= SCREEN_S for at in self._changes):
+            line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
+
+    def _opens(self, line: _Line) -> bool:
+        """Whether *line* may lead to a model: to one that has streamed, if any has, and not just after the start."""
+        is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
+        return not is_early and (not self._models or line.far in self._models)
+
+    def _mind(self, said: Container[str], silent: list[float], now: float) -> None:
+        """Since when the model does not answer: what is asked again after a while was not answered before."""
+        if ANSWERED in said or now - self._silent_at > RETRIES_S:
+            self._unanswered = None
+        if silent:
+            self._silent_at = now
+            self._unanswered = min(silent) if self._unanswered is None else self._unanswered
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether there was a request of a turn."""
+        return self._begun_at is not None
+
+    def unanswered_since(self, now: float) -> float | None:
+        """Since when a request of the turn is unanswered; None while that is not late."""
+        since = self._unanswered
+        return since if since is not None and now - since >= LATE_S else None
+
+    def _has_child(self, now: float) -> bool:
+        began = max(self._arrived_at, self._begun_at or self._arrived_at)
+        if now - began >= MOST_S:
+            return False
+        return any(started > began and now - started >= CHILD_S for started in self._children)

@@ -1,0 +1,89 @@
+"""
+What the processes of a pane's program do, as a worker samples them: when to do that, and what to report of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import attrs
+
+from tallylight.evidence.process import Process
+from tallylight.evidence.screen import Look
+from tallylight.evidence.traffic import Fact, Sample, Traffic
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.tracker.tracker import Tracker
+
+#: Seconds between two samples: while something goes on, while the agent tells its turns itself, of a program without
+#: connections, and of one at rest.
+OFTEN_S, TOLD_S, WITHOUT_S, SELDOM_S = 0.4, 2.0, 1.0, 10.0
+#: Rows of the end of the screen that are compared.
+_ROWS = 16
+
+
+@attrs.define
+class ProcessWatch:
+    """The processes of one pane, for its *tracker*. *now* is monotonic seconds."""
+
+    tracker: Tracker
+    process: Process | None = None
+    traffic: Traffic = attrs.field(factory=Traffic)
+    #: Since when the model does not answer, if that is late.
+    unanswered: float | None = None
+    _at: float = -math.inf
+    #: What holds, and what was told of it.
+    _fact: Fact | None = None
+    _said: Report | None = None
+
+    def begin(self, process: Process | None) -> None:
+        """The program that is watched is *process* with all below it; None for none."""
+        run = process.run if process is not None else None
+        if run != (self.process.run if self.process is not None else None):
+            self.traffic, self._at, self.unanswered = Traffic(), -math.inf, None
+            self._fact = self._said = None
+        self.process = process
+
+    def due(self, now: float) -> bool:
+        """Whether to take a sample now."""
+        return self.process is not None and now - self._at >= self._pause(now)
+
+    def _pause(self, now: float) -> float:
+        tracker = self.tracker
+        if tracker.tells_turns:
+            return TOLD_S if tracker.decision.status is Status.WORKING else SELDOM_S
+        if self._said is None and not self.traffic.is_pending(now):
+            return SELDOM_S
+        return OFTEN_S if self.traffic.is_known else WITHOUT_S
+
+    def look(self, look: Look, now: float) -> None:
+        """The screen; where the cursor is, a person types."""
+        last = len(look.lines)
+        while last and not look.lines[last - 1].strip():
+            last -= 1
+        first = max(0, last - _ROWS)
+        rows = list(look.lines[first:last])
+        if look.cursor_visible and first <= look.cursor_row < last:
+            del rows[look.cursor_row - first]
+        self.traffic.look(rows, now)
+
+    def take(self, sample: Sample, now: float) -> None:
+        """A worker has taken *sample*."""
+        self._at = now
+        tracker = self.tracker
+        works = tracker.decision.status is Status.WORKING
+        self.traffic.take(sample)
+        self._fact = self.traffic.fact(now, is_running=works and tracker.tells_turns)
+        before, self.unanswered = self.unanswered, self.traffic.unanswered_since(now) if works else None
+        if self.unanswered != before:
+            tracker.touch()
+
+    def tell(self, now: float, *, is_asked: bool) -> None:
+        """Tell what holds as of the last sample. *is_asked*: a dialog is on the screen, and wins."""
+        fact, said = self._fact, self._said
+        if fact is None and said is not None:
+            self._said = None
+            self.tracker.report(Report(source=Source.PROCESS, status=None), now)
+        elif fact is not None and not is_asked:
+            self._said = Report(source=Source.PROCESS, status=Status.WORKING, rule=fact.rule)
+            self.tracker.report(self._said, now, fact.since)

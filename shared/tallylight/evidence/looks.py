@@ -130,7 +130,7 @@ class ScreenReader:
 
     def _is_text(self, dialog: Dialog, look: Look) -> bool:
         """Whether a question in a row is but the end of a text."""
-        if dialog.is_known or dialog.is_list or dialog.place is None:
+        if dialog.is_known or dialog.is_list or dialog.place is None or dialog.place.asks != look.cursor_row:
             return False
         beyond = look.cursor_column - width(look.lines[dialog.place.asks].rstrip())
         is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)

@@ -373,18 +373,14 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
-    return {
+    return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
-        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
         "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
-        "a box below": _is_box_below(rows, offer.starts[-1]),
         "the cursor in an input below": cursor_row in inputs,
-        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
         "a sign of work": any(_SPINNER.match(text) or _is_work(text) for text in texts),
         "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
         "the cursor is hidden": cursor_row is None,
@@ -395,6 +391,15 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
 def _is_work(text: str) -> bool:
     """Whether *text* names the key that stops work, and none that takes a choice."""
     return _WORK.search(text) is not None and not KEYS_HINT.match(text)
+
+
+def _signs_of_boxes(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> dict[str, bool]:
+    return {
+        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
+        "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
+        "a box below": _is_box_below(rows, offer.starts[-1]),
+        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
+    }
 
 
 def _is_said(row: Row) -> bool:

@@ -24,6 +24,8 @@ from collections.abc import Callable, Sequence
 
 from tallylight.evidence.choices import (
     KEYS_HINT,
+    NO,
+    YES,
     Choices,
     buttons,
     choices_in_columns,
@@ -58,6 +60,13 @@ _PERMISSION = re.compile(
 )
 #: What heads a list of settings, such as `Select Permission Mode`.
 _SETTING = re.compile(r"(?:select|choose|pick) ", re.IGNORECASE)
+#: What heads a menu of settings: what is to be set, in a few words and without an end.
+_OF_SETTINGS = re.compile(
+    r"(?:[>?▸] )?(?:(?:select|choose|pick|switch|change|update|set|manage|resume|search) )?(?:[\w-]+ ){0,4}"
+    r"(?:models?|themes?|editors?|settings|permissions|modes?|sessions?|providers?|effort|methods?|styles?|languages?|"
+    r"accounts?|agents?|servers?|plugins?|history|tree|preferences|configuration|config)(?: \(.{1,40}\)|:)?",
+    re.IGNORECASE,
+)
 #: A field that filters the choices below it, with what was typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
 #: Rows above the choices, or above such a field, at the most: the nearest one with text counts.
@@ -218,8 +227,12 @@ def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list
 
 
 def _own(row: Row) -> str:
-    """The text of *row*, less what another panel shows beside it; the part that asks, if one does."""
-    parts = _PANEL.split(row.text)
+    return _own_text(row.text)
+
+
+def _own_text(text: str) -> str:
+    """A row, less what another panel shows beside it; the part that asks, if one does."""
+    parts = _PANEL.split(text)
     return next((part for part in parts if _asks(part)), parts[0])
 
 
@@ -262,6 +275,16 @@ def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
     text = clean_line(" ".join(texts))
     inside = _ASKS_INSIDE.match(text) if not _asks(text) else None
     return inside[0] if inside is not None else text
+
+
+def is_of_settings(dialog: Dialog) -> bool:
+    """Whether *dialog* is headed by what is to be set, as an agent's own menus are, and wants no consent."""
+    if dialog.is_known or dialog.kind is Kind.AUTH or not dialog.is_list:
+        return False
+    labels = [choice.label for choice in dialog.choices]
+    is_answered = any(map(YES.search, labels)) and any(map(NO.search, labels))
+    heads = (dialog.question, *dialog.lines[:1])
+    return not is_answered and any(_OF_SETTINGS.fullmatch(_own_text(head)) for head in heads)
 
 
 def kind_of(text: str) -> Kind:

@@ -29,7 +29,7 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MIN_PRIORITY, MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
-from tallylight.evidence.dialogs import arrows, question_above, read_dialog, whole_question
+from tallylight.evidence.dialogs import arrows, is_of_settings, question_above, read_dialog, whole_question
 from tallylight.evidence.frame import NO_TOP, framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.structure import read_structure
@@ -52,7 +52,7 @@ _WORKS = re.compile(
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
 )
 _TIMED = re.compile(
-    r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,20}"
+    r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
     r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$",
     re.IGNORECASE,
 )
@@ -156,12 +156,24 @@ def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | 
 
 
 def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
-    """Whether *dialog* is above the input by which *best* is at rest: then it was answered."""
+    """
+    Whether *dialog* is above the input by which *best* is at rest: then it was answered.
+
+    Or it is the menu that *best* names by a row of its heading, and wants no consent.
+    """
     rule, place = best.rule, dialog.place
-    if rule is None or place is None or best.found.status is not Status.IDLE or best.found.is_menu:
+    if rule is None or place is None or best.found.status is not Status.IDLE:
         return False
-    rows = [row for row in screen.place(rule.where)[-rule.last :] if rule.lines and rule.lines[0].match(row.text)]
+    rows = [row for row in screen.place(rule.where)[-rule.last :] if any(line.match(row.text) for line in rule.lines)]
+    if best.found.is_menu:
+        first = min(place.starts, default=place.end)
+        return not _wants_consent(dialog) and any(place.top <= row.number < first for row in rows)
     return all(row.number >= place.end for row in rows)
+
+
+def _wants_consent(dialog: Dialog) -> bool:
+    """Whether *dialog* asks whether something may be done, and is no list of settings."""
+    return dialog.kind is Kind.PERMISSION and (dialog.question.endswith("?") or not is_of_settings(dialog))
 
 
 def _at_work(rows: Sequence[Row], best: _Read | None) -> _Read | None:

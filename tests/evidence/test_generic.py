@@ -44,10 +44,11 @@ CLASSES: dict[str, list[str]] = {
     "a question in a row": ["aider/permission-80", "aider/question-120"],
     "labels that are wrapped in a narrow terminal": ["copilot/permission-create-60", "claude/plan-approval-40"],
 }
-#: Dialogs that only their agent's file makes readable.
+#: Dialogs that only their agent's file, or their structure, makes readable.
 BY_FILE_ALONE = {
     "claude/agents-asks-120", "claude/agents-asks-45", "claude/agents-asks-80", "claude/auto-mode-120",
     "claude/auto-mode-45", "claude/auto-mode-80",
+    "copilot/menu-theme-80",
     "cline/permission-100", "cline/permission-edit-100", "cline/permission-tall-80", "cline/question-100",
     "cline/question-long-100",
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",

@@ -451,3 +451,33 @@ def test_what_a_command_of_the_person_shows_ends_nothing() -> None:
 
     assert words([report for report in told(eyes, summary, 12) if report.status])[-1:] == ["idle"]
     assert eyes.dialog is None
+
+
+RESTS = {
+    "claude": "idle-start-80", "codex": "idle-start-80", "cline": "idle-100", "kimi": "idle-100", "pi": "idle-100",
+    "vibe": "idle-100",
+}  # fmt: skip
+MENUS = [
+    f"{path.parent.name}/{path.stem}"
+    for path in sorted(SCREENS.rglob("menu-*.txt"))
+    if "shows: waiting/auth" not in path.read_text("utf-8") and path.stem != "menu-editor-80"  # scrolled
+]
+
+
+#: Those that show no heading, or that is above the screen.
+HEADLESS = {"claude/menu-theme-80", "copilot/menu-theme-80", "qwen/menu-model-80"}
+
+
+@each(("menu", "typed"), [*((menu, "") for menu in MENUS if menu not in HEADLESS), *((menu, "/x") for menu in MENUS)])
+def test_menus_of_settings(menu: str, typed: str) -> None:
+    """A menu that comes to an agent at rest, and wants no consent, is its person's, whatever key opened it."""
+    name = menu.partition("/")[0]
+    eyes = reader(name)
+    rest = screen(f"{name}/{RESTS.get(name, 'idle-80')}")
+    told(eyes, rest)
+    if typed:
+        row = f"❯ {typed}"
+        lines = [*rest.lines[: rest.cursor_row], row, *rest.lines[rest.cursor_row + 1 :]]
+        told(eyes, attrs.evolve(rest, lines=lines, cursor_column=len(row)), 1)
+
+    assert "waiting" not in " ".join(words(told(eyes, screen(menu))))

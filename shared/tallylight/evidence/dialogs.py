@@ -18,11 +18,14 @@ A chat that talks about such a dialog, a transcript, a log: below each of them i
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 
 from tallylight.evidence.choices import (
     KEYS_HINT,
+    NO,
+    YES,
     Choices,
     buttons,
     choices_in_columns,
@@ -57,6 +60,13 @@ _PERMISSION = re.compile(
 )
 #: What heads a list of settings, such as `Select Permission Mode`.
 _SETTING = re.compile(r"(?:select|choose|pick) ", re.IGNORECASE)
+#: What heads a menu of settings: what is to be set, in a few words and without an end.
+_OF_SETTINGS = re.compile(
+    r"(?:[>?▸] )?(?:(?:select|choose|pick|switch|change|update|set|manage|resume|search) )?(?:[\w-]+ ){0,4}"
+    r"(?:models?|themes?|editors?|settings|permissions|modes?|sessions?|providers?|effort|methods?|styles?|languages?|"
+    r"accounts?|agents?|servers?|plugins?|history|tree|preferences|configuration|config)(?: \(.{1,40}\)|:)?",
+    re.IGNORECASE,
+)
 #: A field that filters the choices below it, with what was typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
 #: Rows above the choices, or above such a field, at the most: the nearest one with text counts.
@@ -67,6 +77,19 @@ _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|s
 PAGER = re.compile(
     r"\(END\)|:$|.*\b(?<!\^)(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
+#: A question with more behind it, in one row.
+_ASKS_INSIDE = re.compile(r".{8,}\?(?= [A-Z])")
+#: What parts a row from another panel beside it, and columns right of what is asked where one may be.
+_PANEL = re.compile(r" {4,}| {2,}[│┃]")
+_BESIDE = 48
+#: A heading without a question mark, one that tells what to do, and one that only counts.
+_HEADING = re.compile(r"[A-Z][\w'’,/&-]*(?: [\w'’,/&()-]+){0,9}")
+_TOLD = re.compile(r"(?:please )?(?:choose|select|pick|enter|provide|specify|confirm|review|type)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b\d{1,2} ?(?:/|of) ?\d{1,2}\b")
+#: What is no heading: a list of choices.
+_CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
+#: How a message in a conversation begins.
+_MARKED = re.compile(r"[•●⏺✦◆■>›❯»✻✽⎿*-] ")
 #: Rows at the end to look at for that.
 _FOOT = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
@@ -142,7 +165,7 @@ def arrows(distance: int, *, is_sideways: bool = False) -> str:
 
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """The rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
-    top = asking = first
+    top = first
     for position in upwards(first, _ABOVE):
         row = rows[position]
         if row.is_edge:
@@ -151,22 +174,117 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
             continue
         if row.text:
             top = position
-            if asking == first and row.text.endswith("?"):
-                asking = position
-        elif top < first and position > 0 and not rows[position - 1].text:
+        elif top < first and position > 0 and _are_blank(rows[position - 1 : position + 1], rows[first - 1]):
             break
-    return top, asking if asking != first else top
+    return top, _asking(rows, top, first) if top < first else top
+
+
+def _are_blank(rows: Sequence[Row], beside: Row) -> bool:
+    """Whether *rows* are blank where the row *beside* is: in the same box or in none, and not in a quotation."""
+    return not any(row.text or row.is_boxed is not beside.is_boxed for row in rows)
+
+
+def _asking(rows: Sequence[Row], top: int, first: int) -> int:
+    """
+    The row between *top* and *first* that asks: the lowest question, else the heading.
+
+    Without a line across above it, a dialog ends at its heading: the rows above that are a conversation.
+    """
+    begin = _begin_of_frame(rows, top, first)
+    parts = _paragraphs(rows, top if begin is None else begin, first)
+    parts = [part for part in parts if not all(_CHOICE.match(rows[at].text) for at in part)] or parts
+    if not parts:
+        return top
+    own = parts if begin is not None else _own_parts(rows, parts)
+    for part, is_question in itertools.product(own, (_asks, _asks_inside)):
+        asking = next((at for at in reversed(part) if is_question(_own(rows[at]))), None)
+        if asking is not None:
+            return asking
+    if begin is not None:
+        return parts[-1][0]
+    named = [at for at in parts[0] if not _COUNTED.search(rows[at].text)] or parts[0]
+    return next((at for at in reversed(named) if _TOLD.match(rows[at].text)), named[0])
+
+
+def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
+    """The first row in the box of row *first*, or below a line across; None where there is neither."""
+    outside = next((at for at in upwards(first, first - top) if not rows[at].is_boxed), top - 1)
+    if first < len(rows) and rows[first].is_boxed and outside < first - 1:
+        return outside + 1
+    return top if top > 0 and rows[top - 1].is_edge else None
+
+
+def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list[int]]:
+    """Those of *parts* that are no conversation: a heading is the first one of its dialog, a message has a mark."""
+    if _is_heading(rows, parts[0]):
+        return parts[:1]
+    margin = min(rows[at].indent for at in parts[0])
+
+    def is_message(part: list[int]) -> bool:
+        return _MARKED.match(rows[part[0]].text) is not None and rows[part[0]].indent < margin
+
+    return [parts[0], *itertools.takewhile(lambda part: not is_message(part), parts[1:])]
+
+
+def _own(row: Row) -> str:
+    return _own_text(row.text)
+
+
+def _own_text(text: str) -> str:
+    """A row, less what another panel shows beside it; the part that asks, if one does."""
+    parts = _PANEL.split(text)
+    return next((part for part in parts if _asks(part)), parts[0])
+
+
+def _paragraphs(rows: Sequence[Row], top: int, first: int) -> list[list[int]]:
+    """The rows with text between *top* and *first*, those without a gap together, the lowest ones first."""
+    found: list[list[int]] = [[]]
+    beside = rows[first].indent + _BESIDE if first < len(rows) else _BESIDE
+    for at in range(top, first):
+        if rows[at].is_edge or rows[at].indent >= beside or not any(map(str.isalnum, rows[at].text)):
+            found.append([])
+        else:
+            found[-1].append(at)
+    return [part for part in reversed(found) if part]
+
+
+def _asks(text: str) -> bool:
+    return text.endswith("?")
+
+
+def _asks_inside(text: str) -> bool:
+    return _ASKS_INSIDE.match(text) is not None
+
+
+def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
+    """Whether rows are a heading: one row of words, beside what counts the pages, and no sentence."""
+    named = [rows[at].text for at in part if not _COUNTED.search(rows[at].text)]
+    return (
+        len(named) == 1 and not _asks(named[0]) and (_HEADING.fullmatch(named[0]) or _TOLD.match(named[0])) is not None
+    )
 
 
 def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
     """The question in row *asking*, with the rows above from *top* on that are wrapped into it."""
-    texts = [rows[asking].text]
+    texts = [_own(rows[asking])]
     while asking > top and texts[0][:1].islower():
         asking -= 1
-        if not rows[asking].text or rows[asking].is_edge:
+        if rows[asking].is_edge or not any(map(str.isalnum, rows[asking].text)):
             break
-        texts.insert(0, rows[asking].text)
-    return clean_line(" ".join(texts))
+        texts.insert(0, _own(rows[asking]))
+    text = clean_line(" ".join(texts))
+    inside = _ASKS_INSIDE.match(text) if not _asks(text) else None
+    return inside[0] if inside is not None else text
+
+
+def is_of_settings(dialog: Dialog) -> bool:
+    """Whether *dialog* is headed by what is to be set, as an agent's own menus are, and wants no consent."""
+    if dialog.is_known or dialog.kind is Kind.AUTH or not dialog.is_list:
+        return False
+    labels = [choice.label for choice in dialog.choices]
+    is_answered = any(map(YES.search, labels)) and any(map(NO.search, labels))
+    heads = (dialog.question, *dialog.lines[:1])
+    return not is_answered and any(_OF_SETTINGS.fullmatch(_own_text(head)) for head in heads)
 
 
 def kind_of(text: str) -> Kind:

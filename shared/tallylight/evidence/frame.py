@@ -177,10 +177,15 @@ def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     column = _indent(rows[0])
     if rows[0][column] in _TOPS and any(line.rstrip()[-1:] in tuple(_SCROLLED) for line in rows[1:]):
         return LEFT_OUT
-    corners = [line.strip(" " + _SIDES)[:1] for line in rows]
+    corners = list(map(_corner, rows))
     if any(above in tuple(_TOPS) and below in tuple(_BOTTOMS) for above, below in itertools.pairwise(corners)):
         return LEFT_OUT
     return NO_ROOM if room and len(rows) > room else ""
+
+
+def _corner(line: str) -> str:
+    """The corner that an edge inside of a dialog begins with, in any box; nothing for text."""
+    return line.strip(" " + _SIDES)[:1] if is_edge(line) else ""
 
 
 def _indent(line: str) -> int:

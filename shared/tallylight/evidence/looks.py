@@ -17,6 +17,7 @@ this module hands over what is sure of that. The rules:
   it comes to an idle screen within `TYPED_LOOKS` of a command that was in the row of the cursor: `/auth`, `/theme`.
   Where no such command was seen, it is taken for the agent's question: a menu called a question costs a look, the
   reverse an answer.
+* So is one that comes to an agent at rest and is headed by what it sets: `Select Model`. At work, an agent may ask so.
 * A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`; until then the agent should show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): the person knows that.
@@ -34,7 +35,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.dialogs import is_left_by_key
+from tallylight.evidence.dialogs import is_left_by_key, is_of_settings
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.readings import Readings
 from tallylight.evidence.screen import Change, Look
@@ -130,7 +131,7 @@ class ScreenReader:
 
     def _is_text(self, dialog: Dialog, look: Look) -> bool:
         """Whether a question in a row is but the end of a text."""
-        if dialog.is_known or dialog.is_list or dialog.place is None:
+        if dialog.is_known or dialog.is_list or dialog.place is None or dialog.place.asks != look.cursor_row:
             return False
         beyond = look.cursor_column - width(look.lines[dialog.place.asks].rstrip())
         is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
@@ -138,10 +139,11 @@ class ScreenReader:
 
     def _is_opened(self, dialog: Dialog) -> bool:
         """Whether it is a menu that the person has opened."""
-        may_be = dialog.kind is Kind.AUTH if dialog.is_known else dialog.kind is not Kind.PERMISSION and dialog.is_list
-        if not may_be:
-            return False
-        return self._is_own_menu or (self._status in _AT_REST and self._input.uncommanded <= TYPED_LOOKS)
+        is_drawn = dialog.is_list or not dialog.choices
+        may_be = dialog.kind is Kind.AUTH if dialog.is_known else dialog.kind is not Kind.PERMISSION and is_drawn
+        is_commanded = may_be and self._input.uncommanded <= TYPED_LOOKS
+        is_meant = is_commanded or is_of_settings(dialog)
+        return (may_be and self._is_own_menu) or (is_meant and (self._is_own_menu or self._status in _AT_REST))
 
     def _meant(self, found: ScreenReading | None, look: Look) -> tuple[Report | None, bool]:
         """The report that *found* is worth, None if it is too early to say; and whether that is sure at once."""

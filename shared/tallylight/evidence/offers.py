@@ -6,6 +6,7 @@ What may be an answer at the end of a screen, in whatever notation: an `Offer`, 
 * A row: answers or buttons beside one another, a yes or no.
 * A field: a row that names what to give, with the cursor in it or in an empty input right below.
 * What a library asks: a row behind its question mark, with whatever it shows below.
+* A page or an input that is submitted: a hint names the key that does, and one that leaves it or what is answered.
 * Where there is none of these: a hint at the key to go on, or a page to open in a browser.
 
 The lowest one counts. Each of these is also found where nobody asks anything.
@@ -49,6 +50,7 @@ _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|lo
 PLACEHOLDER = re.compile(
     r"(?:ask|type|send|queue|write|message|describe|tell|reply|how|what)\b.{0,80}(?:…|\.{3})(?: {4}|$)", re.IGNORECASE
 )
+INPUT = re.compile(r"(?:[❯›>»$┃▌│▎]|>>>)(?: |$)")
 #: An empty input.
 EMPTY = re.compile(r"(?:[❯›>»:]|>>>)$")
 _BUTTONS = re.compile(r"<.*>$")
@@ -64,14 +66,23 @@ PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW = "rows below a question"
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
+SUBMITTED = "keys that submit it"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: What libraries put before what they ask. `? for shortcuts` is a hint.
 ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECASE)
 _PRESSED = re.compile(r"\b(?:press|hit|tap) \W?(?:enter|return|any key)\b", re.IGNORECASE)
-_GO_ON = re.compile(
+GO_ON = re.compile(
     r"\b(?:press|hit|tap) \W?(?:enter|return|any key|space)\b|(?:\benter|\breturn|\bany key|[⏎↵])\W{0,2}(?:to )?"
     r"(?:sel|con|cho|sub|proc|start|open|acc|log|sign|save)|\[y\] ?\w.{1,40}\[n\] ?\w",
     re.IGNORECASE,
+)
+#: The key that submits, the one that leaves, and what says that an answer is given: no input for any prompt names them.
+_SUBMITS = re.compile(r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept)\b", re.IGNORECASE)
+LEAVES = re.compile(r"\besc(?:ape)?\W{0,2}(?:to )?(?:cancel|clear|skip|dismiss|go back|back|decline)\b", re.IGNORECASE)
+ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
+#: The key of an answer, in parentheses at its end.
+_OWN_KEY = re.compile(
+    r"\((?:[a-z]|(?:shift|ctrl)\+\w+|tab|enter|return|space|esc(?:ape)?)(?: or \w+)?\)$", re.IGNORECASE
 )
 _PAGE = re.compile(r"https?://\S")
 _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat\w+|authori[sz]\w+)\b", re.IGNORECASE)
@@ -107,7 +118,7 @@ def offered(rows: Sequence[Row], cursor_row: int | None) -> Offer | None:
     found = max(_offers(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None)
     if cursor_row is not None and found is not None and found.sign == BELOW:
         found = None  # such a list tells its choices by colours, and hides the cursor
-    asked = _field(rows, low, cursor_row) or _of_library(rows, low)
+    asked = _field(rows, low, cursor_row) or _of_library(rows, low) or _submitted(rows, low)
     if asked is not None and (found is None or _is_over(found, asked)):
         return asked
     other = _keyed(rows, low, cursor_row) or _page(rows, low)
@@ -118,6 +129,9 @@ def _is_over(found: Offer, asked: Offer) -> bool:
     """Whether *found* is above what is *asked*, which comes after it."""
     if asked.sign == BEHIND_MARK:
         return found.starts[0] < asked.starts[0]
+    if asked.sign == SUBMITTED and found.sign != BELOW and found.starts[-1] <= asked.starts[0]:
+        # An input with a mark in front of it is no choice; a choice with one is no input.
+        return len(asked.starts) > 1 and (found.pointed < 0 or found.starts[found.pointed] != asked.starts[0])
     return found.starts[-1] < asked.starts[-1] + found.is_list
 
 
@@ -161,8 +175,9 @@ def have_both(labels: Sequence[str]) -> bool:
 
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
-    is_hint_at_keys = KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label))
-    return bool(is_hint_at_keys) and not NUMBER.match(label) and not is_answer(label)
+    if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
+        return False
+    return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
 
 
 def _marked(rows: Sequence[Row], at: int) -> Offer | None:
@@ -171,6 +186,8 @@ def _marked(rows: Sequence[Row], at: int) -> Offer | None:
         return None
     column = _label_column(rows[at], label)
     starts = _aligned(rows, at, column, mark, _LABEL)
+    if NUMBER.match(label):
+        starts = _in_order(rows, starts, starts.index(at)) if starts else []
     if len(starts) < 2:
         return None
     # Of a long list those around the pointer.
@@ -178,6 +195,22 @@ def _marked(rows: Sequence[Row], at: int) -> Offer | None:
     starts = starts[first : first + MAX_CHOICES]
     labels = tuple(_label(_split(rows[start].text)[1]) for start in starts)
     return Offer("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
+
+
+def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
+    """Those of *starts* whose numbers go on from the one in place *at*, down and up: text is in their column, too."""
+    numbers = [NUMBER.match(_split(rows[start].text)[1]) for start in starts]
+    found = [starts[at]]
+    for step, stop in ((-1, -1), (1, len(starts))):
+        wanted = int(numbers[at][1]) + step  # type: ignore[index]
+        for place in range(at + step, stop, step):
+            number = numbers[place]
+            if number is not None and int(number[1]) == wanted:
+                found.append(starts[place])
+                wanted += step
+            elif number is not None:
+                break
+    return sorted(found)
 
 
 def _numbered(rows: Sequence[Row], at: int) -> Offer | None:
@@ -227,8 +260,13 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
     if have_both(parts):
         return Offer("answers beside one another", (at,), parts, rows[at].indent)
     parts = tuple(part.strip(" <>[]") or part for part in parts)
-    is_form = any(map(_TAKES.search, parts)) and all(len(part) <= _BUTTON and part[0].isalpha() for part in parts)
+    is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
     return Offer(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
+
+
+def _may_be_button(part: str) -> bool:
+    """Whether *part* of a row may be a button: short words, that are no hint at a key."""
+    return len(part) <= _BUTTON and part[0].isalpha() and not KEY.match(part)
 
 
 def _label_column(row: Row, label: str) -> int:
@@ -303,6 +341,19 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
     return Offer(FIELD, tuple(range(first, at + 1)), column=rows[at].indent)
 
 
+def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
+    """The hint at the key that submits, with the input above it, if there is one."""
+    hint = next((at for at in low[:_FOOT] if _SUBMITS.search(rows[at].text)), None)
+    if hint is None or not _only_hints(rows[hint + 1 :]):
+        return None
+    is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
+    if not is_left and not ANSWERS.search(rows[hint].text):
+        return None
+    field = next((at for at in upwards(hint, _GAP) if rows[at].text), hint)
+    first = field if INPUT.match(rows[field].text) else hint
+    return Offer(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
+
+
 def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
 
@@ -323,7 +374,7 @@ def _only_hints(rows: Sequence[Row]) -> bool:
 
 
 def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Offer | None:
-    wanted = _GO_ON if cursor_row is None else _PRESSED
+    wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
     return Offer(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 

@@ -21,7 +21,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -29,7 +29,7 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MIN_PRIORITY, MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
-from tallylight.evidence.dialogs import arrows, question_above, read_dialog
+from tallylight.evidence.dialogs import arrows, is_of_settings, question_above, read_dialog, whole_question
 from tallylight.evidence.frame import NO_TOP, framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.structure import read_structure
@@ -50,6 +50,11 @@ _LAST = 3
 _WORKS = re.compile(
     r"(?:[✻✽✶✢✳·*●◐-◓] ?)?Thinking(?:…|\.{3}| about\b|$)|[\u2801-\u28ff](?: |$)|"
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
+)
+_TIMED = re.compile(
+    r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
+    r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$",
+    re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
 #: Rows above such a prompt that are read at most.
@@ -115,47 +120,75 @@ def _reading(agent: Agent, screen: _Screen) -> _Read | None:
         return _applied((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
 
     best = _strongest(itertools.chain(rules(0, math.inf), _generic(agent, screen)), screen)
-    # A dialog may be shown beside the prompt or the spinner of a person's own file.
-    beside = {Status.IDLE, Status.WORKING} if agent.is_own and _leaves_open(best, {Status.IDLE}) else set()
     best = best or _strongest(rules(MIN_PRIORITY, 0), screen)
-    if _leaves_open(best, beside):
-        best = _by_structure(agent, screen) or best
-    if _leaves_open(best, beside - {Status.IDLE}):
+    if best is None or best.found.dialog is None:
+        best = _by_structure(agent, screen, best) or best
+    if best is None or (agent.is_own and best.found.status is Status.WORKING):
         best = _strongest(rules(-math.inf, MIN_PRIORITY), screen) or best
-    return best or (_says_work(screen.rows) if agent.screen_generic else None)
-
-
-def _leaves_open(best: _Read | None, beside: Collection[Status]) -> bool:
-    """Whether there may be a dialog, after all: nothing is read, or one of *beside*, but no menu of the person's."""
-    return best is None or (best.found.status in beside and not best.found.is_menu)
+    return _at_work(screen.rows, best) or best if agent.screen_generic else best
 
 
 def _generic(agent: Agent, screen: _Screen) -> Iterator[_Read]:
     """Yield the dialog that any program would ask by, but not what is typed behind *agent*'s own prompt."""
     dialog = read_dialog(screen.rows, screen.cursor_row) if agent.screen_generic else None
-    if dialog is None:
-        return
-    prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
-    if dialog.is_list or not any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines):
+    if dialog is not None and not _is_typed(agent, screen, dialog):
         yield _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
-def _by_structure(agent: Agent, screen: _Screen) -> _Read | None:
-    """What has the structure of a dialog, unless it is known how *agent* asks: a person's own file may not know all."""
-    if not agent.screen_generic or (not agent.is_own and any(_is_asking(rule) for rule in agent.screen_rules)):
+def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
+    """Whether a *dialog* in a row is typed behind *agent*'s own prompt."""
+    prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
+    return not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines)
+
+
+def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | None:
+    """What has the structure of a dialog, whatever *best* takes the screen for, unless that is the input below it."""
+    if not agent.screen_generic:
         return None
     dialog = read_structure(screen.rows, screen.cursor_row if screen.cursor_visible else None)
-    return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog)) if dialog is not None else None
+    if (
+        dialog is None
+        or _is_typed(agent, screen, dialog)
+        or (best is not None and not agent.is_own and _is_over(dialog, best, screen))
+    ):
+        return None
+    return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
-def _is_asking(rule: ScreenRule) -> bool:
-    return rule.status is Status.WAITING and rule.priority >= 0
+def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
+    """
+    Whether *dialog* is above the input by which *best* is at rest: then it was answered.
+
+    Or it is the menu that *best* names by a row of its heading, and wants no consent.
+    """
+    rule, place = best.rule, dialog.place
+    if rule is None or place is None or best.found.status is not Status.IDLE:
+        return False
+    rows = [row for row in screen.place(rule.where)[-rule.last :] if any(line.match(row.text) for line in rule.lines)]
+    if best.found.is_menu:
+        first = min(place.starts, default=place.end)
+        return not _wants_consent(dialog) and any(place.top <= row.number < first for row in rows)
+    return all(row.number >= place.end for row in rows)
 
 
-def _says_work(rows: Sequence[Row]) -> _Read | None:
-    """That a program works, where one of the last rows says so in words or by a glyph, and none is a prompt."""
-    texts = [row.text for row in rows if row.text][-_LAST:]
-    if any(map(_PROMPT.match, texts)) or not any(map(_WORKS.match, texts)):
+def _wants_consent(dialog: Dialog) -> bool:
+    """Whether *dialog* asks whether something may be done, and is no list of settings."""
+    return dialog.kind is Kind.PERMISSION and (dialog.question.endswith("?") or not is_of_settings(dialog))
+
+
+def _at_work(rows: Sequence[Row], best: _Read | None) -> _Read | None:
+    """
+    That a program works, whoever it is, where *best* is at most that it rests.
+
+    A row says for how long it does, and by which key it stops. Where nothing is known, one of the last rows may say so
+    in words or by a glyph, and none is a prompt.
+    """
+    if best is not None and (best.found.status is not Status.IDLE or best.found.is_menu):
+        return None
+    texts = [row.text for row in rows if row.text]
+    if any(map(_TIMED.match, texts[-_ABOVE:])):
+        return _Read(ScreenReading(Status.WORKING, "it counts the time of its work"))
+    if best is not None or any(map(_PROMPT.match, texts[-_LAST:])) or not any(map(_WORKS.match, texts[-_LAST:])):
         return None
     return _Read(ScreenReading(Status.WORKING, "it says that it works"))
 
@@ -392,7 +425,7 @@ def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
 def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
     rows = screen.rows
     top, asking = question_above(rows, found.first)
-    question = rows[asking].text if asking < found.first else ""
+    question = whole_question(rows, top, asking) if asking < found.first else ""
     if rule.question is not None:
         for position in range(found.first - 1, -1, -1):
             match = rule.question.match(rows[position].text)

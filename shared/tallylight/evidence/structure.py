@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from tallylight.evidence.choices import KEY, KEYS_HINT, is_hint
 from tallylight.evidence.dialogs import PAGER, kind_of, question_above, whole_question
 from tallylight.evidence.offers import (
+    ANSWERS,
     ASKED_BEHIND,
     BARE,
     BEHIND_MARK,
@@ -23,17 +24,21 @@ from tallylight.evidence.offers import (
     EMPTY,
     FIELD,
     FILL,
+    GO_ON,
+    INPUT,
     KEY_TO_GO_ON,
+    LEAVES,
     NUMBER,
     PAGE,
     PLACEHOLDER,
     PROMPT_END,
+    SUBMITTED,
     Offer,
     have_both,
     is_answer,
     offered,
 )
-from tallylight.evidence.tail import Row, clean_line, clean_lines
+from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
 
 #: Rows above what may be answered that may ask, and how many of them with text.
@@ -44,6 +49,10 @@ _LONG, _STRANGE = 8, 4
 _LAST, _BELOW = 8, 2
 #: Rows of an input, at most, with its edges.
 _TALL = 6
+#: Rows above an input that is submitted, up to what it is to be filled with.
+_NEAR = 3
+#: Rows between choices and the key that takes one, such as an error.
+_BETWEEN = 6
 #: Rows of a form.
 _FORM = 24
 #: Words of a prompt that only says who is to type.
@@ -59,7 +68,6 @@ _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit) \S|\b(?:[a-z]|enter) to \w",
     re.IGNORECASE,
 )
-_INPUT = re.compile(r"(?:[❯›>»$┃▌│▎]|>>>)(?: |$)")
 #: A command that is being typed, whose menu may stand below.
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, with what may stand behind it: a default, answers, a hint.
@@ -67,6 +75,7 @@ _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
 #: What is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
 _SPINNER = re.compile(r"[\u2801-\u28ff]")
 _WANTS = re.compile(
     r"\b(allow|approve|approval|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|edit|grant|"
@@ -107,6 +116,11 @@ WEIGHTS: dict[str, float] = {
     "a question behind its mark": 2.04,
     "fields above": 2.0,
     "names what to give": 1.8,
+    "keys that submit it": 2.5,
+    "a key that leaves it": 1.5,
+    "its hint names an answer": 1.5,
+    "an input that is submitted": 0.5,
+    "the cursor is in what is submitted": 1.0,
     "the keys that choose": 1.63,
     "says that it waits": 1.57,
     "answers in brackets": 1.52,
@@ -142,6 +156,7 @@ WEIGHTS: dict[str, float] = {
     "a colon above": -0.03,
     "a question inside": -0.08,
     "answers below one another": -0.1,
+    "text between it and its keys": -0.5,
     "a long list": -0.13,
     "numbers in front of choices": -0.13,
     "yes or no in a row": -0.59,
@@ -157,6 +172,7 @@ WEIGHTS: dict[str, float] = {
     "ends as a prompt does": -2.11,
     "the cursor is in the marked row": -2.24,
     "a box below": -2.43,
+    "a sentence below its box": -3.0,
     "wants any prompt": -2.48,
     "hardly any words": -2.59,
     "the cursor is below all": -2.69,
@@ -198,9 +214,17 @@ def signs(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str
     found |= _signs_above(rows, cursor_row, offer)
     below = _below(rows, offer)
     found |= _signs_below(rows, cursor_row, offer, below)
-    strange = sum(not is_hint(rows[at].text) or _INPUT.match(rows[at].text) is not None for at in below)
+    strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
+    if strange and _ends_in_keys(rows, below):
+        found["text between it and its keys"], strange = True, 0
     told = {sign: 1.0 for sign, is_so in found.items() if is_so}
     return told | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
+
+
+def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
+    """Whether what is *below* ends in a hint at the key to go on, and has no input: it belongs to what is offered."""
+    is_input = any(INPUT.match(rows[at].text) for at in below)
+    return not is_input and len(below) <= _BETWEEN and GO_ON.search(rows[below[-1]].text) is not None
 
 
 def _below(rows: Sequence[Row], offer: Offer) -> list[int]:
@@ -232,6 +256,8 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
         "an answer typed behind": _TYPED.search(text) is not None,
         "a key at an answer": _KEYED.search(text) is not None,
     }
+    if offer.sign == SUBMITTED:
+        return _signs_of_submitted(rows, cursor_row, offer)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
         end = [row.text for row in rows if row.text][-_LAST:]
         return found | {
@@ -239,6 +265,18 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
             "a list of keys": KEYS_HINT.match(text) is not None,
         }
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
+
+
+def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, bool]:
+    first, last = offer.starts[0], offer.starts[-1]
+    over = next((rows[at].text for at in upwards(first, _NEAR) if rows[at].text), "")
+    return {
+        "the cursor is in what is submitted": cursor_row is not None and rows[first].number == cursor_row,
+        "an input that is submitted": first < last,
+        "its hint names an answer": ANSWERS.search(rows[last].text) is not None,
+        "a key that leaves it": any(LEAVES.search(row.text) for row in rows[last:]),
+        "says to fill it in": FILL.match(over) is not None,
+    }
 
 
 def _is_above(cursor_row: int | None, row: Row) -> bool:
@@ -327,30 +365,46 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
     edges = [at for at in range(max(0, first - _TALL), first) if rows[at].is_edge]
     if len(edges) < 2:
         return False
-    return _INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
+    return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
 
 
 def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, below: Sequence[int]) -> dict[str, bool]:
     texts = [rows[at].text for at in below]
-    inputs = [rows[at].number for at in below if _INPUT.match(rows[at].text)]
+    inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
-    hints = [text for text in texts if is_hint(text) and not _WORK.search(text)]
-    return {
+    hints = [text for text in texts if is_hint(text) and not _is_work(text)]
+    return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
         "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
-        "a box below": _is_box_below(rows, offer.starts[-1]),
         "the cursor in an input below": cursor_row in inputs,
-        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
-        "a sign of work": any(_SPINNER.match(text) or _WORK.search(text) for text in texts),
+        "a sign of work": any(_SPINNER.match(text) or _is_work(text) for text in texts),
         "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
         "the cursor is hidden": cursor_row is None,
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _is_work(text: str) -> bool:
+    """Whether *text* names the key that stops work, and none that takes a choice."""
+    return _WORK.search(text) is not None and not KEYS_HINT.match(text)
+
+
+def _signs_of_boxes(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> dict[str, bool]:
+    return {
+        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
+        "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
+        "a box below": _is_box_below(rows, offer.starts[-1]),
+        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
+    }
+
+
+def _is_said(row: Row) -> bool:
+    """Whether *row* is a sentence outside of boxes: what a program prints once it goes on."""
+    return not row.is_boxed and not is_hint(row.text) and _SENTENCE.fullmatch(row.text) is not None
 
 
 def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
@@ -362,7 +416,7 @@ def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
 
 def _is_box_above_input(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> bool:
     """Whether a list is in a box with its keys, and an input right below that. A quoted one is in no box."""
-    its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not _INPUT.match(rows[at].text), below))
+    its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not INPUT.match(rows[at].text), below))
     has_keys = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(rows[at].text) for at in its)
     return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
 
@@ -386,4 +440,5 @@ def _dialog(rows: Sequence[Row], offer: Offer, rule: str) -> Dialog:
     choices = tuple(Choice("", label, index == offer.pointed) for index, label in enumerate(labels))
     starts = tuple(rows[start].number for start in offer.starts) if choices else ()
     place = Place(rows[top].number, rows[asking].number, starts, rows[last].number + 1)
-    return Dialog(kind_of(" ".join([question, *labels])), rule, question, clean_lines(texts), choices, place)
+    says = [question, *labels] if have_both(labels) or not question.endswith("?") else [question]
+    return Dialog(kind_of(" ".join(says)), rule, question, clean_lines(texts), choices, place)

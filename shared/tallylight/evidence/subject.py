@@ -9,7 +9,8 @@ example.org/x`, or nothing come out. Free of the agent's name: programs show it 
   path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
 * a paragraph below a row that ends in `command:`, or below a question that names the tool;
 * an address in a row of its own: `url: …`, `- …`;
-* a block between two lines across, or in a box of its own, below a row that names the tool; a remark may follow it;
+* a block between two lines across, or in a box of its own, below a row that names the tool; or a paragraph between that
+  and the question; a remark may follow it;
 * a row that names the tool and what it is to do: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
 * of a question in one row: the rows right above it.
 
@@ -116,7 +117,7 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
         _file(rows, before, question)
         or _address(rows)
         or _headed(rows, question)
-        or _block(rows, question)
+        or _block(rows, question, max(map(len, lines)) - _MARGINS)
         or _tool(rows)
         or _folder(rows, (question, *labels))
     )
@@ -229,8 +230,8 @@ def _headed(rows: Sequence[Row], question: str) -> str:
     return f"{_SHELLS.get(named[1], named[1])}: {text}" if named is not None and text else ""
 
 
-def _block(rows: Sequence[Row], question: str) -> str:
-    """The text between two lines across right above the question."""
+def _block(rows: Sequence[Row], question: str, width: int) -> str:
+    """The text between two lines across right above the question, or between a title and the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
         inner = _with_text(rows[top + 1 : bottom])
@@ -243,7 +244,20 @@ def _block(rows: Sequence[Row], question: str) -> str:
         if not title and _COMMAND.search(question):
             title = "Shell"
         return f"{title}: {text}" if title else ""
-    return ""
+    return _titled(rows, question, width)
+
+
+def _titled(rows: Sequence[Row], question: str, width: int) -> str:
+    """The command in the paragraph between a title such as `Bash command` and the question; a remark may follow it."""
+    title, *below = _with_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
+    named = _TITLE.match(title.text)
+    paragraph = list(itertools.takewhile(lambda row: row.text, _with_text(below)))
+    after = _with_text(_with_text(below)[len(paragraph) :])
+    if named is None or not _COMMAND.search(title.text) or below[0].text or not paragraph:
+        return ""
+    if not after or not question.startswith(after[0].text):
+        return ""
+    return f"{named[1]}: {_paragraph([paragraph[0], *_of_command(paragraph[0], paragraph[1:], width)])}"
 
 
 def _tool(rows: Sequence[Row]) -> str:

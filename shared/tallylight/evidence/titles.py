@@ -79,6 +79,8 @@ class TitleReader:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self._had_turn = False
+        #: Whether it has told nothing but rest so far; and whether its screen has shown work all the same.
+        self._is_unmoved, self._is_outdone = True, False
         #: When there was a title last, and how long that was ago when the present status began.
         self._heard_at: float | None = None
         self._rested = 0.0
@@ -90,8 +92,10 @@ class TitleReader:
         report = read_title(self.agent, title, has_drawn=self._status is not None)
         rested = now - self._heard_at if self._heard_at is not None else 0.0
         self._heard_at = now
-        if report is None:
+        if report is None or (report.status is Status.IDLE and self._is_outdone):
             return None
+        if report.status is not Status.IDLE:
+            self._is_unmoved = self._is_outdone = False
         was_at_work = self._status is Status.WORKING
         if was_at_work:
             self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
@@ -100,6 +104,13 @@ class TitleReader:
         if report.status is not self._status:
             self._status, self._since, self._rested = report.status, now, rested
         return report
+
+    def outdone(self) -> Report | None:
+        """The screen shows work: return the report that takes back a title that has told nothing but rest, if any."""
+        if not self._is_unmoved or self._is_outdone or self._status is None:
+            return None
+        self._is_outdone, self._status = True, None
+        return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="a title that never moved")
 
     def stopped(self) -> Report | None:
         """The screen shows that a person stopped the turn: return the report that takes `done` back, if any."""

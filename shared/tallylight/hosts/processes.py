@@ -15,7 +15,7 @@ from tallylight.evidence.connections import Tree
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.procfs import ProcTable
 from tallylight.evidence.traffic import Sample
-from tallylight.hosts.jobs import Submit
+from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 
 Id = TypeVar("Id", bound=Hashable)

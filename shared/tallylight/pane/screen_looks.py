@@ -12,6 +12,7 @@ from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.prompts import before_prompt
 from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
+from tallylight.model.status import Status
 from tallylight.pane.run import Run
 from tallylight.tracker.tracker import Tracker, says_nothing
 
@@ -92,6 +93,8 @@ class ScreenLooks:
             tracker.report(report, now, self._reader.since)
         if run is not None:
             told = [run.progress.looked()]
+            if report is not None and report.status is Status.WORKING:
+                told.append(run.titles.outdone())
             told += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
             for one in filter(None, told):
                 tracker.report(one, now)

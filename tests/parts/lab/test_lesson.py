@@ -32,8 +32,6 @@ LOST = [
     # Two spinners, and words beside them that are of this turn only.
     ("kimi", "all working", "kimi-denial", "kimi-interrupt"),
     ("kimi", "all working", "kimi-interrupt", "kimi-denial"),
-    # The question names a tool.
-    ("nanocoder", "permission", "nanocoder-failure", "nanocoder-turns"),
     # It works for a second at a time.
     ("nanocoder", "spinner", "nanocoder-failure", "nanocoder-turns"),
     # Its spinner is of glyphs that nobody has listed, and the words beside it change.

@@ -13,7 +13,8 @@ host (`events.Moment`), nothing is done in between: what a host has kept gives t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import itertools
+from collections.abc import Collection, Iterable, Iterator
 
 from tallylight import wire
 from tallylight.agents.agent import Agents
@@ -30,6 +31,7 @@ from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.processes import RecordedProcesses
 from tallylight.parts.lab.selective import SelectiveTracker
 from tallylight.relay.core import RelayCore
+from tallylight.tracker.foreground import Foreground
 from tallylight.wire import osc9_4, osc133
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
@@ -48,6 +50,21 @@ _SIGNALLED = 128
 REST_S = 900.0
 #: How often, in seconds, a host ticks.
 POLL_S = 0.25
+
+
+def with_program(header: Header, events: Iterable[Event], agent: str) -> Iterator[Event]:
+    """
+    Yield *events*, with *agent* in the foreground from the first one on.
+
+    Only where they are not ours: other recorders keep nothing but the command, in the *header*.
+    """
+    given = iter(events)
+    first = next(given, None)
+    if first is None:
+        return
+    if agent and not header.started and not isinstance(first.what, ForegroundChange):
+        yield Event(first.time, ForegroundChange(Foreground(agent, 1)))
+    yield from itertools.chain([first], given)
 
 
 class Replay:
@@ -84,6 +101,11 @@ class Replay:
     def decision(self) -> Decision:
         """What the pane shows."""
         return self._pane.decision
+
+    @property
+    def has_program(self) -> bool:
+        """Whether it is known which program runs."""
+        return self._processes.has_foreground
 
     @property
     def tape(self) -> Tape:

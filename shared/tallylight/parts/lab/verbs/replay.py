@@ -25,7 +25,7 @@ from tallylight.model.decision import Decision
 from tallylight.model.errors import TallyError
 from tallylight.parts.lab.asciicast import Event, Header
 from tallylight.parts.lab.decoder import Problem, RecordingError, decode
-from tallylight.parts.lab.replay import Replay
+from tallylight.parts.lab.replay import Replay, with_program
 from tallylight.relay.core import RelayCore
 
 JSON_VERSION = 1
@@ -63,13 +63,18 @@ def main(argv: list[str]) -> int:
         except ValueError:
             command = ()  # cut off in the middle of a quote
         agent = identify([Process(1, argv=command)], agents).agent  # as the relay knew it then
-        replay = Replay(header, agents, relay=RelayCore(agent=agent.name if agent is not None else ""))
+        name = agent.name if agent is not None else ""
+        replay = Replay(header, agents, relay=RelayCore(agent=name))
+        is_told = False
         shown = _words(replay.decision)  # that nothing is known yet is not new
-        for decisions in itertools.chain(map(replay.play, events), [replay.finish()]):
+        for decisions in itertools.chain(map(replay.play, with_program(header, events, name)), [replay.finish()]):
             for decision in decisions:
+                is_told = is_told or replay.has_program
                 if (words := _words(decision)) != shown:
                     shown = words
                     write(output, replay.now, decision)
+        if not (is_told or header.started or problems):
+            complain("replay", f"{options.file}: no agent named, so no screen was read; record with `asciinema rec -c`")
         complain("replay", *(f"{options.file}: {fault}" for fault in replay.faults), cells=UNBOUNDED)
     return 1 if problems else 0
 

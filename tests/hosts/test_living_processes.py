@@ -19,7 +19,7 @@ from pathlib import Path
 
 import attrs
 import pytest
-from tallylight.recordings.grid import Grid
+from tallylight.parts.lab.grid import Grid
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence import connections

@@ -124,9 +124,11 @@ def test_a_fault_costs_that_part() -> None:
     assert told == ["part a switched off: ValueError: broken"]
 
 
-def test_a_part_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """A host reports it and has the others; so does the doctor."""
-    monkeypatch.setattr(parts, "__path__", [*parts.__path__, str(tmp_path)])
+    here = parts.__path__
+    here.append(str(tmp_path))
+    request.addfinalizer(lambda: here.remove(str(tmp_path)))
     for name, text in {"bad": "import gone", "mad": "PART = 7", "sad": "from tallylight.parts import Part\n"
                        "PART = Part(name='sad', about='', host='gone:Host')"}.items():  # fmt: skip
         (tmp_path / name).mkdir()

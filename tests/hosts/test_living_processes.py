@@ -19,7 +19,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-from tallylight.parts.lab.grid import Grid
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence import connections
@@ -29,6 +28,7 @@ from tallylight.evidence.procfs import ProcTable
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
+from tallylight.parts.lab.grid import Grid
 from tallylight.wire.scanner import Scanner
 from tests.hosts.living_model import SAYS_S, THINKS_S, Serving
 from tests.patience import patient

@@ -17,7 +17,9 @@ from tallylight import parts
 from tallylight.cli.main import main
 from tallylight.config.settings import Config, load
 from tallylight.hosts.host_parts import HostParts
+from tallylight.model.status import Status
 from tallylight.parts import HostPart, index
+from tallylight.snapshot.schema import Pane
 from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +46,7 @@ def test_ours_are_found() -> None:
     found = {one.part.name: one for one in index.find()}
     assert {name for name, one in found.items() if not one.fault} >= OURS
     for one in found.values():
-        for name in (one.part.host, one.part.checks, *one.part.serves.values()):
+        for name in (one.part.host, one.part.checks, one.part.fact, *one.part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -142,6 +144,36 @@ def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: 
     )  # fmt: skip
     assert set(index.hosts(context)) == {"diary", "lab", "restore", "work"}
     assert len(told) == 1 and told[0].startswith("part sad: ModuleNotFoundError")
+
+
+def test_facts_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a part says of a pane is cut and harmless; one that raises says nothing any more."""
+    found = [
+        index.Found(parts.Part(name=name, about="", fact=f"{__name__}:{fact}"))
+        for name, fact in (("a", "long_fact"), ("b", "faulty_fact"), ("c", "no_fact"))
+    ]
+    monkeypatch.setattr(index, "all_parts", lambda: tuple(found))
+    facts, pane = index.Facts(), Pane(id="1", status=Status.IDLE)
+    for _ in range(2):
+        (said,) = facts.of(pane)
+        assert said.startswith("1 is [31mred") and len(said) == index.MAX_FACT
+    assert FAULTS == ["1"]
+
+
+FAULTS: list[str] = []
+
+
+def long_fact(pane: Pane) -> str:
+    return f"{pane.id} is \x1b[31mred" + "x" * 500
+
+
+def faulty_fact(pane: Pane) -> str:
+    FAULTS.append(pane.id)
+    raise ValueError("broken")
+
+
+def no_fact(_pane: Pane) -> str:
+    return ""
 
 
 def test_a_program_of_the_path(tmp_path: Path) -> None:

@@ -17,11 +17,13 @@ and `tallylight_moon/__init__.py` says what it adds:
         verbs={"moon": Verb("See", "its phase", "tallylight_moon.verb")},
         host="tallylight_moon.host:Moon",
         checks="tallylight_moon.host:checks",
+        fact="tallylight_moon.host:fact",
     )
 
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `HostPart`, and `checks(environ, hosts)` yields
-each `Finding` for `tally doctor`. A part never types into a pane itself: it asks with `actions.client`, and the table
-of docs/security.md decides. `index` finds the parts; docs/parts.md explains all of it with a whole example.
+each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. A part never types into a pane itself:
+it asks with `actions.client`, and the table of docs/security.md decides. `index` finds the parts; docs/parts.md
+explains all of it with a whole example.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ class Part:
     One part. Each module is written as Python imports it, an object in one as `module:name`.
 
     *verbs* by their names; *host* is a `HostPart`; *checks* is called with the environment and all snapshots, and
-    yields each `Finding` for `tally doctor`; *serves* are modules and objects that the core asks for (`index.ask`).
+    yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
+    snapshot, and returns a few words at once; *serves* are modules and objects that the core asks for (`index.ask`).
     """
 
     name: str
@@ -68,6 +71,7 @@ class Part:
     verbs: Mapping[str, Verb] = attributes.field(factory=dict)
     host: str = ""
     checks: str = ""
+    fact: str = ""
     serves: Mapping[str, str] = attributes.field(factory=dict)
 
 

@@ -22,6 +22,7 @@ from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.parts import GROUP, Context, HostPart, Part, Verb
+from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -29,6 +30,8 @@ from tallylight.wire.text import sanitise
 VERSION = 1
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
+#: Cells of what a part says of a pane.
+MAX_FACT = 60
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
@@ -152,7 +155,7 @@ def _to_json(found: Found) -> dict[str, object]:
     verbs = {name: [verb.group, verb.about, verb.module] for name, verb in part.verbs.items()}
     return {
         "name": part.name, "about": part.about, "version": found.version, "fault": found.fault, "verbs": verbs,
-        "host": part.host, "checks": part.checks, "serves": dict(part.serves),
+        "host": part.host, "checks": part.checks, "fact": part.fact, "serves": dict(part.serves),
     }  # fmt: skip
 
 
@@ -169,9 +172,8 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         if isinstance(verb, list) and len(verb) == 3 and all(isinstance(word, str) for word in verb)
     }
     serves = {name: one for name, one in _members(value.get("serves")).items() if isinstance(one, str)}
-    part = Part(
-        name=text("name"), about=text("about"), verbs=verbs, host=text("host"), checks=text("checks"), serves=serves
-    )
+    words = {field: text(field) for field in ("name", "about", "host", "checks", "fact")}
+    part = Part(**words, verbs=verbs, serves=serves)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
@@ -210,6 +212,23 @@ def checks() -> Iterator[tuple[str, Any]]:
     for found in _used():
         if found.part.checks:
             yield found.part.name, functools.partial(load, found.part.checks)
+
+
+class Facts:
+    """What parts say of a pane in the list. A part that raises says nothing any more."""
+
+    def __init__(self) -> None:
+        self._calls = {found.part.name: found.part.fact for found in _used() if found.part.fact}
+
+    def of(self, pane: Pane) -> tuple[str, ...]:
+        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT` cells."""
+        said = []
+        for name, fact in list(self._calls.items()):
+            try:
+                said.append(sanitise(load(fact)(pane), cells=MAX_FACT))
+            except Exception:  # a part must not cost the list
+                del self._calls[name]
+        return tuple(filter(None, said))
 
 
 def hosts(context: Context) -> dict[str, HostPart]:

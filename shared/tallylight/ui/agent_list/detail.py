@@ -158,6 +158,7 @@ def _known(row: Row, state: State, columns: int) -> list[str]:
         details.context(pane),
         details.cost(pane),
         beside.text(found, columns),
+        *state.facts,
         f"mode {pane.mode}" if pane.mode else "",
         f"worktree {pane.worktree}" if pane.worktree else "",
         details.variables(pane),

@@ -18,6 +18,7 @@ from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import QUESTION, DeferredText, Look, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
+from tallylight.parts.index import Facts
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed, Hosts
 from tallylight.snapshot.labels import Labels
@@ -117,6 +118,9 @@ class _List:
     _keyed_at: float = float("inf")
     _back_at: float = float("-inf")
     _beside: Watch | None = None
+    #: What parts say, of which row they said it last, and as of which refresh.
+    _facts: Facts | None = None
+    _said: tuple[str, float] | None = None
     #: What was explained in the preview: its row, its refresh, and its columns.
     _explained: tuple[str, float, int] | None = None
     #: The present contents of the screen.
@@ -158,7 +162,18 @@ class _List:
                 self._beside = self.make_beside()
             if self._beside.poll((row.pane for row in state.visible(self.state)), now):
                 self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
+        self._note_facts()
         self._explain()
+
+    def _note_facts(self) -> None:
+        """Ask the parts about the selected row, once it is another one or something is new."""
+        row = self.state.row
+        if row is None or self._drawn is None or self._said == (row.address, self._refreshed_at):
+            return
+        self._said = row.address, self._refreshed_at
+        self._facts = self._facts or Facts()
+        if (facts := self._facts.of(row.pane)) != self.state.facts:
+            self.state = attrs.evolve(self.state, facts=facts)
 
     def _welcome(self, now: float) -> None:
         """Show what happened while the person was away, for a while."""

@@ -129,7 +129,9 @@ class State:
     sought: str | None = None
     #: What happened while the person was away, for a while after their return.
     away: str = ""
-    #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
+    #: What parts say of the selected row.
+    facts: tuple[str, ...] = ()
+    #: Branch and changes of agents, by `Pane.agent_pid`.
     beside: Mapping[int, Beside] = attrs.field(factory=dict)
     #: A message for the person, until the next key.
     message: str = ""

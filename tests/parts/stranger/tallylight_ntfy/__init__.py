@@ -8,4 +8,5 @@ PART = Part(
     verbs={"ntfy": Verb("More", "send a text to your topic of ntfy", "tallylight_ntfy.verb")},
     host="tallylight_ntfy.host:Ntfy",
     checks="tallylight_ntfy.host:checks",
+    fact="tallylight_ntfy.host:fact",
 )

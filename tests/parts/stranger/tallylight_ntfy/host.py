@@ -12,7 +12,7 @@ from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config
 from tallylight.model.finding import Finding, Health
 from tallylight.parts import Context, HostPart
-from tallylight.snapshot.schema import Snapshot
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.notify import Notice
 
 
@@ -57,3 +57,8 @@ def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[F
         yield Finding("ntfy", Health.OK, f"tells {url}")
     else:
         yield Finding("ntfy", Health.HINT, "has no topic", 'set url = "https://ntfy.sh/TOPIC" in [parts.ntfy]')
+
+
+def fact(pane: Pane) -> str:
+    """Return a few words for the list, where the person has been told."""
+    return "told ntfy" if pane.notified else ""

@@ -27,7 +27,7 @@ _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
 _SOCKET = "socket:["
-#: What stands for a pipe among the devices.
+#: The number of a pipe, among those of devices.
 _PIPE = -1
 
 

@@ -164,8 +164,13 @@ HOOKED = st.one_of(
 )
 
 
+def once(payloads: list[str]) -> list[str]:
+    """*payloads* as hooks send them: none sends the same at the same millisecond again."""
+    return [one for n, one in enumerate(payloads) if ";at=" not in one or one not in payloads[:n]]
+
+
 @settings(max_examples=at_most(100), deadline=None)
-@given(st.lists(HOOKED, max_size=30))
+@given(st.lists(HOOKED, max_size=30).map(once))
 def test_folding_of_hooks_changes_nothing_that_stands(payloads: list[str]) -> None:
     """Hooks, whose reports are put in order by their own time, come to the same, too, also among other reports."""
     slow, fast = slow_and_fast(payloads)

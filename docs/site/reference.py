@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tallylight.agents import agent_files
-from tallylight.cli.main import GROUPS
+from tallylight.cli.main import groups, module_of
 from tallylight.config import reference
 from tallylight.config.settings import SETTINGS
 from tallylight.wire import registry
@@ -39,11 +39,11 @@ def verbs() -> str:
     """The help of every verb, as `--help` prints it."""
     os.environ["COLUMNS"] = _COLUMNS
     parts = ["# Verbs\n\nThe help of each verb, as `tally VERB --help` prints it.\n"]
-    for group, members in GROUPS.items():
+    for group, members in groups().items():
         parts.append(f"## {group}\n")
         for verb, what in members.items():
             parts.append(f"### `tally {verb}`\n\n{what[0].upper()}{what[1:]}.\n")
-            parser = importlib.import_module(f"tallylight.cli.{verb.replace('-', '_')}").make_parser()
+            parser = importlib.import_module(module_of(verb)).make_parser()
             parts += [f"```text\n{one.format_help().strip()}\n```\n" for one in _whole(parser)]
     return "\n".join(parts)
 

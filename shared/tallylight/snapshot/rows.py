@@ -83,6 +83,11 @@ class Row:
         return f"{self.host}:{self.pane.id}"
 
     @property
+    def where(self) -> str:
+        """What a session is attached to that it shows: its terminal, if that is known, or itself."""
+        return self.pane.terminal or self.address
+
+    @property
     def is_lit(self) -> bool:
         """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
         return is_lit(self.pane)
@@ -164,7 +169,7 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         if row.is_lit
         and (row.host, row.pane.id) not in left_out
         # The pane of a terminal that shows tmux reports an agent in there a second time.
-        and (row.pane.terminal, row.pane.agent) not in inside
+        and (row.where, row.pane.agent) not in inside
     )
 
 

@@ -83,6 +83,11 @@ class Row:
         return f"{self.host}:{self.pane.id}"
 
     @property
+    def where(self) -> str:
+        """What a session is attached to that it shows: its terminal, if that is known, or itself."""
+        return self.pane.terminal or self.address
+
+    @property
     def is_lit(self) -> bool:
         """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
         return is_lit(self.pane)
@@ -111,9 +116,13 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     a process of the same session, those are two agents. What another machine says never hides a row of this one: it is
     left out itself where a pane of this machine, one that shows `ssh` perhaps, reports the same session.
     """
+    ranked = sorted(panes, key=_rank)
+    # The agents that are lit in sessions, with each terminal that is attached to one: what is around reports them, too.
+    here = [pane for host, pane in ranked if is_lit(pane) and not is_elsewhere(host)]
+    inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
-    found: set[tuple[str, str]] = set()
-    for host, pane in sorted(panes, key=_rank):
+    found = {(host, pane.id) for host, pane in ranked if (Row(host, pane).where, pane.agent) in inside}
+    for host, pane in ranked:
         if not pane.session or not is_lit(pane):
             continue
         # Two machines are never taken for one: neither can hide a row of the other.
@@ -155,17 +164,8 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         for pane in host.panes
     ]
     left_out = repeated((row.host, row.pane) for row in every)
-    # The agents that are lit in sessions, with each terminal that is attached to one.
-    here = [row.pane for row in every if row.is_lit and not is_elsewhere(row.host)]
-    inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
-    return _together(
-        row
-        for row in in_order(every, now)
-        if row.is_lit
-        and (row.host, row.pane.id) not in left_out
-        # The pane of a terminal that shows tmux reports an agent in there a second time.
-        and (row.pane.terminal, row.pane.agent) not in inside
-    )
+    ordered = in_order(every, now)
+    return _together(row for row in ordered if row.is_lit and (row.host, row.pane.id) not in left_out)
 
 
 def _together(rows: Iterable[Row]) -> tuple[Row, ...]:

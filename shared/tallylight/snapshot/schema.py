@@ -157,7 +157,7 @@ class Pane:
     resume: tuple[str, ...] = key((), "the command that resumes it, as the agent reports it")
     fork: tuple[str, ...] = key((), "the command that forks it, as the agent reports it")
     attach: tuple[str, ...] = key((), "the command that attaches a terminal, if none is attached")
-    terminals: tuple[str, ...] = key((), "the terminals that are attached to its session")
+    terminals: tuple[str, ...] = key((), "the terminals, or panes by their addresses, that are attached to its session")
 
     @property
     def works_in(self) -> str:

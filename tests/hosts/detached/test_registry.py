@@ -238,8 +238,8 @@ def around(table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         Pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4"),
         Pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5"),
     ]
-    # Whoever shows a session is connected to the daemon alone.
-    links = {(31, DAEMON.pid), (41, DAEMON.pid)}
+    # Whoever shows a session is connected to the daemon alone, and so is the session.
+    links = {(31, DAEMON.pid), (41, DAEMON.pid), (20, DAEMON.pid), (21, DAEMON.pid)}
     monkeypatch.setattr(registry, "is_linked", lambda one, other, _: (one, other) in links)
     return panes
 
@@ -254,6 +254,20 @@ def test_where_it_is_shown(source: RegistrySource, tmp_path: Path, around: list[
     first, second = looked(source)
     assert (first.terminals, first.visible) == (("/dev/pts/3", "/dev/pts/4"), True)
     assert (second.terminals, second.visible) == (("/dev/pts/4",), False)
+
+
+def test_in_a_session_of_tmux(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
+    """The terminal of such a pane is nobody's: it is named by its address, and adds no row either."""
+    inner = attrs.evolve(around[0], id="tmux/1/%2", terminal="")
+    shows(tmp_path, "sessions", [inner])
+    address = f"sessions-{os.getpid()}:tmux/1/%2"
+    (first, second) = looked(source)
+    assert (first.terminals, second.terminals) == ((address,), ())
+    own = Pane(id=first.id, status=Status.WAITING, agent="claude", agent_pid=20, terminals=first.terminals)
+    shows(tmp_path, "sessions", [inner, own])
+    assert [one.terminals for one in looked(source)] == [(address,), ()]
+    snapshots, _ = writer.read_snapshots(writer.directory({"XDG_RUNTIME_DIR": str(tmp_path)}))
+    assert [row.pane.id for row in rows.build(snapshots, "", 2.0)] == [first.id]
 
 
 def test_a_view_that_shows_one(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:

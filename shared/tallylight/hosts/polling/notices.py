@@ -99,5 +99,5 @@ class Notices:
             found.host == "wezterm" or (pane.agent == entry.agent and rows.is_lit(pane))
             for found in self._feed.snapshots
             for pane in found.panes
-            if pane.terminal in entry.terminals
+            if rows.Row(found.name, pane).where in entry.terminals
         )

@@ -24,6 +24,7 @@ from tallylight.snapshot.addresses import LISTED
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
+from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
 
@@ -47,11 +48,13 @@ class RegistrySource:
         if not found:
             return []
         self._feed.poll(time.monotonic())
-        panes = (pane for host in self._feed.snapshots if not is_elsewhere(host.name) for pane in host.panes)
+        # A session is connected to its daemon as well.
+        own = {None, 0, *(one.pid for _, one in found)}
         shown = [
-            (pane, self._shown(pane, [one for agent, one in found if agent == pane.agent and one.is_background]))
-            for pane in panes
-            if pane.terminal and pane.agent_pid
+            (Row(host.name, pane), self._shown(pane, [one for agent, one in found if agent == pane.agent]))
+            for host in self._feed.snapshots
+            for pane in host.panes
+            if pane.agent_pid not in own and not is_elsewhere(host.name)
         ]
         return [self._source_pane(agent, one, shown) for agent, one in found]
 
@@ -62,7 +65,7 @@ class RegistrySource:
         Its program is connected to their daemon, which has started what holds their terminals.
         """
         process = self._table.get(pane.agent_pid or 0)
-        daemons = {one: self._parent(self._parent(one.pid)) for one in found}
+        daemons = {one: self._parent(self._parent(one.pid)) for one in found if one.is_background}
         if process is None:
             return []
         linked = {pid for pid in set(daemons.values()) if pid > 1 and is_linked(process.pid, pid, self._table)}
@@ -77,16 +80,14 @@ class RegistrySource:
         process = self._table.get(pid)
         return process.ppid if process is not None else 0
 
-    def _source_pane(
-        self, agent: str, found: Listed, shown: Sequence[tuple[PaneEntry, Sequence[Listed]]]
-    ) -> SourcePane:
+    def _source_pane(self, agent: str, found: Listed, shown: Sequence[tuple[Row, Sequence[Listed]]]) -> SourcePane:
         id_ = f"{agent}/{found.id or found.pid}"
         return SourcePane(
             id=id_,
             group=found.pid,
             host_title=found.name,
-            terminals=tuple(sorted({pane.terminal for pane, those in shown if found in those})),
-            visible=any(pane.visible for pane, those in shown if those == [found]),
+            terminals=tuple(sorted({row.where for row, those in shown if found in those})),
+            visible=any(row.pane.visible for row, those in shown if those == [found]),
             attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),
         )
 

@@ -27,7 +27,7 @@ _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
 _SOCKET = "socket:["
-#: What stands for a pipe among the devices, and for `/dev/null`.
+#: The number of a pipe among the devices, and that of `/dev/null`.
 _PIPE, _NULL = -1, 1 << 8 | 3
 
 
@@ -245,7 +245,7 @@ class ProcTable:
         return stat.pgrp if stat is not None else 0
 
     def _device(self, pid: int, number: int) -> int | None:
-        """The device that is the file *number* of *pid*, 0 for none, `_PIPE`; None if that may not be known."""
+        """The device that is the file *number* of *pid*, 0 for none; None if that may not be known."""
         try:
             found = os.stat(f"{self._root}/{pid}/fd/{number}")  # noqa: PTH116 - where it leads, in any namespace
         except PermissionError:

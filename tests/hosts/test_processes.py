@@ -469,14 +469,14 @@ class Clock:
 
 
 def _behind(fake: FakeProc, pid: int, ppid: int, argv: bytes) -> Path:
-    """A process below another one, in the foreground of its own terminal; the terminal is `/dev/null` here."""
+    """A process below another one, in the foreground of its own terminal; the terminal is `/dev/zero` here."""
     fake.add(pid, argv, ppid=ppid, comm=argv.partition(b"\0")[0].decode())
     folder = fake.root / str(pid)
-    device = device_number(Path("/dev/null").stat().st_rdev)
+    device = device_number(Path("/dev/zero").stat().st_rdev)
     (folder / "stat").write_bytes((folder / "stat").read_bytes().replace(b" 34816 ", f" {device} ".encode()))
     (folder / "fd").mkdir()
     for number in ("0", "1"):
-        (folder / "fd" / number).symlink_to("/dev/null")
+        (folder / "fd" / number).symlink_to("/dev/zero")
     _begets(fake, pid)
     return folder
 
@@ -568,16 +568,16 @@ def test_reader_looks_behind_a_leader_only_if_something_began(fake: FakeProc) ->
 @each(
     ("given", "writes", "terminal", "front", "expected"),
     [
-        ("/dev/null", "/dev/null", "/dev/null", True, True),
-        ("/dev/null", "/dev/null", "/dev/null", False, False),
-        ("/dev/zero", "/dev/null", "/dev/null", True, False),
-        ("/dev/null", "/dev/zero", "/dev/null", True, False),
-        ("pipe", "/dev/null", "/dev/null", True, True),
-        ("/dev/null", "pipe", "/dev/null", True, False),
-        ("/proc/self/stat", "/dev/null", "/dev/null", True, False),
-        ("/dev/null", "/dev/null", "", True, True),
-        ("/dev/zero", "/dev/zero", "", True, False),
-        ("", "/dev/null", "/dev/null", True, False),
+        ("/dev/zero", "/dev/zero", "/dev/zero", True, True),
+        ("/dev/zero", "/dev/zero", "/dev/zero", False, False),
+        ("/dev/null", "/dev/zero", "/dev/zero", True, False),
+        ("/dev/zero", "/dev/null", "/dev/zero", True, False),
+        ("pipe", "/dev/zero", "/dev/zero", True, True),
+        ("/dev/zero", "pipe", "/dev/zero", True, False),
+        ("/proc/self/stat", "/dev/zero", "/dev/zero", True, False),
+        ("/dev/zero", "/dev/zero", "", True, True),
+        ("/dev/null", "/dev/null", "", True, False),
+        ("", "/dev/zero", "/dev/zero", True, False),
     ],
 )
 def test_who_is_shown(given: str, writes: str, terminal: str, front: bool, expected: bool) -> None:
@@ -593,7 +593,7 @@ def test_who_is_shown(given: str, writes: str, terminal: str, front: bool, expec
                 (shown / "fd" / number).symlink_to(pipe if path == "pipe" else path)
         stat = (leader / "stat").read_bytes().replace(b"10 (make) S 1 10", b"11 (claude) S 10 11")
         if not terminal:
-            stat = stat.replace(str(device_number(Path("/dev/null").stat().st_rdev)).encode() + b" 10", b"0 -1")
+            stat = stat.replace(str(device_number(Path("/dev/zero").stat().st_rdev)).encode() + b" 10", b"0 -1")
         elif front:
             stat = stat.replace(b" 10 " + TAIL, b" 11 " + TAIL)
         (shown / "stat").write_bytes(stat)

@@ -244,7 +244,7 @@ def _front(verb: Verb, scene: Scene, agent: Agent) -> Process | Refusal | None:
 
 def _no_way(verb: Verb, wrapper: Process, agent: Agent) -> Refusal:
     name = base_name(wrapper.argv[0] if wrapper.argv else wrapper.exe or wrapper.comm)
-    return Refusal("wrapper", f"{agent.display} runs behind {name}, which has no way to {verb} a conversation")
+    return Refusal("wrapper", f"{agent.display} runs behind {name}, which has no option to {verb} a conversation")
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:

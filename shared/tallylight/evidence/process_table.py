@@ -38,8 +38,8 @@ _T = TypeVar("_T")
 MAX_DEPTH = 64
 #: Open files of one agent that are looked at.
 MAX_OPEN = 1024
-#: How often the processes behind a leader are read that is no agent, in seconds; and how many are a crowd.
-PERIOD_S, _CROWD = 1.0, 16
+#: How often what is behind a leader is read, in seconds, if that is no agent; and if there are more than so many.
+PERIOD_S, CROWD_S, _CROWD = 1.0, 1.7, 16
 #: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
@@ -307,7 +307,7 @@ class _Seen:
         shown, self.behind = _shown(leader, of)
         # Where the leader names an agent, that may run in whatever group.
         found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
-        if found.agent is None and found.is_open and isinstance(of, ProcTable):
+        if self.behind <= _CROWD and found.agent is None and isinstance(of, ProcTable):
             ends = of.far_ends(pgid)
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
@@ -329,28 +329,26 @@ class _Seen:
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
         # A crowd is looked at less often: a build begins processes all the time.
-        is_due = now - self.asked_at >= PERIOD_S * (1.5 if self.behind > _CROWD else 1)
+        is_crowd = self.behind > _CROWD
+        is_due = now - self.asked_at >= (CROWD_S if is_crowd else PERIOD_S)
+        is_close = is_close and (is_due or not is_crowd)
         if is_close or is_due:
             self.asked_at = now
-        if is_close and (own is not None or self._is_other(pgid, of)):
-            return True
-        if not (self.identity.is_open or own) or not is_due:
-            return False
-        return self._has_begun(pgid, of) if own is None else not self._is_shown(own, of)
+        return (is_close and self._is_other(pgid, of)) or (is_due and self._has_begun(pgid, of))
 
     def _is_other(self, pgid: int, of: Table) -> bool:
         """Whether the leader was asked to run something else, or others than it may show what runs."""
-        if self.fingerprint is None or (self.identity.is_open and self.behind):
+        if self.fingerprint is None or self.identity.is_behind or (self.identity.is_open and self.behind):
             return True
         return of.fingerprint(pgid) != self.fingerprint
 
-    def _is_shown(self, own: Process, of: Table) -> bool:
-        return self.identity.leader is None or is_shown(own, self.identity.leader, of)
-
     def _has_begun(self, pgid: int, of: Table) -> bool:
-        """Whether a process was begun since, which may be behind the leader."""
-        newest = of.newest() if isinstance(of, ProcTable) else b""
-        if newest and newest == self.newest:
+        """Whether what is behind the leader may be something else: a process was begun, or the agent is not shown."""
+        found = self.identity
+        if found.is_behind and found.process is not None and found.leader is not None:
+            return not is_shown(found.process, found.leader, of)
+        newest = of.newest() if isinstance(of, ProcTable) and found.is_open else b""
+        if not found.is_open or (newest and newest == self.newest):
             return False
         self.newest = newest
         return bool(self.behind or children(pgid, of))

@@ -27,8 +27,8 @@ _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
 _SOCKET = "socket:["
-#: The number of a pipe, among those of devices.
-_PIPE = -1
+#: The number of a pipe among the devices, and that of `/dev/null`.
+_PIPE, _NULL = -1, 1 << 8 | 3
 
 
 @attrs.frozen
@@ -154,7 +154,8 @@ class ProcTable:
 
     def far_ends(self, pid: int) -> frozenset[str]:
         """The inodes of the other ends of the Unix sockets of *pid*."""
-        return frozenset(self.peers(self.sockets(pid)))
+        sockets = self.sockets(pid)
+        return frozenset(self.peers(sockets)) if sockets else frozenset()
 
     def server(self, ends: frozenset[str]) -> int:
         """
@@ -225,17 +226,17 @@ class ProcTable:
         queue = deque(self.children(leader.pid))
         if first is not None and first.session != leader.pid:
             # The rest of the pipeline that it leads has the same parent.
-            queue.extend(pid for pid in self.children(leader.ppid) if self._group(pid) == leader.pgrp)
+            beside = (pid for pid in self.children(leader.ppid)[:MAX_DESCENDANTS] if pid != leader.pid)
+            queue.extend(pid for pid in beside if self._group(pid) == leader.pgrp)
         while queue and len(seen) <= MAX_DESCENDANTS:
             pid = queue.popleft()
-            given, writes = self._device(pid, 0), self._device(pid, 1)
-            # One that writes to the same terminal, and was given nothing to read, has nothing to hand on either.
-            is_idle = writes == terminal and given not in (terminal, None, _PIPE)
-            stat = self.stat(pid) if pid not in seen and not is_idle else None
             seen.add(pid)
+            # One that was given no terminal or pipe to read has none to hand on either.
+            given = self._device(pid, 0)
+            stat = self.stat(pid) if given not in (0, _NULL) else None
             if stat is not None:
-                queue.extend(self.children(pid, stat.threads))
-                if _is_shown(stat, given, writes, terminal):
+                queue.extend(child for child in self.children(pid, stat.threads) if child not in seen)
+                if _is_shown(stat, given, self._device(pid, 1), terminal):
                     found.append(self._process(pid, stat))
         return tuple(found), len(seen) - 1
 
@@ -244,7 +245,7 @@ class ProcTable:
         return stat.pgrp if stat is not None else 0
 
     def _device(self, pid: int, number: int) -> int | None:
-        """The device that is the file *number* of *pid*, 0 for none, `_PIPE`; None if that may not be known."""
+        """The device that is the file *number* of *pid*, 0 for none; None if that may not be known."""
         try:
             found = os.stat(f"{self._root}/{pid}/fd/{number}")  # noqa: PTH116 - where it leads, in any namespace
         except PermissionError:

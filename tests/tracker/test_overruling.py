@@ -38,7 +38,7 @@ PAIRS = {
         screen        . \ + + + + + + +
         notification  . . \ . + + + + +
         progress      . + + \ + + + + +
-        title         . . . . \ + + + +
+        title         . . . . \ . + + +
         process       \ \ \ \ \ \ \ \ \
         record        . + + + + . \ + +
         registry      . . . . . . + \ +

@@ -125,6 +125,11 @@ PROCESSES = [
     row(
         "it withdraws an amber that stands", "0 agent, 1 notification waiting, 3 process working", "working by process"
     ),
+    row(
+        "what a title asks it leaves: another subagent may have asked its model",
+        "0 agent, 1 title waiting, 3 process working",
+        "waiting by title",
+    ),
     row("a dialog that is read later wins", "0 agent, 1 process working, 3 screen waiting", "waiting by screen"),
     row(
         "an older one does as soon as it is seen again",

@@ -53,6 +53,8 @@ _BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be the shell's, which started it.
 _MARKS = 2
 
+#: How prompts end, and rows up from the end of the screen in which what was typed behind one may be.
+_ASKS, _TYPED = (">", "❯", "›", "»", "$", ":", "?"), 24
 _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
@@ -100,8 +102,8 @@ class Unknown:
         self._marks = 0
         #: Whether it has connections, sent a request as to a model, and a person typed words at its cursor.
         self.talks = self._requests = self._is_typed = False
-        #: What was in the row of the cursor at the last look, and before anything was typed, and which row that is.
-        self._row = "", "", 0
+        #: The last row of the cursor that ended like a prompt.
+        self._prompt = ""
         self._chances = 0
         self._is_owed = False
 
@@ -176,7 +178,7 @@ class Unknown:
     def look(self, lines: Sequence[str], cursor_row: int, *, cursor_visible: bool = True) -> None:
         """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
         self._is_owed = False
-        self._type(lines[cursor_row].rstrip() if cursor_visible and cursor_row < len(lines) else "", cursor_row)
+        self._type(lines, cursor_row if cursor_visible else None)
         rows = read_tail(lines)
         cursor = cursor_row if cursor_visible else None
         place = _input(rows, lines, cursor_row, cursor) if self.agent is None else None
@@ -190,14 +192,16 @@ class Unknown:
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
         )
 
-    def _type(self, text: str, number: int) -> None:
-        """The row *number* of the cursor: what comes to be in it, word by word, is what a person types there."""
-        before, prompt, row = self._row
-        if row != number or not prompt or not text.startswith(before):
-            self._row = text, text, number
-            return
-        self._row = text, prompt, number
-        self._is_typed = self._is_typed or len(text[len(prompt) :].split()) > 1
+    def _type(self, lines: Sequence[str], cursor_row: int | None) -> None:
+        """What follows a prompt that the cursor was behind, there or on its way up, is what a person typed."""
+        prompt, text = self._prompt, ""
+        if cursor_row is not None and cursor_row < len(lines):
+            text = lines[cursor_row].rstrip()
+        if prompt:
+            typed = (row[len(prompt) :].split() for row in (*lines[-_TYPED:], text) if row.startswith(prompt))
+            self._is_typed = self._is_typed or any(len(words) > 1 for words in typed)
+        if text.endswith(_ASKS):
+            self._prompt = text
 
     def _is_turning(self, rows: Sequence[Row]) -> bool:
         """Whether a row begins with another glyph of the spinner that it began with before."""

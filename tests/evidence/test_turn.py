@@ -216,6 +216,10 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         "waiting/input",
     ),
     "the same, at the first look": ([(5, reading("waiting", 1, "dialog open"), b"")], "waiting/input"),
+    "the same of a session in the background": (
+        [(99, attrs.evolve(reading("waiting", 50, "dialog open"), is_background=True), b"")],
+        "waiting/input",
+    ),
     "a dialog that was there before anybody looked": ([(99, reading("waiting", 50, "dialog open"), b"")], None),
     "a limit stays, also behind a menu": (
         [

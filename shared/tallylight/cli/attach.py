@@ -18,9 +18,8 @@ import termios
 from tallylight.actions.client import here
 from tallylight.actions.fork import act
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import Verb as Power
-from tallylight.actions.permission import check, unasked
-from tallylight.actions.plan import Verb
+from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.plan import Verb as Way
 from tallylight.actions.seat import seated
 from tallylight.agents.agent_files import load_agents
 from tallylight.cli.output import clean
@@ -88,7 +87,7 @@ def _show(pane: str) -> int:
         return 0
     # Whoever has the terminal may then press any key.
     caller = here(os.environ, seated)
-    if (refused := unasked(check(panes.level(found.host), caller, Power.TEXT))) is not None:
+    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:
@@ -101,7 +100,7 @@ def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
         if found.pane.attach[: len(LISTED)] == LISTED:
-            planned = act(Verb.ATTACH, found.pane, load_agents(os.environ)[0], pgid=found.pane.agent_pid or 0)
+            planned = act(Way.ATTACH, found.pane, load_agents(os.environ)[0], pgid=found.pane.agent_pid or 0)
             if isinstance(planned, Refusal):
                 raise TallyError(f"{planned.rule}: {planned.text}")
             return list(planned.argv)

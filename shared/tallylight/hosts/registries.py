@@ -17,11 +17,13 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records import claude_status
 from tallylight.evidence.records.claude_status import Listed
-from tallylight.evidence.records.places import MAX_NAMES, read_part
+from tallylight.evidence.records.places import read_part
 from tallylight.wire.values import is_number
 
 #: Seconds after which a folder is listed although nothing seems to have changed.
 RELIST_S = 30.0
+#: Files of one folder, most of them of processes that have ended.
+MAX_FILES = 10_000
 #: Living sessions of one agent that are looked at.
 MAX_SESSIONS = 200
 
@@ -56,7 +58,7 @@ class Registries:
             listed_at, before, pids = self._listed.get(agent, (-RELIST_S, 0, []))
             if stamp != before or now - listed_at >= RELIST_S:
                 with os.scandir(folder) as entries:
-                    names = [entry.name for _, entry in zip(range(MAX_NAMES), entries, strict=False)]
+                    names = [entry.name for _, entry in zip(range(MAX_FILES), entries, strict=False)]
                 numbers = [int(name[:-5]) for name in names if name.endswith(".json") and is_number(name[:-5], 10)]
                 pids = sorted(pid for pid in numbers if self._table.start(pid) is not None)[:MAX_SESSIONS]
                 self._listed[agent] = now, stamp, pids

@@ -238,8 +238,8 @@ def around(table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         Pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4"),
         Pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5"),
     ]
-    # Whoever shows a session is connected to the daemon alone, and so is the session.
-    links = {(31, DAEMON.pid), (41, DAEMON.pid), (20, DAEMON.pid), (21, DAEMON.pid)}
+    # Whoever shows a session is connected to the daemon alone, and so may others be.
+    links = {(31, DAEMON.pid), (41, DAEMON.pid), (51, DAEMON.pid), (20, DAEMON.pid), (21, DAEMON.pid)}
     monkeypatch.setattr(registry, "is_linked", lambda one, other, _: (one, other) in links)
     return panes
 

@@ -46,6 +46,8 @@ class Reading:
     at: int = 0
     #: When the process began, by the same clock.
     began: int = 0
+    #: Whether nobody has it in front of them, unless they attach to it.
+    is_background: bool = False
 
 
 @attrs.frozen
@@ -112,7 +114,9 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
         sanitise(session, cells=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
-        *(values.integer(_integer(data.get(key)), 0, _MAX_MS) or 0 for key in ("statusUpdatedAt", "startedAt")),
+        values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
+        values.integer(_integer(data.get("startedAt")), 0, _MAX_MS) or 0,
+        data.get("kind") == "bg",
     )
 
 

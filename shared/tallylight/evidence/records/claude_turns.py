@@ -11,6 +11,7 @@ and is therefore read again while it grows.
 Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
 `NEAR_S` of its start. One that is opened in a turn is in the file only after the end of that turn. So what is there
 at the start, or in a turn without an end in the transcript, is asked by Claude. At the first look nobody knows.
+A session in the background has nobody in front of it who would open one.
 
 While it asks for a permission the transcript shows what for, if it does within `CALL_S`: by a call that is newer than
 what the file said before. The dialog may be known before its call is, while the one before still has no result there.
@@ -134,7 +135,8 @@ class Turns:
         was_asked = self._asks(last)
         is_first = last is None or last.raw == "idle"
         self._went_till = before if last is not None and (last.raw == "busy" or was_asked) else None
-        self._is_its_own = is_first and 0 < reading.at < reading.began + NEAR_S * 1000
+        is_soon = 0 < reading.at < reading.began + NEAR_S * 1000
+        self._is_its_own = is_first and (is_soon or (last is None and reading.is_background))
         self._undecided = self._open(reading, now, before, was_asked=was_asked)
 
     def _asks(self, reading: Reading | None) -> bool:

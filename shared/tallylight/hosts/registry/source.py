@@ -48,13 +48,13 @@ class RegistrySource:
         if not found:
             return []
         self._feed.poll(time.monotonic())
-        # A session is connected to its daemon as well.
+        # A session is connected to that daemon as well, and so may any agent be that has a session of its own.
         own = {None, 0, *(one.pid for _, one in found)}
         shown = [
             (Row(host.name, pane), self._shown(pane, [one for agent, one in found if agent == pane.agent]))
             for host in self._feed.snapshots
             for pane in host.panes
-            if pane.agent_pid not in own and not is_elsewhere(host.name)
+            if not (pane.session or pane.agent_pid in own or is_elsewhere(host.name))
         ]
         return [self._source_pane(agent, one, shown) for agent, one in found]
 

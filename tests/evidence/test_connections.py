@@ -123,6 +123,12 @@ def test_a_tree(client: Client) -> None:
             while not (children := client.sample().children) and time.monotonic() < end:
                 pass
             assert len(children) == 1 and abs(children[0] - before) < patient(1.0)
+            client.tree._read_at = float("inf")  # the next tree is a long time away
+            (child,) = ProcTable().children(client.process.pid)
+            os.kill(child, 9)
+            while client.sample().children and time.monotonic() < end:
+                pass
+            assert client.sample().children == ()
 
 
 #: A program and a child of it, which talk over TCP.

@@ -52,7 +52,10 @@ class Tree:
             tick = os.sysconf("SC_CLK_TCK")
             below = self.table.descendants(self.pid)
             self._processes = {self.pid: 0.0, **{one.pid: booted + one.start / tick for one in below}}
-        found = {inode: path for pid in self._processes for inode, path in _sockets(pid)}
+        files = {pid: _files(pid) for pid in self._processes}
+        # What has ended has none, and is not read with the next tree only.
+        self._processes = {pid: start for pid, start in self._processes.items() if files[pid] or pid == self.pid}
+        found = {inode: path for pid in self._processes for inode, path in _sockets(files[pid])}
         self._is_tcp = {
             inode: self._is_tcp[inode] if inode in self._is_tcp else _is_tcp(path) for inode, path in found.items()
         }
@@ -113,15 +116,20 @@ def look(trees: Sequence[Tree]) -> list[Sample]:
     return [tree.sample(at) for tree in trees]
 
 
-def _sockets(pid: int) -> Iterator[tuple[str, str]]:
-    """The inodes of the sockets that a process has open, each with the path to it."""
+def _files(pid: int) -> list[str]:
+    """The paths to what a process has open; of somebody else's only the path to all of it, and none if it has ended."""
     folder = f"/proc/{pid}/fd"
     try:
-        numbers = os.listdir(folder)[:MAX_FILES]  # noqa: PTH208 - names, not paths
+        return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_FILES]]  # noqa: PTH208 - names, not paths
+    except PermissionError:
+        return [folder]
     except OSError:
-        return
-    for number in numbers:
-        path = f"{folder}/{number}"
+        return []
+
+
+def _sockets(files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The inodes of the sockets among *files*, each with its path."""
+    for path in files:
         try:
             to = os.readlink(path)  # noqa: PTH115
         except OSError:

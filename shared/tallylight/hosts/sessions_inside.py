@@ -54,6 +54,7 @@ def with_inside(entry: Pane, inside: Pane | None) -> Pane:
         what=inside.what,
         since=inside.since,
         limited_until=inside.limited_until,
+        unanswered_since=inside.unanswered_since,
         reason=attrs.evolve(inside.reason, rule=rule_of(inside)),
         answers=(),
     )

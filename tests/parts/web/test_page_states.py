@@ -212,6 +212,17 @@ def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
     assert browser.text(".card .message") == ""
 
 
+def test_a_model_that_does_not_answer(live: Live, browser: Browser) -> None:
+    """It is said of one that works, in front of what that does."""
+    late = attrs.evolve(
+        MANY[7], limited_until=0.0, queued="", status=Status.WORKING, unanswered_since=time.time() - 130
+    )
+    live.shows(late)
+    browser.open(live)
+    until(lambda: browser.texts(".card .what")[:1], "there is no agent")
+    assert browser.text(".card .what").startswith("no answer from the model for 2")
+
+
 def test_what_waits_to_be_typed(live: Live, browser: Browser) -> None:
     """Its words and when it types them are first, with the day of a later one; else why it never will."""
     browser.open(live)

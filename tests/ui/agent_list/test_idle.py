@@ -171,14 +171,16 @@ _ages = st.floats(0, 10 * 86_400)
 
 
 @pytest.mark.slow
-@given(since=_ages, snoozed=st.floats(-100, 200_000), limited=st.floats(-100, 200_000), waited=_ages)
-@example(since=0.0, snoozed=0.0, limited=0.0, waited=1.9999999998835847)
+@given(_ages, st.floats(-100, 200_000), st.floats(-100, 200_000), _ages, st.floats(61, 86_400))
+@example(since=0.0, snoozed=0.0, limited=0.0, waited=1.9999999998835847, silent=61.0)
+@example(since=90_000.0, snoozed=0.0, limited=0.0, waited=0.0, silent=7230.0)
 def test_nothing_is_drawn_otherwise_before_it_is_due(
-    since: float, snoozed: float, limited: float, waited: float
+    since: float, snoozed: float, limited: float, waited: float, silent: float
 ) -> None:
     """Up to the moment that is named every line stays as it is, whatever of a pane depends on the time."""
     some = asking(1, since, waited_s=waited, snoozed_until=NOW + snoozed, limited_until=NOW + limited)
-    now = listed(some, pane(2, age=since / 2), columns=120)
+    late = pane(2, age=since / 2, unanswered_since=NOW - silent)
+    now = listed(some, late, columns=120)
     due = clock.due(now)
 
     assert due > NOW

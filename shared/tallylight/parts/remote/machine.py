@@ -240,6 +240,7 @@ class Machine:
             snoozed_until=self._here(pane.snoozed_until),
             muted_until=self._here(pane.muted_until),
             limited_until=self._here(pane.limited_until),
+            unanswered_since=self._here(pane.unanswered_since),
         )
 
     def _here(self, at: float) -> float:

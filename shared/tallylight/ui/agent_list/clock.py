@@ -42,6 +42,8 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
         yield now + countdown(pane.limited_until - now)[1]
         # A day ahead or more its end is shown with the day.
         yield math.nextafter(pane.limited_until - _DAY, math.inf)
+    if pane.unanswered_since:
+        yield now + _MINUTE - (now - pane.unanswered_since) % _MINUTE
     if pane.queued_until > now:
         yield pane.queued_until
 

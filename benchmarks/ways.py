@@ -36,7 +36,7 @@ WAYS = {
     "`set +m`": "exec bash -c 'set +m; {}; true'",
     "`make chat`": r"printf 'chat:\n\t{}\n' > Makefile; exec make -s chat",
     "a git alias": "exec git -c alias.chat='!{}' chat",
-    "elvish": "exec elvish -c {}",
+    "elvish": "exec elvish -c '{}'",
     "fish": "exec fish -c '{}; true'",
     "a native wrapper": "cp $(command -v timeout) /tmp/fence; exec /tmp/fence 900 {}",
     "`script`": "exec script -qc '{}; true' /dev/null",
@@ -69,12 +69,12 @@ class Watch:
         self.pane.tick(now)
 
     def until(self, truth: Callable[[], object], seen: Callable[[], object], seconds: float = 20) -> int:
-        """How many looks after *truth* it was *seen*; -1 if it never was."""
+        """How many looks after *truth* it was *seen*; -1 if it never was, and -2 if *truth* never came."""
         late, end = 0, time.monotonic() + seconds
         while time.monotonic() < end and not seen():
             late += bool(truth())
             self.look()
-        return late if seen() else -1
+        return late if seen() else -1 if late else -2
 
 
 def measure(session: Session, way: str) -> tuple[int, int]:

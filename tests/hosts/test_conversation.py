@@ -208,6 +208,17 @@ def test_one_agent_after_the_other_behind_one_leader(conversation: Conversation)
     assert (conversation.entry.agent, conversation.entry.session, conversation.entry.cwd) == ("claude", "", "/b")
 
 
+@pytest.mark.parametrize(("front", "lost"), [("fence claude", ("fence",)), ("bash", ()), ("npx claude", ())])
+def test_what_an_agent_ran_behind_is_remembered_as_lost(front: str, lost: tuple[str, ...]) -> None:
+    """Once both have ended nothing restricts the agent as that did."""
+    argv = tuple(front.split())
+    leader = Process(30, 10, 30, argv[0], argv, f"/usr/bin/{argv[0]}", 300)
+    made = Conversation(ProcTable())
+    made.began(identify([leader, Process(31, 30, 30, "claude", ("claude",), "/v/claude", 301)], AGENTS), "/w")
+
+    assert made.entry.lost == lost
+
+
 # Programs that no agent file names ---------------------------------------------------------------------------------
 
 ZEBRA = process("zebra", "--quiet", exe="/opt/zebra")

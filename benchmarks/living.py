@@ -22,7 +22,6 @@ import time
 import tty
 from pathlib import Path
 
-from tallylight.recordings import scoring
 from tests.real_agents.driver import Launch
 from tests.real_agents.driver import Pane as Terminal
 from tests.real_agents.room import HOME
@@ -38,6 +37,7 @@ from tallylight.evidence.procfs import ProcTable
 from tallylight.evidence.traffic import Sample
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
+from tallylight.parts.lab import scoring
 from tallylight.parts.lab.grid import Grid
 from tallylight.wire import osc9_4
 from tallylight.wire.osc9_4 import ProgressReport

@@ -175,6 +175,8 @@ def have_both(labels: Sequence[str]) -> bool:
 
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
+    if _PRESSED.match(label):
+        return True
     if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
         return False
     return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
@@ -332,6 +334,8 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
+        if not _is_told(rows, at):
+            return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
     first = at
@@ -356,6 +360,12 @@ def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
 
 def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
+
+
+def _is_told(rows: Sequence[Row], at: int) -> bool:
+    """Whether the row at *at*, or the one that is wrapped into it, says that something is to be typed below."""
+    texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
+    return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 
 
 def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:

@@ -338,11 +338,16 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
             return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
+    return Offer(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
+
+
+def _first_of_field(rows: Sequence[Row], at: int) -> int:
+    """The first row of the text that is wrapped into the one at *at*."""
     first = at
     goes_on = not PROMPT_END.search(rows[at].text)
     while goes_on and at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
-    return Offer(FIELD, tuple(range(first, at + 1)), column=rows[at].indent)
+    return first
 
 
 def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:

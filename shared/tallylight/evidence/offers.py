@@ -14,6 +14,7 @@ The lowest one counts. Each of these is also found where nobody asks anything.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -152,6 +153,8 @@ def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Offer]:
             yield found
 
 
+#: A row is looked at from many others, and from one look to the next most rows are the same.
+@functools.lru_cache(maxsize=2048)
 def _split(text: str) -> tuple[str, str]:
     """The mark in front of a row, and the rest."""
     match = _MARK.match(text)
@@ -163,6 +166,7 @@ def _label(text: str) -> str:
     return _BESIDE_IT.split(text, maxsplit=1)[0]
 
 
+@functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Whether *label* begins with a yes or a no."""
     return bool(YES.search(label[:_HEAD]) or NO.search(label[:_HEAD]))
@@ -173,6 +177,7 @@ def have_both(labels: Sequence[str]) -> bool:
     return any(YES.search(label[:_HEAD]) for label in labels) and any(NO.search(label[:_HEAD]) for label in labels)
 
 
+@functools.lru_cache(maxsize=2048)
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
     if _PRESSED.match(label):
@@ -297,6 +302,8 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
                 return []
             found.append(position)
             last = position
+            if not mark and len(found) > MAX_CHOICES:
+                return sorted(found)
     return sorted(found)
 
 

@@ -189,6 +189,7 @@ def redrawn(data: bytes) -> bytes:
         ("4.", "Or"),
         ("Esc to cancel", "Freely"),
         ("choose", ""),
+        ("confirm", ""),
     ):
         text = text.replace(old, new)
     return text.translate(str.maketrans("?❯→▶", ".   ")).encode()

@@ -49,7 +49,7 @@ _YES_NO = re.compile(
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
 #: The prompt of a shell, or of what takes commands as one does, with a command behind it.
 _SHELL = re.compile(
-    r"(?:(?:[^\s?<]+ ){0,3}[^\s?<]*[$#❯»λ]|(?:[\w@.:~/-]*[^\W\d])?%|(?:[^\s?<]+ )?[^\s?<]*[\w:)~/]>"
+    r"(?:(?:[^\s?<]+ ){0,3}[^\s?<]*[$#❯»λ]|(?:[\w@.:~/-]*[^\W\d])?%|(?:[^\s?<]+ )?[^\s?<]*[\d:)~/]>"
     r"|>>>|\.{3}:?|In \[\d{1,6}\]:|\(\w{1,12}\)|➜ .{1,60}\)|PS \S{1,60}>|~\S* >) {1,2}\S"
 )
 _LETTERED = re.compile(r"\(([A-Z])\)([\w' ]{1,24})")

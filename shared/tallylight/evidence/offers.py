@@ -302,8 +302,6 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
                 return []
             found.append(position)
             last = position
-            if not mark and len(found) > MAX_CHOICES:
-                return sorted(found)
     return sorted(found)
 
 

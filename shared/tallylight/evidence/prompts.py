@@ -6,8 +6,10 @@ or None. The order:
 
 1. the agent's own `[[screen.rules]]`, and the generic dialogs of `evidence.dialogs`;
 2. its own rules with a negative priority;
-3. `evidence.structure`, unless a file of ours says how the agent asks, for that knows all its dialogs;
-4. its rules with an infinitely low priority, which only tell that it asks.
+3. `evidence.structure`, for every agent: a rule that read no dialog takes none away, unless it is the input below an
+   answered one, or a menu that the file names by a row of its heading and that wants no consent;
+4. the rules of a candidate with an infinitely low priority, which only tell that it asks;
+5. a row that counts the time of its work, whoever it is.
 
 A dialog beats every other status, and a permission beats all: a model writes what is in a dialog, and may write what a
 rule looks for. Only a line below the choices is certainly the agent's, and can name a menu or a question.

@@ -190,9 +190,10 @@ def redrawn(data: bytes) -> bytes:
         ("Esc to cancel", "Freely"),
         ("choose", ""),
         ("confirm", ""),
+        ("select", ""),
     ):
         text = text.replace(old, new)
-    return text.translate(str.maketrans("?❯→▶", ".   ")).encode()
+    return text.translate(str.maketrans("?❯→▶↑↓↵", ".      ")).encode()
 
 
 @each("scene", ["claude-permission", "records/copilot-permission", "records/kimi-permission"])

@@ -100,6 +100,13 @@ PRIORS = {
     "a page to open": 0.0,
     "waits for somebody": 1.0,
     "buttons beside one another": 0.5,
+    "keys that submit it": 2.5,
+    "a key that leaves it": 1.5,
+    "its hint names an answer": 1.5,
+    "an input that is submitted": 0.5,
+    "the cursor is in what is submitted": 1.0,
+    "text between it and its keys": -0.5,
+    "a sentence below its box": -3.0,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0

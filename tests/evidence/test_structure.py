@@ -297,8 +297,70 @@ QUIET = {
     ),
     "a row of answers below the cursor": ("some output\nOverwrite? [y/N] ", 0),
     "the prompt of an interpreter": ("Yes or no?\nphp > ", 1),
+    "a refusal above a prompt": ("$ ./run.sh\nbash: ./run.sh: Permission denied\n❯ ", 2),
+    "a command that is typed": ('user@host:~/project$ echo "Continue? [y/N]"', 0),
+    "a line of an interpreter": ("In [2]: select name = ?", 0),
+    "a picture": ("? >ｱｲ ?3]E24]9@.0c5 + #55c@?  E4 2=@..7>* 86-.ｵ9E F2F*@ｳaｳ4 6- 4 $7 76?", 0),
+    "what a program prints once it was answered": (
+        "┌──────────────────────────┐\n│ Trust this folder?       │\n│ ● 1. Yes, trust it       │\n"
+        "│   2. No                  │\n└──────────────────────────┘\n Restarting to apply the new trust settings.",
+        None,
+    ),
     "nothing": ("", 0),
 }
+
+
+SUBMITTED = {
+    "a text": (
+        "• Done.\n\n  Question 1/1\n  Which name shall it have?\n\n  › Type your answer\n\n  enter to submit answer",
+        5, "Which name shall it have?",
+    ),
+    "notes beside choices": (
+        "  Question 1/1\n  Choose an option.\n\n  › 1. One\n    2. Two\n\n  › Add notes\n\n"
+        "  esc to clear | enter to submit",
+        6, "Choose an option.",
+    ),
+    "a text in a box": (
+        "┌──────────────────────────────┐\n│ Name it                      │\n│ > e.g. card                  │\n"
+        "│ Enter submit · Esc cancel    │\n└──────────────────────────────┘", None, "Name it",
+    ),
+    "a page of answers": (
+        "┌──────────────────────────────┐\n│ Review your answers          │\n│ Colour → red                 │\n"
+        "│ Enter to submit · Esc to go back │\n└──────────────────────────────┘", None, "Review your answers",
+    ),
+}  # fmt: skip
+
+
+@each("name", SUBMITTED)
+def test_what_is_submitted(name: str) -> None:
+    """A text that is asked for is no prompt: its hint names the key that submits it, and what leaves or answers it."""
+    text, cursor, question = SUBMITTED[name]
+    dialog = read_structure(read_tail(text.splitlines()), cursor)
+
+    assert dialog is not None
+    assert dialog.question == question
+
+
+LISTS = {
+    "one that does not begin with 1": ("What next?\n\n  2. Test\n  3. Review\n› 4. Build\n\n  enter to select", "234"),
+    "one with keys at its end": (
+        "Run this command?\n → Run (once) (y) (enter)\n   Allow it? (tab)\n   Skip (esc or n)", "RAS",
+    ),
+    "an error between it and its keys": (
+        "Do you trust it?\n\n› 1. Yes, go on\n  2. No, quit\n\n  Failed to write the file\n\n  Press enter to continue",
+        "12",
+    ),
+}  # fmt: skip
+
+
+@each("name", LISTS)
+def test_lists(name: str) -> None:
+    """Choices are those that belong together, wherever the numbers begin and whatever is in their column."""
+    text, labels = LISTS[name]
+    dialog = read_structure(read_tail(text.splitlines()), None)
+
+    assert dialog is not None
+    assert "".join(choice.label[0] for choice in dialog.choices) == labels
 
 
 @each("name", QUIET)

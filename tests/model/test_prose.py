@@ -17,6 +17,20 @@ REPLIES = {
     "Which one?\n1. Red\n2. Green": "Which one?",
     "Which one?\n(a) Red\nb) Green": "Which one?",
     "どちらにしますか？": "どちらにしますか？",
+    "It is ready. Would you like me to:\n\n1. Run it\n2. Ship it": "Would you like me to:",
+    "Choose one of these:\n- Red\n- Green": "Choose one of these:",
+    "This drops the table. Reply yes or no.": "Reply yes or no.",
+    "Shall I drop the table? Reply yes or no.": "Shall I drop the table?",
+    "Redis or a file? I recommend Redis.": "Redis or a file?",
+    "Redis or a file?\n\nI'd take Redis. If not, a file will do.": "Redis or a file?",
+    "All is set. Please confirm before I drop the table.": "Please confirm before I drop the table.",
+    "The tests fail.\n\nLet me know which one to keep.": "Let me know which one to keep.",
+    "Should I drop\nthe table and\nits rows?": "Should I drop the table and its rows?",
+    "I changed these:\n- a.py\n- b.py": "",
+    "What I did:\n\nI made the file.": "",
+    "I would use Redis.": "",
+    "Let me know if you want more.": "",
+    "If you want it, say so.": "",
     "All is done.": "",
     "Why? Because.": "",
     "Is it so?\n\nIt is.": "",
@@ -70,8 +84,9 @@ def test_bounds() -> None:
 
 @given(st.text(alphabet="ab?.!: \n-*`1)(", max_size=200))
 def test_any_text(text: str) -> None:
-    """What comes out is one line that was there and ends in a question mark, or nothing."""
+    """What comes out is one line of what was there, and ends in a question mark; or nothing."""
     found = last_question(text)
-    assert found == "" or (found.endswith("?") and "\n" not in found and found in text)
+    bare = found.replace(" ", "")
+    assert found == "" or (found.endswith("?") and "\n" not in found and bare in "".join(text.split()))
     said = last_sentence(text)
     assert "\n" not in said and (any(map(str.isalnum, said)) or not said)

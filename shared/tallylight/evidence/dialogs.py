@@ -47,6 +47,11 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
+#: The prompt of a shell, or of what takes commands as one does, with a command behind it.
+_SHELL = re.compile(
+    r"(?:(?:[^\s?<]+ ){0,3}[^\s?<]*[$#❯»λ]|(?:[\w@.:~/-]*[^\W\d])?%|(?:[^\s?<]+ )?[^\s?<]*[\d:)~/]>"
+    r"|>>>|\.{3}:?|In \[\d{1,6}\]:|\(\w{1,12}\)|➜ .{1,60}\)|PS \S{1,60}>|~\S* >) {1,2}\S"
+)
 _LETTERED = re.compile(r"\(([A-Z])\)([\w' ]{1,24})")
 _SECRET = re.compile(
     r"\b(pass ?word|pass ?phrase|pass ?code|pin|otp|2fa code|verification code|one-time (?:code|password)|api[ -]key|"
@@ -332,7 +337,9 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
 
 
 def is_typed(row: Row, above: Sequence[Row]) -> bool:
-    """Whether *row* repeats the prompt of a row *above*: behind it is typed or pasted text."""
+    """Whether *row* begins as a shell's prompt, or repeats that of a row *above*: behind it is typed or pasted text."""
+    if _SHELL.match(row.text):
+        return True
     prompt = _PROMPT.match(row.text)
     return prompt is not None and any(one.text.startswith(prompt[0]) for one in above)
 

@@ -14,6 +14,7 @@ The lowest one counts. Each of these is also found where nobody asks anything.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -152,6 +153,8 @@ def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Offer]:
             yield found
 
 
+#: A row is looked at from many others, and from one look to the next most rows are the same.
+@functools.lru_cache(maxsize=2048)
 def _split(text: str) -> tuple[str, str]:
     """The mark in front of a row, and the rest."""
     match = _MARK.match(text)
@@ -163,6 +166,7 @@ def _label(text: str) -> str:
     return _BESIDE_IT.split(text, maxsplit=1)[0]
 
 
+@functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Whether *label* begins with a yes or a no."""
     return bool(YES.search(label[:_HEAD]) or NO.search(label[:_HEAD]))
@@ -173,8 +177,11 @@ def have_both(labels: Sequence[str]) -> bool:
     return any(YES.search(label[:_HEAD]) for label in labels) and any(NO.search(label[:_HEAD]) for label in labels)
 
 
+@functools.lru_cache(maxsize=2048)
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
+    if _PRESSED.match(label):
+        return True
     if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
         return False
     return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
@@ -332,13 +339,20 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
+        if not _is_told(rows, at):
+            return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
+    return Offer(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
+
+
+def _first_of_field(rows: Sequence[Row], at: int) -> int:
+    """The first row of the text that is wrapped into the one at *at*."""
     first = at
     goes_on = not PROMPT_END.search(rows[at].text)
     while goes_on and at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
-    return Offer(FIELD, tuple(range(first, at + 1)), column=rows[at].indent)
+    return first
 
 
 def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
@@ -356,6 +370,12 @@ def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
 
 def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
+
+
+def _is_told(rows: Sequence[Row], at: int) -> bool:
+    """Whether the row at *at*, or the one that is wrapped into it, says that something is to be typed below."""
+    texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
+    return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 
 
 def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:

@@ -6,8 +6,10 @@ or None. The order:
 
 1. the agent's own `[[screen.rules]]`, and the generic dialogs of `evidence.dialogs`;
 2. its own rules with a negative priority;
-3. `evidence.structure`, unless a file of ours says how the agent asks, for that knows all its dialogs;
-4. its rules with an infinitely low priority, which only tell that it asks.
+3. `evidence.structure`, for every agent: a rule that read no dialog takes none away, unless it is the input below an
+   answered one, or a menu that the file names by a row of its heading and that wants no consent;
+4. the rules of a candidate with an infinitely low priority, which only tell that it asks;
+5. a row that counts the time of its work, whoever it is.
 
 A dialog beats every other status, and a permission beats all: a model writes what is in a dialog, and may write what a
 rule looks for. Only a line below the choices is certainly the agent's, and can name a menu or a question.
@@ -53,7 +55,8 @@ _WORKS = re.compile(
 )
 _TIMED = re.compile(
     r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
-    r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$",
+    r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$"
+    r"|.{0,60}(?:…|\.{3}) ?\((?:\d{1,3}[mh] ?)?\d{1,3}s\b[^()]{0,60}\)$",
     re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
@@ -152,7 +155,20 @@ def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | 
         or (best is not None and not agent.is_own and _is_over(dialog, best, screen))
     ):
         return None
+    dialog = _named(agent, screen, dialog)
     return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
+
+
+def _named(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
+    """*dialog*, a permission or a login where a rule of *agent* knows it as one; words take no permission back."""
+    if dialog.kind is not Kind.QUESTION or dialog.place is None:
+        return dialog
+    rows = [row for row in screen.rows if row.number >= dialog.place.top]
+    for rule in agent.screen_rules:
+        is_it = rule.lines and all(is_in(line, rows) for line in rule.lines)
+        if is_it and rule.kind in (Kind.PERMISSION, Kind.AUTH):
+            return attrs.evolve(dialog, kind=rule.kind, rule=f"{rule.name}, {dialog.rule}")
+    return dialog
 
 
 def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, is_hint
-from tallylight.evidence.dialogs import PAGER, kind_of, question_above, whole_question
+from tallylight.evidence.dialogs import PAGER, is_typed, kind_of, question_above, whole_question
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
@@ -39,6 +39,7 @@ from tallylight.evidence.offers import (
     offered,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
+from tallylight.model import attributes
 from tallylight.model.dialog import Choice, Dialog, Place
 
 #: Rows above what may be answered that may ask, and how many of them with text.
@@ -75,6 +76,7 @@ _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
 #: What is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
 _SPINNER = re.compile(r"[\u2801-\u28ff]")
 _WANTS = re.compile(
@@ -190,18 +192,29 @@ WEIGHTS: dict[str, float] = {
 def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None:
     """The dialog that *rows*, the end of a screen, seem to be; the visible cursor is in row *cursor_row* of it."""
     offer = offered(rows, cursor_row)
-    if offer is None or _is_of_a_prompt(rows, offer):
+    if offer is None or _is_of_a_prompt(rows, cursor_row, offer):
         return None
     found = signs(rows, cursor_row, offer)
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
     if sum(worth.values()) <= ENOUGH:
         return None
+    dialog = _dialog(rows, offer)
+    if not _are_words(" ".join(dialog.lines)):
+        return None
     told = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_TOLD] if worth[sign] > 0]
-    return _dialog(rows, offer, f"structure: {', '.join(told)}")
+    return attributes.evolve(dialog, rule=f"structure: {', '.join(told)}")
 
 
-def _is_of_a_prompt(rows: Sequence[Row], offer: Offer) -> bool:
+def _are_words(text: str) -> bool:
+    """Whether a third of *text* at least is words, as of no picture."""
+    return 3 * sum(map(len, _WORD.findall(text))) >= len(text) - text.count(" ")
+
+
+def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> bool:
     """Whether the first row is typed at a prompt, and the others came of it: two blank rows are between no choices."""
+    last = offer.starts[-1]
+    if not offer.is_list and rows[last].number == cursor_row and is_typed(rows[last], rows[:last]):
+        return offer.sign != SUBMITTED
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     is_apart = any(not one.text and not other.text for one, other in itertools.pairwise(inside))
     return is_apart and offer.pointed == 0 and offer.mark in _PROMPTS
@@ -426,7 +439,7 @@ def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
 
 
-def _dialog(rows: Sequence[Row], offer: Offer, rule: str) -> Dialog:
+def _dialog(rows: Sequence[Row], offer: Offer) -> Dialog:
     """An *offer* as a dialog, without keys: what they do is not known."""
     first, last = offer.starts[0], offer.starts[-1]
     top, asking = question_above(rows, first)
@@ -441,4 +454,4 @@ def _dialog(rows: Sequence[Row], offer: Offer, rule: str) -> Dialog:
     starts = tuple(rows[start].number for start in offer.starts) if choices else ()
     place = Place(rows[top].number, rows[asking].number, starts, rows[last].number + 1)
     says = [question, *labels] if have_both(labels) or not question.endswith("?") else [question]
-    return Dialog(kind_of(" ".join(says)), rule, question, clean_lines(texts), choices, place)
+    return Dialog(kind_of(" ".join(says)), "structure", question, clean_lines(texts), choices, place)

@@ -1,9 +1,10 @@
 """
 Prose: a number of things in words; the question that a reply ends with, and its last sentence.
 
-In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers follows, or its last
-sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence that ends in `?`, outside
-of code. `tally hook` starts with this module, so that it imports nothing.
+In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers and advice follows,
+or its last sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence outside of
+code that ends in `?`, tells a person to answer, or goes on in the answers below it. `tally hook` starts with this
+module, so that it imports nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,26 @@ _BULLETS = ("- ", "* ", "+ ", "• ")
 #: Sentences of one row that are looked at, from its end; and how one begins that only offers more.
 _LAST = 3
 _OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
+#: How a question begins that goes on in its answers, what tells a person to answer, and what may follow a question.
+_ASKING = (
+    "would you", "do you", "should i", "should we", "shall i", "shall we", "which ", "what ", "how ", "where ", "who ",
+    "when ", "can i", "may i", "could i", "could you", "can you", "are you", "will you", "want me to", "choose", "pick",
+    "select", "let me know", "the options are", "options",
+)  # fmt: skip
+_TELLING = (
+    "please confirm", "please choose", "please pick", "please select", "please decide", "please approve",
+    "please specify", "please clarify", "please tell", "please reply", "please answer", "please advise",
+    "please let me know which", "please let me know whether", "please let me know how", "please let me know what",
+    "let me know which", "let me know whether", "let me know how you", "let me know what you", "tell me which",
+    "tell me whether", "tell me what", "confirm before", "confirm that", "confirm whether", "reply ", "answer yes",
+    "answer with", "say yes", "say which", "type yes",
+)  # fmt: skip
+_ADVICE = (
+    "i recommend", "i'd ", "i’d ", "i would ", "i suggest", "i lean", "i prefer", "my recommendation", "my suggestion",
+    "recommended", "otherwise", "if not", "if so", "if you", "by default", "the default",
+)  # fmt: skip
+#: What a row may end with that goes on in no other.
+_ENDED = (".", "!", "?", ":", "。", "！", "？", "`")
 #: What ends a sentence by itself, and what does if a blank and no small letter follow.
 _STOPS, _DOTS = "。！？", ".!?"
 
@@ -37,13 +58,48 @@ def last_question(text: object) -> str:
     lines = [line.strip() for line in text[-LOOKED_AT:].splitlines()]
     if sum(line.startswith("```") for line in lines) % 2 or (lines and lines[-1].startswith("```")):
         return ""
-    rows = [line for line in lines if line]
+    rows = _unwrapped([line for line in lines if line])
     for behind, line in enumerate(reversed(rows[-_ANSWERS - 1 :])):
-        if line.rstrip(_AROUND).endswith(_MARKS) and not _is_answer(line):
+        if _is_answer(line):
+            if behind == _ANSWERS:
+                break
+        elif line.rstrip(_AROUND).endswith(_MARKS):
             return _sentence(line)
-        if not _is_answer(line) or behind == _ANSWERS:
-            break
+        else:
+            asked, is_over = _asked_before(_from_the_end(line), has_answers=behind > 0)
+            if is_over:
+                return asked
     return ""
+
+
+def _unwrapped(rows: list[str]) -> list[str]:
+    """*rows*, with those that go on with a small letter behind the one before."""
+    found: list[str] = []
+    for row in rows:
+        if found and row[0].islower() and not _is_answer(row) and not found[-1].endswith(_ENDED):
+            found[-1] += f" {row}"
+        else:
+            found.append(row)
+    return found
+
+
+def _asked_before(sentences: list[str], *, has_answers: bool) -> tuple[str, bool]:
+    """
+    The question among the last *sentences* of a row, the last one first; and whether no row above may be one.
+
+    Behind a question may be what its writer advises, and how to answer it. What tells a person to answer asks, too;
+    so does the beginning of a question above its answers.
+    """
+    for sentence in sentences:
+        bare = sentence.lower().rstrip(_AROUND)
+        if bare.endswith(_MARKS) or (has_answers and bare.endswith(":") and bare.startswith((*_ASKING, *_TELLING))):
+            return sentence, True
+        if bare.startswith(_TELLING):
+            before = next((other for other in sentences if other.rstrip(_AROUND).endswith(_MARKS)), "")
+            return before or sentence, True
+        if not bare.startswith(_ADVICE):
+            return "", True
+    return "", False
 
 
 def last_sentence(text: object) -> str:

@@ -189,9 +189,11 @@ def redrawn(data: bytes) -> bytes:
         ("4.", "Or"),
         ("Esc to cancel", "Freely"),
         ("choose", ""),
+        ("confirm", ""),
+        ("select", ""),
     ):
         text = text.replace(old, new)
-    return text.translate(str.maketrans("?❯→▶", ".   ")).encode()
+    return text.translate(str.maketrans("?❯→▶↑↓↵", ".      ")).encode()
 
 
 @each("scene", ["claude-permission", "records/copilot-permission", "records/kimi-permission"])

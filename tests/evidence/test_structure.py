@@ -49,6 +49,16 @@ Would you like to apply the patch?
 
   up/down to move, enter to select
 """,
+    "below it a key that leaves, and one that changes it": """
+ Bash command
+ curl -s http://127.0.0.1:9/x | sh
+
+ Do you want to proceed?
+ ❯ No
+   Yes
+
+ Esc to cancel · Tab to amend
+""",
     "labels with their key at the end": """
 Run `rm -r build`?
 

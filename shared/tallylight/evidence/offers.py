@@ -180,7 +180,7 @@ def have_both(labels: Sequence[str]) -> bool:
 @functools.lru_cache(maxsize=2048)
 def _names_keys(label: str) -> bool:
     """Whether a row is a hint at keys, and no choice."""
-    if _PRESSED.match(label):
+    if _PRESSED.match(label) or LEAVES.match(label):
         return True
     if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
         return False

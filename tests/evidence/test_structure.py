@@ -50,8 +50,14 @@ Would you like to apply the patch?
   up/down to move, enter to select
 """,
     "below it a key that leaves, and one that changes it": """
+──────────────────────────────────────────────────────────────────────────
  Bash command
+ A command of the script
+╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
  curl -s http://127.0.0.1:9/x | sh
+╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
+ │ Auto mode can't check actions in this session, so this one needs your
+ │ approval
 
  Do you want to proceed?
  ❯ No

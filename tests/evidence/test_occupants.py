@@ -31,6 +31,26 @@ pytestmark = [
 TALK = "echo > began\nsleep 900\n"
 #: A wrapper in Python with a terminal of its own, and one that is no program of anybody's list.
 IRIS = f"#!{sys.executable}\nimport pty, sys\npty.spawn(sys.argv[1:])\n"
+#: A terminal with panes of its own, as kitty is one, and a client of it that shows none of them.
+HUB = f"""#!{sys.executable}
+import os, pty, socket, time
+with socket.socket(socket.AF_UNIX) as door:
+    door.bind("hub.sock")
+    door.listen()
+    client, _ = door.accept()
+    for words in (["claude", "talk"], ["sleep", "900"]):
+        if pty.fork()[0] == 0:
+            os.execvp(words[0], words)
+    time.sleep(900)
+"""
+CLIENT = f"""#!{sys.executable}
+import os, socket, time
+with socket.socket(socket.AF_UNIX) as link:
+    while not os.path.exists("hub.sock"):
+        time.sleep(0.02)
+    link.connect("hub.sock")
+    time.sleep(900)
+"""
 MAKEFILE = """
 chat:
 	claude talk
@@ -111,6 +131,7 @@ DARK = {
     "background without job control": Way("bash -c 'set +m; claude talk & wait'"),
     "stopped": Way("iris bash --norc -i", ("claude talk", "\x1a")),
     "language server": Way("nvim -u NONE -c \"call jobstart(['claude', 'talk'])\"", needs="nvim"),
+    "client of a terminal": Way("setsid hub & client"),
     "tmux": Way("tmux -f /dev/null -S t new claude talk", needs="tmux"),
     "GNU Screen": Way("screen -c /dev/null claude talk", needs="screen"),
 }
@@ -154,7 +175,11 @@ class Pane:
     def play(self, way: Way) -> None:
         """Type the lines of *way*, each once what it is typed into waits for it."""
         until(lambda: b"$" in self.screen, "the shell has no prompt")
-        self.type(way.line)
+        # What is typed while the shell sets up its terminal may be lost.
+        while way.line[:6].encode() not in self.screen:
+            self.type("\x15")
+            self.type(way.line)
+            time.sleep(1)
         for line in way.then:
             before = -1
             # It has drawn something, and no more of it comes.
@@ -166,7 +191,7 @@ class Pane:
 
 
 def until(claim: Callable[[], object], problem: str) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not claim():
         assert time.monotonic() < end, problem
         time.sleep(0.02)
@@ -189,6 +214,8 @@ def pane(tmp_path: Path) -> Iterator[Pane]:
     shutil.copy(timeout, tmp_path / "bin/gh")
     scripts = {
         "bin/iris": IRIS,
+        "bin/hub": HUB,
+        "bin/client": CLIENT,
         "nix/claude": f'#!/bin/sh\nexec "{tmp_path}/nix/.claude-unwrapped" "$@"\n',
         "start.sh": "#!/bin/sh\nclaude talk\ntrue\n",
         "talk": TALK,

@@ -148,8 +148,9 @@ def test_in_the_background(desk: Desk) -> None:
     desk.model.wait_mark("waiting:permission")
     id_ = desk.wait("claude/", "waiting/permission")
     assert id_ == f"claude/{job[1]}"
-    code, said = desk.run(*desk.tally("status", "--waiting"))
-    assert (code, "Bash: curl" in said) == (3, True)
+    # What it asks for is in its transcript, which may come a moment later.
+    wait_until(lambda: "Bash: curl" in desk.run(*desk.tally("status", "--waiting"))[1], 20, "what it asks for")
+    assert desk.run(*desk.tally("status", "--waiting"))[0] == 3
     assert desk.run(*desk.tally("wait", id_, "--for", "waiting"))[0] == 3
     assert "by registry: status file: waiting, permission prompt" in desk.run(*desk.tally("why", id_))[1]
     wait_until((desk.home / "told").exists, 20, "the notification")

@@ -27,6 +27,7 @@ import attrs
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import NOBODY, Identity, identify
+from tallylight.evidence.process import TERMINALS, program_of
 from tallylight.evidence.process import Process as Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
@@ -311,7 +312,8 @@ class _Seen:
             ends = of.far_ends(pgid)
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
-            if self._server and (server := of.get(self._server)) is not None:
+            server = of.get(self._server) if self._server else None
+            if server is not None and program_of(server) not in TERMINALS:
                 shown, self.behind = of.shown(server)
                 line = functools.partial(between, leader=server, of=of)
                 found = identify((leader, *shown), agents, line)

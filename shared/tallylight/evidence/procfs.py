@@ -159,9 +159,10 @@ class ProcTable:
 
     def server(self, ends: frozenset[str]) -> int:
         """
-        The process that has one of *ends* of sockets, and draws a terminal of its own; 0 if there is none.
+        The process that has one of *ends* of sockets, and draws one terminal; 0 if there is none.
 
-        It is what a client such as dtach's shows, of which it is no child. Looks at all processes.
+        It is what a client such as dtach's shows, of which it is no child. Of several terminals nobody knows which one
+        a client shows, if any: kitty has clients, too. Looks at all processes.
         """
         drawn: dict[int, set[int]] = {}
         for pid, stat in self.stats() if ends else ():
@@ -171,7 +172,7 @@ class ProcTable:
             (
                 pid
                 for pid, numbers in drawn.items()
-                if not ends.isdisjoint(self.sockets(pid)) and not numbers.isdisjoint(self.masters(pid))
+                if len(numbers) == 1 and not ends.isdisjoint(self.sockets(pid)) and numbers == self.masters(pid)
             ),
             0,
         )

@@ -110,10 +110,12 @@ WAYS = {
     "emacs": Way("emacs -nw -Q --eval '(term \"./start.sh\")'", needs="emacs"),
     "bwrap": Way("bwrap --bind / / --dev-bind /dev /dev claude talk", needs="bwrap", is_roots=True),
     "bwrap's processes": Way(
-        "bwrap --bind / / --dev /dev --proc /proc --unshare-pid claude talk", needs="bwrap", is_roots=True
+        "bwrap --bind / / --dev /dev --bind $PWD $PWD --proc /proc --unshare-pid claude talk",
+        needs="bwrap",
+        is_roots=True,
     ),
     "bwrap's session": Way(
-        "bwrap --bind / / --dev /dev --proc /proc --unshare-all --new-session claude talk",
+        "bwrap --bind / / --dev /dev --bind $PWD $PWD --proc /proc --unshare-all --new-session claude talk",
         needs="bwrap",
         is_roots=True,
     ),

@@ -125,6 +125,8 @@ def test_its_environment_is_that_of_the_session(session: Session) -> None:
 def test_a_fork_opens_beside_its_pane(session: Session, how: list[str]) -> None:
     """By a command of the tmux around us, with the words, the directory and the environment of the plan."""
     pane = session.pane(start(session))
+    # A shell reads its script as it goes on: it has read the first one by then.
+    until((session.folder / "claude.ran").exists, "it does not run")
     (session.folder / "claude").write_text(
         '#!/bin/sh\nprintf "%s\\n" "$PWD" "$WHERE" "$@" > "$0.ran.new"; mv "$0.ran.new" "$0.forked"\nexec cat\n'
     )

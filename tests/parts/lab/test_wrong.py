@@ -73,8 +73,8 @@ def test_a_rule_is_added(
     monkeypatch.setattr(
         "tallylight.parts.lab.verbs.wrong.System", lambda: types.SimpleNamespace(ask=lambda _question: True)
     )
-    assert main(["wrong", "3"]) == 0, capsys.readouterr().err
-    told = capsys.readouterr().out
+    code, told = main(["wrong", "3"]), capsys.readouterr().out
+    assert code == 0, told
     text = (home / "kimi.taught.toml").read_text()
 
     assert "s ago" in told and "screen: " in told

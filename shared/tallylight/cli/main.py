@@ -219,8 +219,7 @@ def _meant(word: str) -> str:
     """What to type in place of *word*, which is no verb."""
     import difflib
 
-    known = every_verb()
-    meant = {**dict(zip(known, known, strict=True)), **ALIASES, **WANTED}
+    meant = {**{verb: verb for verb in every_verb()}, **ALIASES, **WANTED}
     close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
     return f"you want `tally {meant[close[0]]}`" if close else "`tally help --all` lists them all"
 

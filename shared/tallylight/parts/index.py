@@ -62,14 +62,19 @@ def path(environ: Mapping[str, str] = os.environ) -> Path:
 
 def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[Found, ...]:
     """Return every part, those that are turned off or faulty included: as in the file, else as they are found."""
-    try:
-        kept = values.members(read_write.read_own(path(environ), MAX_BYTES))
-    except (OSError, TallyError):
-        kept = {}
+    kept = _kept(environ)
     if kept.get("version") != VERSION or kept.get("build") != _build():
         off = _off(kept)
         return tuple(attributes.evolve(found, is_on=found.part.name not in off) for found in find())
     return listed(kept)
+
+
+def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
+    """Return the contents of the file; none if it is not there, or cannot be read."""
+    try:
+        return values.members(read_write.read_own(path(environ), MAX_BYTES))
+    except (OSError, TallyError):
+        return {}
 
 
 def listed(kept: Mapping[str, object]) -> tuple[Found, ...]:
@@ -88,12 +93,12 @@ def find() -> Iterator[Found]:
     """Yield the parts of this installation: our own, then those of other packages. The first with a name counts."""
     extras.enable(EXTRA)
     names: set[str] = set()
-    for name, version, load in (*_own(), *_of_others()):
+    for name, version, imported in (*_own(), *_of_others()):
         if name in names or len(names) == MAX_PARTS:
             continue
         names.add(name)
         try:
-            part = load()
+            part = imported()
             if not isinstance(part, Part):
                 raise TypeError(f"it is no tallylight.parts.Part but {type(part).__name__}")
             yield Found(attributes.evolve(part, name=name), version)
@@ -127,11 +132,7 @@ def refresh(
 ) -> tuple[Found, ...]:
     """Find the parts again, turn those of *on* and *off* on and off, and write the index; `OSError` if that fails."""
     file = path(environ)
-    try:
-        kept = values.members(read_write.read_own(file, MAX_BYTES))
-    except (OSError, TallyError):
-        kept = {}
-    are_off = (_off(kept) | off) - on
+    are_off = (_off(_kept(environ)) | off) - on
     found = tuple(attributes.evolve(one, is_on=one.part.name not in are_off) for one in find())
     document = {
         "version": VERSION,
@@ -215,7 +216,7 @@ def checks() -> Iterator[tuple[str, Any]]:
 
 
 class Facts:
-    """What parts say of a pane in the list. A part that raises says nothing any more."""
+    """The words of parts about a pane in the list. A part that raises says nothing any more."""
 
     def __init__(self) -> None:
         self._calls = {found.part.name: found.part.fact for found in _used() if found.part.fact}

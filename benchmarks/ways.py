@@ -69,7 +69,7 @@ class Watch:
         self.pane.tick(now)
 
     def until(self, truth: Callable[[], object], seen: Callable[[], object], seconds: float = 20) -> int:
-        """How many looks after *truth* it was *seen*; -1 if it never was, and -2 if *truth* never came."""
+        """Return how many looks after *truth* it was *seen*; -1 if it never was, and -2 if *truth* never came."""
         late, end = 0, time.monotonic() + seconds
         while time.monotonic() < end and not seen():
             late += bool(truth())
@@ -78,7 +78,7 @@ class Watch:
 
 
 def measure(session: Session, way: str) -> tuple[int, int]:
-    """How many looks too late the agent was named, and its question seen."""
+    """Return how many looks too late the agent was named, and its question seen."""
     name, manner = session.agent, session.manner
     watch = Watch(session, WAYS[way].format(shlex.join(session.launch.argv)))
     try:

@@ -62,7 +62,7 @@ def parts_of(line: str) -> list[tuple[float, str]]:
 
 
 def play(line: str, *, port: int = 0, running: bool = False) -> list[tuple[float, str]]:
-    """What holds from when on by *line*, which begins at 100 s; nothing at first."""
+    """Return what holds from when on by *line*, which begins at 100 s; nothing at first."""
     told: list[tuple[float, str]] = []
     found, world = Traffic(), Line(port)
     parts = parts_of(line)

@@ -94,7 +94,7 @@ class Serving(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_: object) -> None:
-        """Who has gone gets no answer."""
+        """Give a client that has gone no answer."""
 
     @contextlib.contextmanager
     def turn(self, _who: object) -> Iterator[None]:

@@ -49,7 +49,7 @@ def test_a_question_behind_a_leader(name: str, borrow: Callable[[str, str], Tab]
 
 
 def _pane(tab: Tab) -> Pane:
-    """What the host wrote of it, once it has a session."""
+    """Return what the host wrote of it, once it has a session."""
     deadline = time.monotonic() + 20
     while True:
         path = next(iter((tab.kitty.runtime_dir / "tallylight").glob("kitty-*.json")), None)

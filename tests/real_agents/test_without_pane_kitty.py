@@ -15,7 +15,7 @@ pytestmark = pytest.mark.agents
 
 
 def snapshots(desk: Desk) -> list[Snapshot]:
-    """What every host in that kitty's runtime directory says."""
+    """Return what every host in that kitty's runtime directory says."""
     folder = desk.kitty.runtime_dir / "tallylight"
     return [writer.read(path) for path in folder.glob("*-*.json")]
 

@@ -109,7 +109,7 @@ def _wrappers(found: Identity, table: Table) -> tuple[Process, ...]:
 
 
 def _is_server(process: Process, leader: Process, table: Table) -> bool:
-    """Whether *process*, between *leader* and an agent, has no terminal to show it on, and goes on without one."""
+    """Return whether *process*, between *leader* and an agent, has no terminal, and goes on without one."""
     return not process_table.terminal(process.pid, table) and not process_table.is_shown(process, leader, table)
 
 

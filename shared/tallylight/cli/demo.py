@@ -243,7 +243,7 @@ def _sleep(seconds: float) -> bool:
 
 @contextlib.contextmanager
 def keys() -> Iterator[Callable[[float], bool]]:
-    """What passes seconds and returns whether `ANSWER` was pressed; without a terminal to press it on, it never was."""
+    """Yield a function that passes seconds and returns whether `ANSWER` was pressed; without a terminal never."""
     if not sys.stdin.isatty():
         yield _sleep
         return

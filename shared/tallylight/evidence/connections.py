@@ -139,7 +139,7 @@ def _sockets(files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_tcp(path: str) -> bool:
-    """Whether the socket at *path* is one of TCP, or that is not told."""
+    """Return whether the socket at *path* is one of TCP, or that is not told."""
     try:
         return os.getxattr(path, _PROTOCOL).startswith(_TCP)
     except OSError:

@@ -185,7 +185,7 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
 
 
 def _are_blank(rows: Sequence[Row], beside: Row) -> bool:
-    """Whether *rows* are blank where the row *beside* is: in the same box or in none, and not in a quotation."""
+    """Return whether *rows* are blank where the row *beside* is: in the same box or in none, and not in a quotation."""
     return not any(row.text or row.is_boxed is not beside.is_boxed for row in rows)
 
 
@@ -262,7 +262,7 @@ def _asks_inside(text: str) -> bool:
 
 
 def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
-    """Whether rows are a heading: one row of words, beside what counts the pages, and no sentence."""
+    """Return whether rows are a heading: one row of words, beside what counts the pages, and no sentence."""
     named = [rows[at].text for at in part if not _COUNTED.search(rows[at].text)]
     return (
         len(named) == 1 and not _asks(named[0]) and (_HEADING.fullmatch(named[0]) or _TOLD.match(named[0])) is not None
@@ -283,7 +283,7 @@ def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
 
 
 def is_of_settings(dialog: Dialog) -> bool:
-    """Whether *dialog* is headed by what is to be set, as an agent's own menus are, and wants no consent."""
+    """Return whether *dialog* is headed by what is to be set, as an agent's own menus are, and wants no consent."""
     if dialog.is_known or dialog.kind is Kind.AUTH or not dialog.is_list:
         return False
     labels = [choice.label for choice in dialog.choices]

@@ -68,7 +68,7 @@ class Identity:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the agent's process was found behind another one, which leads the foreground."""
+        """Return whether the agent's process was found behind another one, which leads the foreground."""
         return self.process is not None and self.leader is not None and self.process.pid != self.leader.pid
 
     @property
@@ -117,7 +117,7 @@ def identify(
 
 
 def leads_to(process: Process, agent: Agent) -> bool:
-    """Whether *process* is a shell or a script, or starts *agent* by a name of its own, and adds nothing to it."""
+    """Return whether *process* is a shell or a script, or starts *agent* by its own name, and adds nothing."""
     chain = unwrap(process.argv, process.exe, process.comm)
     return chain.is_open or is_shell(process) or _identify_one(process, Agents((agent,))).agent is not None
 

@@ -272,7 +272,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
 
 
 def _may_be_button(part: str) -> bool:
-    """Whether *part* of a row may be a button: short words, that are no hint at a key."""
+    """Return whether *part* of a row may be a button: short words, that are no hint at a key."""
     return len(part) <= _BUTTON and part[0].isalpha() and not KEY.match(part)
 
 
@@ -373,7 +373,7 @@ def _is_text(rows: Sequence[Row], at: int) -> bool:
 
 
 def _is_told(rows: Sequence[Row], at: int) -> bool:
-    """Whether the row at *at*, or the one that is wrapped into it, says that something is to be typed below."""
+    """Return whether the row at *at*, or the one that is wrapped into it, says that something is to be typed below."""
     texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
     return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 

@@ -94,7 +94,7 @@ def is_ordinary(chain: Chain) -> bool:
 
 
 def is_shell(process: Process) -> bool:
-    """Whether *process* is a shell: at its prompt, or with a script."""
+    """Return whether *process* is a shell: at its prompt, or with a script."""
     return base_name(process.argv[0] if process.argv else process.exe) in ORDINARY["a shell"]
 
 

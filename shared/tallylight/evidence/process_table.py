@@ -203,7 +203,7 @@ def owner(pid: int, of: Table) -> int | None:
 
 
 def own_number(pid: int, of: Table) -> int:
-    """What *pid* is for itself, and is called in what it writes."""
+    """Return the number of *pid* in its own namespace, by which it calls itself in what it writes."""
     return of.own_number(pid) if isinstance(of, ProcTable) else pid
 
 
@@ -221,7 +221,7 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
 
 
 def is_shown(process: Process, leader: Process, of: Table) -> bool:
-    """Whether *process* talks to whoever looks at *leader*: it has the foreground of its terminal, and writes there."""
+    """Return whether *process* has the foreground of its terminal and writes there, behind *leader*."""
     if isinstance(of, ProcTable | PsutilTable):
         return of.is_shown(process.pid, leader.pid)
     return process.pgrp == leader.pgrp
@@ -278,7 +278,7 @@ def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
 
 @attrs.define
 class _Seen:
-    """What was seen of one group's foreground, to see whether that is still so."""
+    """One group's foreground as it was seen last, to see whether that is still so."""
 
     identity: Identity = NOBODY
     token: object = None
@@ -295,7 +295,7 @@ class _Seen:
     _server: int = 0
 
     def read(self, pgid: int, agents: Agents, of: Table) -> Identity:
-        """Who holds the foreground of process group *pgid*, read afresh; the same object if nothing changed."""
+        """Return who holds the foreground of process group *pgid*, read afresh; the same object if nothing changed."""
         # Before the rest: what changes in between is then seen at the next look.
         self.token, self.fingerprint = of.token(pgid), of.fingerprint(pgid)
         leader = of.get(pgid)
@@ -326,7 +326,7 @@ class _Seen:
         return self.identity
 
     def has_changed(self, pgid: int, of: Table, now: float, *, is_close: bool) -> bool:
-        """Whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
+        """Return whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
         own = self.identity.process if self.identity.is_behind else None
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
@@ -339,13 +339,13 @@ class _Seen:
         return (is_close and self._is_other(pgid, of)) or (is_due and self._has_begun(pgid, of))
 
     def _is_other(self, pgid: int, of: Table) -> bool:
-        """Whether the leader was asked to run something else, or others than it may show what runs."""
+        """Return whether the leader was asked to run something else, or others than it may show what runs."""
         if self.fingerprint is None or self.identity.is_behind or (self.identity.is_open and self.behind):
             return True
         return of.fingerprint(pgid) != self.fingerprint
 
     def _has_begun(self, pgid: int, of: Table) -> bool:
-        """Whether what is behind the leader may be something else: a process was begun, or the agent is not shown."""
+        """Return whether others may be behind the leader: a process was begun, or the agent is not shown."""
         found = self.identity
         if found.is_behind and found.process is not None and found.leader is not None:
             return not is_shown(found.process, found.leader, of)

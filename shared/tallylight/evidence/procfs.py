@@ -205,7 +205,7 @@ class ProcTable:
         return users[0] if users else None
 
     def own_number(self, pid: int) -> int:
-        """What *pid* is for itself, which may be in a container or a sandbox with processes of its own."""
+        """Return what *pid* is for itself, which may be in a container or a sandbox with processes of its own."""
         numbers = self._numbers(pid, b"NSpid:")
         return numbers[-1] if numbers else pid
 
@@ -215,7 +215,7 @@ class ProcTable:
         return next((list(map(int, line.split()[1:])) for line in lines if line.startswith(name)), [])
 
     def is_shown(self, pid: int, leader: int) -> bool:
-        """Whether *pid* has the foreground of its terminal, and writes to it; else to the terminal of *leader*."""
+        """Return whether *pid* has the foreground of its terminal and writes to it, else to that of *leader*."""
         found = self.stat(pid)
         files = self._device(pid, 0), self._device(pid, 1)
         return found is not None and _is_shown(found, *files, self.terminal(leader))
@@ -267,7 +267,7 @@ class ProcTable:
         return frozenset(found)
 
     def newest(self) -> bytes:
-        """What changes with every process that is begun; nothing where that is not told."""
+        """Return what changes with every process that is begun; nothing where that is not told."""
         try:
             with open(f"{self._root}/loadavg", "rb") as file:  # noqa: PTH123
                 return file.read(128).rpartition(b" ")[2]
@@ -334,7 +334,7 @@ class ProcTable:
 
 
 def _is_shown(found: Stat, given: int | None, writes: int | None, terminal: int) -> bool:
-    """Whether a process reads *given*, and writes to its terminal, which it has; one that has none, to *terminal*."""
+    """Return whether a process reads *given* and writes to its own terminal, or without one to *terminal*."""
     # In a session of its own it may have no terminal but that which it was given.
     own = found.tty_nr or terminal
     is_front = not found.tty_nr or found.tpgid == found.pgrp

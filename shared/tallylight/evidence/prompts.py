@@ -139,7 +139,7 @@ def _generic(agent: Agent, screen: _Screen) -> Iterator[_Read]:
 
 
 def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
-    """Whether a *dialog* in a row is typed behind *agent*'s own prompt."""
+    """Return whether a *dialog* in a row is typed behind *agent*'s own prompt."""
     prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
     return not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines)
 
@@ -188,7 +188,7 @@ def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
 
 
 def _wants_consent(dialog: Dialog) -> bool:
-    """Whether *dialog* asks whether something may be done, and is no list of settings."""
+    """Return whether *dialog* asks whether something may be done, and is no list of settings."""
     return dialog.kind is Kind.PERMISSION and (dialog.question.endswith("?") or not is_of_settings(dialog))
 
 

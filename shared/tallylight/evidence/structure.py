@@ -206,7 +206,7 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None) -> Dialog | None
 
 
 def _are_words(text: str) -> bool:
-    """Whether a third of *text* at least is words, as of no picture."""
+    """Return whether a third of *text* at least is words, as of no picture."""
     return 3 * sum(map(len, _WORD.findall(text))) >= len(text) - text.count(" ")
 
 
@@ -402,7 +402,7 @@ def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, belo
 
 
 def _is_work(text: str) -> bool:
-    """Whether *text* names the key that stops work, and none that takes a choice."""
+    """Return whether *text* names the key that stops work, and none that takes a choice."""
     return _WORK.search(text) is not None and not KEYS_HINT.match(text)
 
 
@@ -416,7 +416,7 @@ def _signs_of_boxes(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> 
 
 
 def _is_said(row: Row) -> bool:
-    """Whether *row* is a sentence outside of boxes: what a program prints once it goes on."""
+    """Return whether *row* is a sentence outside of boxes: what a program prints once it goes on."""
     return not row.is_boxed and not is_hint(row.text) and _SENTENCE.fullmatch(row.text) is not None
 
 

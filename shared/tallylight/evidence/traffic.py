@@ -101,7 +101,7 @@ class _Line:
     far: object = None
 
     def take(self, found: Connection) -> None:
-        """What was sent and has come in since."""
+        """Take in what was sent and has come in since."""
         grown, came, self.port = found.sent - self.sent, found.received - self.received, found.port
         self.far = found.far
         if came > 0 and found.received_at < found.sent_at:
@@ -133,7 +133,7 @@ class _Line:
             self.answer, self.arrived_at = self.answer + came, at
 
     def is_open(self, now: float) -> bool:
-        """Whether its request is still believed in."""
+        """Return whether its request is still believed in."""
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
 
     def says(self, now: float, *, moves: bool, opens: bool) -> str:
@@ -182,7 +182,7 @@ class Traffic:
     _arrived_at: float = -math.inf
 
     def is_pending(self, now: float) -> bool:
-        """Whether a request may be seen to be one of a turn, or the screen has just changed."""
+        """Return whether a request may be seen to be one of a turn, or the screen has just changed."""
         changed = bool(self._changes) and now - self._changes[-1] <= 2 * SCREEN_S
         asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
         return changed or any(at is not None and now - at <= 2 * SCREEN_S for at in asked)
@@ -195,7 +195,7 @@ class Traffic:
             self._end = end
 
     def take(self, sample: Sample) -> None:
-        """What the tree has open now."""
+        """Take in what the tree has open now."""
         for found in sample.connections:
             line = self._lines.get(found.id)
             if line is None:
@@ -229,7 +229,7 @@ class Traffic:
         return Fact(rules[0], self._begun_at)
 
     def _judge(self, line: _Line, *, is_running: bool) -> None:
-        """Whether the request on *line* is one of a turn."""
+        """Return whether the request on *line* is one of a turn."""
         asked = line.asked_at
         if line.is_turn or asked is None:
             return
@@ -238,7 +238,7 @@ class Traffic:
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
 
     def _opens(self, line: _Line) -> bool:
-        """Whether *line* may lead to a model: to one that has streamed, if any has, and not just after the start."""
+        """Return whether *line* may lead to a model: to one that has streamed, if any has, not just after the start."""
         is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
         return not is_early and (not self._models or line.far in self._models)
 
@@ -252,7 +252,7 @@ class Traffic:
 
     @property
     def has_asked(self) -> bool:
-        """Whether there was a request of a turn."""
+        """Return whether there was a request of a turn."""
         return self._begun_at is not None
 
     def unanswered_since(self, now: float) -> float | None:

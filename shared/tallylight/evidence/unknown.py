@@ -193,7 +193,7 @@ class Unknown:
         )
 
     def _type(self, lines: Sequence[str], cursor_row: int | None) -> None:
-        """What follows a prompt that the cursor was behind, there or on its way up, is what a person typed."""
+        """Note what a person typed: it follows a prompt that the cursor was behind, there or on its way up."""
         prompt, text = self._prompt, ""
         if cursor_row is not None and cursor_row < len(lines):
             text = lines[cursor_row].rstrip()

@@ -29,7 +29,7 @@ MAX_SESSIONS = 200
 
 
 class Registries:
-    """Those of *agents*, of this user and the home of *environ*."""
+    """The registries of *agents*, of this user and the home of *environ*."""
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
@@ -67,7 +67,7 @@ class Registries:
         return pids
 
     def _read(self, path: Path, pid: int) -> Listed | None:
-        """What the file of the process *pid* lists; None for one that has ended, has a pane, or is another user's."""
+        """Return what the file of *pid* lists; None if that has ended, has a pane, or is another user's."""
         start = self._table.start(pid)
         if start is None or process_table.owner(pid, self._table) != os.getuid():
             return None

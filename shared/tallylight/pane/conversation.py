@@ -110,12 +110,12 @@ class Conversation:
         self.entry = attrs.evolve(self.entry, flags=flags, options=options, lost=kept.lost)
 
     def _is_next(self, found: Identity, first: Process) -> bool:
-        """Whether another run begins: *first* may lead to one agent after the other, as a shell or an editor does."""
+        """Return whether another run begins: *first* may lead to one agent after the other, as an editor does."""
         own = found.process.run if found.is_direct and found.process is not None else (0, 0)
         return first.run != self._run or ((0, 0) not in (own, self._own) and own != self._own)
 
     def _note_front(self, found: Identity, first: Process, agent: Agent) -> None:
-        """What *agent* runs behind may restrict it, and is lost once both have ended."""
+        """Note the program in front of *agent*: it may restrict it, and is lost once both have ended."""
         if found.is_behind and not leads_to(first, agent):
             name = base_name(first.argv[0] if first.argv else first.exe or first.comm)
             self.entry = attrs.evolve(self.entry, lost=tuple(dict.fromkeys((*self.entry.lost, name))))

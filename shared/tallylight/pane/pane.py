@@ -288,7 +288,7 @@ class Pane:
 
     @isolates_faults("its processes")
     def sampled(self, run: tuple[int, int], sample: Sample, now: float) -> None:
-        """What a worker has read of the process of *run* and those below it."""
+        """Take in what a worker has read of the process of *run* and those below it."""
         watch, program = self.processes, self.unknown.program
         if watch.process is None or watch.process.run != run:
             return  # another program has come to the foreground since

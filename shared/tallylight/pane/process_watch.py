@@ -45,7 +45,7 @@ class ProcessWatch:
         self.process = process
 
     def due(self, now: float) -> bool:
-        """Whether to take a sample now."""
+        """Return whether to take a sample now."""
         return self.process is not None and now - self._at >= self._pause(now)
 
     def _pause(self, now: float) -> float:

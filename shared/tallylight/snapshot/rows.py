@@ -84,7 +84,7 @@ class Row:
 
     @property
     def where(self) -> str:
-        """What a session is attached to that it shows: its terminal, if that is known, or itself."""
+        """Return what a session is attached to that it shows: its terminal, if that is known, or itself."""
         return self.pane.terminal or self.address
 
     @property

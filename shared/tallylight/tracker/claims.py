@@ -94,7 +94,7 @@ class Claim:
 
     @property
     def tells_turns(self) -> bool:
-        """Whether it is the agent's own word, by a source that tells when its turns begin, too."""
+        """Return whether it is the agent's own word, by a source that tells when its turns begin, too."""
         source = self.report.source
         is_exact = self.begin is not None or self.report.status in (Status.WORKING, Status.WAITING)
         return source in (Source.REGISTRY, Source.PROTOCOL) or (source is Source.RECORD and is_exact)

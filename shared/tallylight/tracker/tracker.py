@@ -119,7 +119,7 @@ class Tracker:
 
     @property
     def tells_turns(self) -> bool:
-        """Whether the agent tells its turns itself."""
+        """Return whether the agent tells its turns itself."""
         return any(claim.tells_turns for claim in self._records.own.values())
 
     @property

@@ -64,7 +64,7 @@ def time_left(pane: Pane, now: float) -> str:
 
 
 def unanswered(pane: Pane, now: float) -> str:
-    """How long its model has not answered: `no answer from the model for 2 min`; nothing if it has, or soon may."""
+    """Return how long no answer came: `no answer from the model for 2 min`; nothing if one did, or soon may."""
     since = pane.unanswered_since if pane.status is Status.WORKING else 0.0
     return f"no answer from the model for {duration(now - since)}" if since else ""
 

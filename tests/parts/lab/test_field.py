@@ -22,7 +22,7 @@ LIGHTS = list(csv.DictReader((FIELD / "lights.tsv").open(encoding="utf-8"), deli
 
 
 def shown(name: str, at: float) -> Decision:
-    """What a replay shows at that time, in seconds, behind a relay as `tally replay` does."""
+    """Return what a replay shows at that time, in seconds, behind a relay as `tally replay` does."""
     recording = accuracy.read(FIELD / f"{name}.cast")
     name = accuracy.name_of(recording.header.command, AGENTS)
     replay = Replay(recording.header, AGENTS, relay=RelayCore(agent=name))

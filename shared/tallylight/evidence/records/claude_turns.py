@@ -140,7 +140,7 @@ class Turns:
         self._undecided = self._open(reading, now, before, was_asked=was_asked)
 
     def _asks(self, reading: Reading | None) -> bool:
-        """Whether *reading*, the last one, tells of a dialog that a person has not opened."""
+        """Return whether *reading*, the last one, tells of a dialog that a person has not opened."""
         is_dialog = reading is not None and reading.waiting_for == _DIALOG
         return reading is not None and reading.raw == "waiting" and (self._is_its_own or not is_dialog)
 

@@ -104,7 +104,7 @@ class Replay:
 
     @property
     def has_program(self) -> bool:
-        """Whether it is known which program runs."""
+        """Return whether it is known which program runs."""
         return self._processes.has_foreground
 
     @property

@@ -1,4 +1,4 @@
-"""What a host uses of the night shift: the texts that it keeps, and a step of each."""
+"""The night shift as a host uses it: the texts that it keeps, and a step of each."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tallylight.parts.work.watch import Collisions
 
 
 class WorkHost(HostPart):
-    """What agents change, and which of them change the same lines."""
+    """Notes what agents change, and which of them change the same lines."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import resource
@@ -172,6 +173,20 @@ def test_dry_run_shows_the_diff_and_writes_nothing(home: Path, conf: Path) -> No
     assert setup(system, "--dry-run") == 0
     assert tree(home) == before
     assert f"+{include_of(home)}" in system.text.splitlines()
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--yes",)])
+def test_what_is_missing_is_said_before_the_plan(
+    home: Path, conf: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """Offline and without attrs one message names the packages; no change is shown that cannot be made."""
+    monkeypatch.setattr(dependencies, "_OWN_FILES", ())
+    before = tree(home)
+    system = dataclasses.replace(make_system(home, answer=True), is_online=False)
+
+    with pytest.raises(TallyError, match="has no attrs and psutil; nothing was changed"):
+        setup(system, *options)
+    assert system.said == [] and tree(home) == before
 
 
 @pytest.mark.parametrize(("answer", "told"), [(None, "--yes"), (False, "Nothing was changed.")])

@@ -115,6 +115,28 @@ def test_pipx(wheels: Path, tools: Path, home: Path) -> None:
     check(home, tools)
 
 
+def test_run_without_installing(wheels: Path, tools: Path, home: Path) -> None:
+    """`uvx tallylight` and `pipx run tallylight` run a verb; nothing of it is left on PATH."""
+    uvx = [
+        "uvx",
+        "--no-index",
+        "--find-links",
+        wheels,
+        "--python",
+        sys.executable,
+        "tallylight",
+        "demo",
+        "--once",
+        "--speed",
+        "1000",
+    ]
+    assert "May I run `make install`?" in run(uvx, path=[tools], home=home)
+    pip = f"--pip-args=--find-links {wheels}"
+    pipx = ["pipx", "run", pip, "--python", sys.executable, "tallylight", "--version"]
+    assert run(pipx, path=[tools], home=home).startswith("tally ")
+    assert not (home / ".local/bin/tally").exists()
+
+
 def test_a_machine_without_a_network(wheels: Path, home: Path) -> None:
     """What was fetched elsewhere is all that is needed."""
     script = shown("--no-index").partition("# on the machine without\n")[2].replace("tally setup", "tally setup --yes")

@@ -25,7 +25,17 @@ from tallylight.hooks import install, remove
 from tallylight.model import contrast, lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
-from tallylight.setup import completions, environment, free_keys, kitty, kitty_conf, running_kitty, unit, wezterm
+from tallylight.setup import (
+    completions,
+    dependencies,
+    environment,
+    free_keys,
+    kitty,
+    kitty_conf,
+    running_kitty,
+    unit,
+    wezterm,
+)
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
@@ -150,6 +160,8 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
         system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _report(system, plan)
         return DONE
+    if plan.state.build:
+        dependencies.check(system)
     _show(system, plan)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal

@@ -99,6 +99,13 @@ def install(
     )
 
 
+def check(system: System) -> None:
+    """Raise `TallyError` where `provide` could not succeed: a required package is neither here nor to be fetched."""
+    missing = tuple(one for one in REQUIRED if not present.has(system, one))
+    if missing and not _can_fetch(system):
+        raise TallyError(_unreachable(tuple(one for one in REQUIRED + WANTED if not present.has(system, one))))
+
+
 def provide(system: System, python: Path, target: Path) -> bool:
     """Put what we need into *target*, copied where this Python has it, else fetched; False if without psutil."""
     copied = present.copy(system, target, REQUIRED + WANTED)
@@ -108,12 +115,7 @@ def provide(system: System, python: Path, target: Path) -> bool:
     if not _can_fetch(system):
         if not required:
             return False
-        raise TallyError(
-            f"{INDEX} cannot be reached, and this Python has no {_named(required + wanted)}; nothing was changed.\n"
-            "Install them from your system and run this again:\n"
-            "  Debian, Ubuntu: sudo apt install python3-attr python3-psutil\n"
-            "  Fedora: sudo dnf install python3-attrs python3-psutil"
-        )
+        raise TallyError(_unreachable(required + wanted))
     system.say(f"Fetching {_named(required + wanted)} …")
     try:
         return install(system, python, target, required, wanted)
@@ -121,6 +123,15 @@ def provide(system: System, python: Path, target: Path) -> bool:
         if required:
             raise
         return False
+
+
+def _unreachable(packages: tuple[str, ...]) -> str:
+    return (
+        f"{INDEX} cannot be reached, and this Python has no {_named(packages)}; nothing was changed.\n"
+        "Install them from your system and run this again:\n"
+        "  Debian, Ubuntu: sudo apt install python3-attr python3-psutil\n"
+        "  Fedora: sudo dnf install python3-attrs python3-psutil"
+    )
 
 
 def _can_fetch(system: System) -> bool:

@@ -36,6 +36,11 @@ def copy(system: System, target: Path, requirements: Iterable[str]) -> list[str]
     return copied
 
 
+def has(system: System, requirement: str) -> bool:
+    """Return True if `copy` would find this package."""
+    return bool(_found(system, requirement))
+
+
 def _found(system: System, requirement: str) -> list[Path]:
     """The folders of a package that is new enough and can be used by another Python, too."""
     wanted = _REQUIREMENT.fullmatch(requirement)

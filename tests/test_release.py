@@ -90,6 +90,7 @@ def test_our_own_changelog_can_be_read() -> None:
     assert told[0][0] == "Unreleased" or told[0][0].startswith(f"{__version__} - ")
     assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", title) for title, _ in told[1:])
     assert all(text for _, text in told[1:])
+    assert all(len(re.findall("^- ", text, re.MULTILINE)) <= 30 for _, text in told), "what a user notices: 30 lines"
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,12 @@ def test_a_question_is_shown_whole() -> None:
     assert shown.choices[1].label == "Yes, and always allow access to /home/user/project from this project"
 
 
+def test_a_description_stands_apart_from_its_choice() -> None:
+    """A dot parts the label from the rows that describe it; a label that is wrapped has none."""
+    shown = Desk(seen("claude/question-80")).shown()
+    assert [choice.label for choice in shown.choices][:2] == ["Red · Red it is", "Green · Green it is"]
+
+
 def test_the_keys_of_the_choice_are_typed_once() -> None:
     """The host types the one choice, and says which it was."""
     desk = Desk(seen("claude/permission-bash-80"))

@@ -20,7 +20,7 @@ QUESTION = Question(
     question="Do you want to proceed?",
     context=("● I will clean up.", "", "Bash command", "  rm -rf build", "", "Do you want to proceed?"),
     first=2,
-    choices=(YES, ALWAYS, NO),
+    choices=(YES, NO),
     is_plain=True,
 )
 
@@ -44,10 +44,38 @@ def test_more_rows_than_a_notification_has_flow() -> None:
 
 
 def test_as_many_as_desktops_show() -> None:
-    """Of many short choices the first ones have buttons."""
-    many = tuple(Choice(n, f"Choice {n}", str(n)) for n in range(1, MAX_BUTTONS + 3))
-    found = brief(attrs.evolve(QUESTION, choices=many))
-    assert found is not None and found.choices == many[:MAX_BUTTONS]
+    """Each choice has a button, or none has: some of them would look like all."""
+    many = tuple(Choice(n, f"Choice {n}", str(n)) for n in range(1, MAX_BUTTONS + 2))
+    found = brief(attrs.evolve(QUESTION, choices=many[:-1]))
+    assert found is not None and found.choices == many[:-1]
+    assert brief(attrs.evolve(QUESTION, choices=many)) is None
+
+
+@each(
+    "label",
+    [
+        "Type something.",
+        "Type something...",
+        "Chat about this",
+        "Other",
+        "Other (write your own)",
+        "None of the above",
+        "Write your own answer",
+        "Something else",
+    ],
+)
+def test_a_row_for_writing_is_no_choice(label: str) -> None:
+    """An agent's own rows for typing have no button, and do not take those of the choices away."""
+    writes = Choice(3, label, "3")
+    found = brief(attrs.evolve(QUESTION, choices=(YES, attrs.evolve(NO, number=2), writes)))
+    assert found is not None and found.labels == ("Yes", "No")
+    assert brief(attrs.evolve(QUESTION, choices=(writes,))) is None
+
+
+@each("label", ["Write tests first", "Other branch", "Type checks", "Enter maintenance"])
+def test_a_choice_that_begins_like_one_stays(label: str) -> None:
+    found = brief(attrs.evolve(QUESTION, choices=(YES, Choice(2, label, "2"))))
+    assert found is not None and found.labels == ("Yes", label)
 
 
 @each(
@@ -56,6 +84,7 @@ def test_as_many_as_desktops_show() -> None:
         {"is_plain": False},
         {"choices": ()},
         {"choices": (ALWAYS,)},
+        {"choices": (YES, ALWAYS, NO)},
         {"choices": (attrs.evolve(NO, keys=""),)},
         {"choices": (YES, attrs.evolve(YES, number=2))},
         {"choices": (attrs.evolve(NO, label=""),)},

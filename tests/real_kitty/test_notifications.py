@@ -398,8 +398,8 @@ def test_a_button_answers_a_question(desk: Desk, desktop: Desktop) -> None:
     front = desk.kitty.eval("return boss.active_window.id")
     _, shown = asking(desk, desktop, recorded("question"))
     assert shown.body == "☐ Colour\nWhich colour?"
-    assert shown.buttons == {"1": "Red Red it is", "2": "Green Green it is", "3": "Type something."}
-    desktop.press(shown, "Green Green it is")
+    assert shown.buttons == {"1": "Red · Red it is", "2": "Green · Green it is"}
+    desktop.press(shown, "Green · Green it is")
     desk.kitty.wait_until(lambda: typed(desk), what="a key in the agent")
     assert typed(desk) == b"2"
     assert desk.kitty.eval("return boss.active_window.id") == front
@@ -410,7 +410,7 @@ def test_a_button_of_another_choice(desk: Desk, desktop: Desktop) -> None:
     window, shown = asking(desk, desktop, recorded("question"))
     desk.kitty.send_text(window, "\x02")
     desk.kitty.wait_text(window, "rm -rf everything")
-    desktop.press(shown, "Green Green it is")
+    desktop.press(shown, "Green · Green it is")
     desk.kitty.wait_until(lambda: desktop.shown[-1].title == "Not answered", what="word of it")
     assert "nothing was typed" in desktop.shown[-1].body
     assert typed(desk) == b""

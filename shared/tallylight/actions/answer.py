@@ -24,6 +24,7 @@ no input or output: a host's `Typist` looks and types.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Protocol, TypeVar
@@ -376,7 +377,7 @@ def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
 
 
 def _labels(look: Look, dialog: Dialog) -> list[str]:
-    """The choices with all that describes them: their rows, and the text in a column of its own."""
+    """Return each choice with all that describes it: its rows, parted by a dot below one that is no full row."""
     place = dialog.place
     if place is None or not place.starts or len(place.starts) != len(dialog.choices):
         return [choice.label for choice in dialog.choices]
@@ -384,10 +385,14 @@ def _labels(look: Look, dialog: Dialog) -> list[str]:
     labels = []
     for start, end in zip(place.starts, (*place.starts[1:], place.end), strict=True):
         between = rows[start - dialog.top : end - dialog.top]
-        texts = [line.strip() for line in between if line.strip() and not is_edge(line)]
-        first = _NUMBER.sub("", texts[0], count=1) if texts and _NUMBER.match(texts[0]) else (texts or [""])[0]
+        texts = [line.rstrip() for line in between if line.strip() and not is_edge(line)]
+        first = texts[0].strip() if texts else ""
+        first = _NUMBER.sub("", first, count=1) if _NUMBER.match(first) else first
         first = _POINTER.sub("", first, count=1) if _POINTER.match(first) else first
-        labels.append(_whole(_GAPS.sub("  ", " ".join([first, *texts[1:]]))))
+        for above, below in itertools.pairwise(texts):
+            is_wrapped = width(above) * 2 > look.columns
+            first += (" " if is_wrapped else " · ") + below.strip()
+        labels.append(_whole(_GAPS.sub("  ", first)))
     return labels
 
 

@@ -3,11 +3,13 @@ A question in brief: what a notification can show of it and still have it answer
 
 Any program on the session bus can say that a button was pressed. So a permission has none, and neither has what is not
 known to be a plain question. And who presses one has seen nothing but the notification, and desktops cut what is long:
-it must hold every row of the dialog, and the labels of the choices must be short enough to be seen whole on a button.
+it must hold every row of the dialog, and every choice must fit on a button: a part of them would look like all.
 For all else it leads to the pane. Pure.
 """
 
 from __future__ import annotations
+
+import re
 
 import attrs
 
@@ -18,6 +20,13 @@ from tallylight.wire.text import width
 MAX_ROWS, MAX_ROW, MAX_CELLS = 6, 50, 300
 #: Buttons, and cells of one: GNOME shows three beside each other, and cuts longer labels.
 MAX_BUTTONS, MAX_LABEL = 3, 24
+
+#: Rows that agents add to the choices of a question, to write instead of choosing: a button cannot do that.
+_WRITES = re.compile(
+    r"(?:type|write|enter) (?:something|here|in|my own|your own|your answer|a custom|a different)\b"
+    r"|(?:chat|talk|discuss) (?:about )?(?:this|it)\b|(?:something else|other|none of the above|custom)(?: \(|\W*$)",
+    re.IGNORECASE,
+)
 
 
 @attrs.frozen
@@ -49,11 +58,10 @@ def _body(question: Question) -> str:
 
 
 def _buttons(question: Question) -> tuple[Choice, ...]:
-    """The choices with labels that fit on a button; none if two have the same label."""
-    labels = [choice.label for choice in question.choices]
-    fitting = [
-        choice
-        for choice in question.choices
-        if choice.keys and 0 < width(choice.label) <= MAX_LABEL and "…" not in choice.label
-    ][:MAX_BUTTONS]
-    return () if any(labels.count(choice.label) > 1 for choice in fitting) else tuple(fitting)
+    """Return the choices, rows for writing left out; none unless each fits on a button of its own."""
+    offered = tuple(choice for choice in question.choices if not _WRITES.match(choice.label))
+    are_whole = all(
+        choice.keys and 0 < width(choice.label) <= MAX_LABEL and "…" not in choice.label for choice in offered
+    )
+    are_apart = len({choice.label for choice in offered}) == len(offered) <= MAX_BUTTONS
+    return offered if are_whole and are_apart else ()

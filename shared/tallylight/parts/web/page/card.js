@@ -86,7 +86,7 @@ function repository(beside) {
 
 function mark(session) {
   const also = session.collisions.some((one) => one.same) ? "≠" : "";
-  if (session.status === "waiting" && session.kind !== "permission") return `?${also}`;
+  if (session.status === "waiting" && session.kind === "question") return `?${also}`;
   return (MARKS[session.status] ?? "") + (session.status === "done" && session.kind === "question" ? "?" : also);
 }
 

@@ -377,12 +377,30 @@ def test_the_agents_own_notification_is_enough(before: float, told: bool) -> Non
 
 
 def test_the_agents_own_notification_covers_one_need() -> None:
-    """The next question is told by us again."""
+    """It is taken back with its question; the next question is told by us again."""
     line = Line().be(Status.WORKING, 60)
     line.notifier.told_itself("7", line.now)
-    line.be(Status.WAITING, 20, "a?").be(Status.WORKING, 20).be(Status.WAITING, 20, "b?")
+    line.be(Status.WAITING, 20, "a?")
+    assert line.words == []
+    line.be(Status.WORKING, 20).be(Status.WAITING, 20, "b?")
 
-    assert line.words == ["b?"]
+    assert line.words == ["taken back", "b?"]
+
+
+def test_the_agents_reminder_goes_with_what_it_reminds_of() -> None:
+    """A turn too short to tell of is over; the agent reminds of it, and is taken back when the person looks."""
+    line = Line().be(Status.WORKING, 5).be(Status.DONE, 60)
+    line.notifier.told_itself("7", line.now)
+    line.be(Status.WORKING, 5)
+
+    assert line.words == ["taken back"]
+
+
+@pytest.mark.parametrize(("status", "head"), [(Status.DONE, "api: claude is done"), (Status.WORKING, "api: claude")])
+def test_a_reminder_says_that_the_turn_is_over(status: Status, head: str) -> None:
+    """Beside a green light the agent's own words do not stand alone."""
+    said = "Claude is waiting for your input"
+    assert enriched(_view(status), "Claude Code", said) == (head, said)
 
 
 def test_whether_the_person_was_notified_is_known() -> None:

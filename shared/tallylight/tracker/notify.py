@@ -209,10 +209,13 @@ class Notifier:
         if need is None or need.is_told or not self._is_due(pane, need, view, now):
             return None
         need.is_told = True
-        if self._is_moot(pane, need, view, minute):
-            return None
-        need.was_shown, pane.out, pane.notified_at = True, need, now
-        return notice(id_, view)
+        own, pane.own_at = pane.own_at, -math.inf
+        if own >= need.began - OWN_S:
+            pane.out = need
+        elif not self._is_unwanted(pane, need, view, minute):
+            need.was_shown, pane.out, pane.notified_at = True, need, now
+            return notice(id_, view)
+        return None
 
     def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
         """Whether *need* has lasted, and the last notice is long enough ago."""
@@ -235,8 +238,15 @@ class Notifier:
         self._panes.get(id_, _Pane()).out = None
 
     def told_itself(self, id_: str, now: float) -> None:
-        """The agent in the pane has notified the person by itself; ours would be a second one for the same."""
-        self._panes.setdefault(id_, _Pane()).own_at = now
+        """
+        The agent in the pane has notified the person by itself; ours would be a second one for the same.
+
+        It counts as the notice of the pane, and is withdrawn as one of ours would be; so is a reminder.
+        """
+        pane = self._panes.setdefault(id_, _Pane())
+        pane.own_at = now
+        if pane.need is not None and pane.need.is_told and pane.out is None:
+            pane.out = pane.need
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which nobody could run: in no turn, and between no need and its return."""
@@ -271,12 +281,11 @@ class Notifier:
         pane.need = need
         return need
 
-    def _is_moot(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
-        """Whether the person knows of *need* from the agent itself, or does not want to be told of it."""
-        own, pane.own_at = pane.own_at, -math.inf
+    def _is_unwanted(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
+        """Return True if the person does not want to be told of *need*."""
         is_short = need.status is Status.DONE and pane.turn_s < self.settings.min_turn_s
         is_muted = view.muted or view.project in self.settings.mute or self.settings.is_quiet(minute)
-        return is_short or is_muted or own >= need.began - OWN_S
+        return is_short or is_muted
 
 
 def notice(id_: str, view: View) -> Notice:
@@ -303,12 +312,17 @@ def notice(id_: str, view: View) -> Notice:
 
 
 def enriched(view: View, title: str, body: str) -> tuple[str, str]:
-    """The title and the body of a notification of the agent's own, with its project and its name, without adverts."""
+    """
+    Return the title and the body of an agent's own notification, with its project and its name, without adverts.
+
+    Once its turn is over the title says so: what agents send then is a reminder in words of their own.
+    """
     agent, project = sanitise(view.decision.report.agent, cells=32) or "an agent", _project(view)
     # Most of them call themselves by their names first.
     title = "" if body and title.lower().startswith(agent.lower()) else without_adverts(title)
     text = ": ".join(filter(None, (title, without_adverts(body))))
-    head = f"{project}: {agent}" if project not in ("", agent) else agent
+    says = f"{agent} {_TELLS[Status.DONE, None]}" if view.decision.status is Status.DONE else agent
+    head = f"{project}: {says}" if project not in ("", agent) else says
     return (sanitise(head, cells=TITLE_CELLS), sanitise(text, cells=BODY_CELLS)) if text else ("", "")
 
 

@@ -319,6 +319,22 @@ def test_an_agents_notification_is_enriched(bench: Bench) -> None:
     assert bench.manager.shown[2].title == "not of an agent"
 
 
+def test_an_agents_own_notification_is_taken_back(bench: Bench) -> None:
+    """It goes when the agent goes on, as one of ours would."""
+    bench.say("state=done;tool=aider;project=shop")
+    bench.wait(10)
+    bench.send("reminder")
+    bench.say("state=working;tool=aider;project=shop")
+    bench.wait(3)
+    assert bench.manager.closed == [1]
+    bench.say("state=done;tool=aider;project=shop")
+    bench.wait(10)
+    bench.send("report, please")
+    bench.say("state=working;tool=aider;project=shop")
+    bench.wait(3)
+    assert bench.manager.closed == [1], "a program that hears of its notification keeps it"
+
+
 def test_an_advertisement_is_not_shown(bench: Bench) -> None:
     """Nor does it light the tab; one of which the program wants to hear is shown as it is."""
     assert bench.send("Tip: auto mode handles these prompts for you") == 0

@@ -53,6 +53,11 @@ def _is_focused() -> bool:
     return bool(current_focused_os_window_id())
 
 
+def _asks_back(command: Any) -> bool:
+    """Return True if the program that sent it wants to hear what becomes of its notification."""
+    return bool(command.close_response_requested or command.report_requested or command.buttons)
+
+
 def _play(path: str) -> None:
     """Play a sound file, on a thread of kitty's own; where kitty cannot, on macOS for one, nothing is heard."""
     from kitty import fast_data_types
@@ -279,7 +284,7 @@ class Notices:
                 return None
             number = show(command, channel_id)
             if self._reading is not None and number is not None:
-                was_shown(channel_id)
+                was_shown(command, channel_id, number)
             return number
 
         manager.handle_notification_cmd = handle_notification_cmd
@@ -313,8 +318,7 @@ class Notices:
         if report is not None:
             self._receive(id_, pane, report)
         # A program that wants events of its notification must get them, so there must be one.
-        asks_back = command.close_response_requested or command.report_requested or command.buttons
-        if not asks_back and (not title or self._is_known(id_, pane, status)):
+        if not _asks_back(command) and (not title or self._is_known(id_, pane, status)):
             return True
         # The person's own rules are about what the agent says; kitty looks at them once more.
         if title and not self.boss.notification_manager.is_notification_filtered(command):
@@ -332,10 +336,13 @@ class Notices:
         if pane.notified(report, self.clock()):
             self.received(id_)
 
-    def _was_shown(self, id_: int) -> None:
+    def _was_shown(self, command: Any, id_: int, number: int) -> None:
         # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.told_itself(str(id_), self.clock())
+            if not _asks_back(command):
+                self._out.setdefault(id_, number)
+            self._looked.pop(id_, None)
 
     def _agent_in(self, id_: int) -> Pane | None:
         pane = self.panes.get(id_)

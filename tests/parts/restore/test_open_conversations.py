@@ -84,6 +84,19 @@ def test_what_is_open_is_written_at_once_and_then_now_and_then(environ: dict[str
     assert host.file.due(INTERVAL_S + 1) == INTERVAL_S + REFRESH_S
 
 
+def test_what_asks_is_written_within_seconds(environ: dict[str, str]) -> None:
+    """After a crash it is said to have asked, and what; an answer is written as soon, a turn's end is not."""
+    host = Host(environ)
+    kept = lambda: json.loads(host.file.path.read_bytes())["panes"][0]  # noqa: E731
+    host.file.publish([pane("1")], 0)
+    host.file.publish([pane("1", status=Status.WAITING, question="Go on?")], 100)
+    assert (kept()["status"], kept()["question"]) == ("waiting", "Go on?")
+    host.file.publish([pane("1")], 101)
+    assert host.file.due(101) == 100 + INTERVAL_S
+    host.file.flush(100 + INTERVAL_S)
+    assert kept()["status"] == "working"
+
+
 def test_another_session_in_the_same_pane(environ: dict[str, str]) -> None:
     """What is to be resumed has changed: it is written as soon as it may be."""
     host = Host(environ)

@@ -24,6 +24,7 @@ from tallylight.files import directories, read_write
 from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import KEPT_S
+from tallylight.model.status import Status
 from tallylight.snapshot.schema import VERSION, Pane, Snapshot, Tab
 from tallylight.snapshot.values import text
 from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
@@ -68,6 +69,8 @@ def _kept(pane: Pane) -> Pane:
 
 
 _NO_TAB = Tab()
+#: A pane that asked when its host ended is said to have asked, however short before that was.
+_NEEDS_PERSON = (Status.WAITING, Status.ERROR, Status.LIMITED, Status.DOWN)
 
 
 @attrs.define
@@ -131,9 +134,17 @@ class OpenConversations:
         return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
 
     def _places(self) -> list[tuple[object, ...]]:
-        """What of the panes is written again as soon as it changes. The rest changes at every turn."""
+        """Return what of the panes is written again as soon as it changes. The rest changes at every turn."""
         return [
-            (pane.id, pane.conversation, pane.resume, pane.tab, pane.os_window, self._tabs.get(pane.tab))
+            (
+                pane.id,
+                pane.conversation,
+                pane.resume,
+                pane.tab,
+                pane.os_window,
+                self._tabs.get(pane.tab),
+                (pane.status, pane.question) if pane.status in _NEEDS_PERSON else None,
+            )
             for pane in self._panes
         ]
 

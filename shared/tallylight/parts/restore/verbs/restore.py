@@ -50,7 +50,15 @@ RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
 #: What opens tabs, kitty's program or WezTerm's, and our pane there.
 Launcher = tuple[str, str]
-_STATES = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
+_STATES = {
+    Status.WAITING: "it was waiting for you",
+    Status.WORKING: "it was working",
+    Status.ERROR: "it had failed",
+    Status.DOWN: "it had vanished during its turn",
+    Status.LIMITED: "it had used up its limit",
+    Status.QUIET: "it had shown nothing new",
+    Status.BACKGROUND: "its background tasks ran",
+}
 
 
 def make_parser() -> Parser:

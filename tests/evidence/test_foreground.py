@@ -392,6 +392,33 @@ def test_remote(argv: str | tuple[str, ...]) -> None:
     assert (name_of(found), found.is_remote) == ("", True)
 
 
+@each(
+    ("argv", "far"),
+    [
+        ("ssh cart", "cart"),
+        ("ssh -p 22 -o BatchMode=yes me@cart claude", "cart"),
+        ("ssh ssh://me@cart:22", "cart"),
+        ("ssh me@2001:db8::1", "2001:db8::1"),
+        ("sudo ssh -i key cart", "cart"),
+        ("mosh --port 60001 cart", "cart"),
+        ("mosh-client -# cart | 10.0.0.1 60001", "cart"),
+        ("kitten ssh cart", "cart"),
+        ("docker exec -it -u me shop-db claude", "shop-db"),
+        ("podman container exec shop-db bash", "shop-db"),
+        ("kubectl -n prod exec -it pod/api-7 -- claude", "api-7"),
+        ("distrobox enter box", "box"),
+        ("gcloud compute ssh vm-1", "vm-1"),
+        ("docker run -it image", ""),
+        ("ssh", ""),
+        ("gh codespace ssh", ""),
+    ],
+)
+def test_a_far_machine_is_called_as_it_was_typed(argv: str, far: str) -> None:
+    """The host, container or pod among the arguments, without a user, a port or an option's value."""
+    found = who(process(argv))
+    assert (found.is_remote, found.far) == (True, far)
+
+
 def test_children_tell_the_process() -> None:
     """Behind a wrapper the child that is the agent tells the process id, in whatever group it is."""
     found = who(

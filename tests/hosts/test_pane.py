@@ -112,6 +112,15 @@ def test_what_is_no_agent_never_lights(pane: Pane, process: Process) -> None:
     assert not pane.decision.is_lit
 
 
+def test_an_agent_of_another_machine_is_called_by_that(pane: Pane) -> None:
+    """As it was typed, until the agent over there says what it works on."""
+    pane.foreground(SSH.pid, 0)
+    assert pane.project == "host"
+    pane.carrier("state=waiting;tool=claude;cwd=/srv/cart", 1)
+    pane.tick(1)
+    assert pane.project == "cart"
+
+
 def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
     """Blue while it draws, quiet 4 s after its last output, and still quiet ten minutes later."""
     pane.foreground(CRUSH.pid, 0)

@@ -239,6 +239,8 @@ FAR = {
     "kubectl": ("kubectl", "exec", "-it", "pod", "--", "agent"),
     "kitten": ("kitten", "ssh", "devbox"),
 }
+#: What a person called that, where it can be told.
+CALLED = {"mosh-client": "10.0.0.7", "docker": "box", "kubectl": "pod"}
 PROMPT = ["you@devbox:~/shop$ "]
 
 
@@ -270,7 +272,7 @@ def test_an_agent_of_another_machine(tmp_path: Path, name: str) -> None:
 
     assert (entry.status, entry.kind, entry.agent) == (Status.WAITING, Kind.PERMISSION, name)
     assert (entry.question, entry.choices) == ("Run this command?", ())
-    assert (entry.unknown, entry.agent_pid, entry.project) == (name, None, "")
+    assert (entry.unknown, entry.agent_pid, entry.project) == (name, None, CALLED.get(name, "devbox"))
     assert "work shown beside its input" in entry.signs
     assert entry.conversation == ConversationEntry()
     seen = Seen(pane="1", foreground=pane.holder(), look=Look(ASKING, 4, 3, 80), status=Status.WAITING)

@@ -541,6 +541,20 @@ def _view(status: Status, message: str = "", what: str = "") -> View:
     return View(decision=Decision(status, None, Reason(None, "", 0, ""), 0, report), visible=False)
 
 
+def test_one_question_in_the_words_of_two_sources() -> None:
+    """It is told once; the next question of either source is another one."""
+    line = Line(source=Source.NOTIFICATION).be(Status.WAITING, 20, "Claude needs your permission")
+    line.source = Source.SCREEN
+    line.be(Status.WAITING, 20, "Do you want to proceed?")
+    line.source = Source.NOTIFICATION
+    line.be(Status.WAITING, 20, "Claude needs your permission")
+    assert line.words == ["Claude needs your permission"]
+
+    line.source = Source.SCREEN
+    line.be(Status.WAITING, 20, "Which colour?")
+    assert line.words == ["Claude needs your permission", "taken back", "Which colour?"]
+
+
 def test_a_turn_that_ended_with_a_question() -> None:
     """The notification says so."""
     report = Report(source=Source.PROTOCOL, status=Status.DONE, agent="claude", message="Shall I commit?")

@@ -188,6 +188,42 @@ def is_remote(invocation: Invocation) -> bool:
     return bool(verbs and invocation.args and invocation.args[0] in verbs)
 
 
+#: Options with the next word as value, by program (ssh(1), mosh(1), `docker exec --help`, `kubectl exec --help`).
+_SSH_TAKES = _words(
+    "-B -b -c -D -E -e -F -I -i -J -L -l -M -m -O -o -P -p -Q -R -S -W -w --ssh --port --predict --bind-server"
+)
+_EXEC_TAKES = _words(
+    "-e --env --env-file -u --user -w --workdir --detach-keys -n --namespace -c --container --context --cluster "
+    "--kubeconfig -s --server --cwd -H --host -l --login -r --release --uid -E --setenv"
+)
+#: Words of a program that runs a command in what the next word names; the others name it at once.
+_EXEC_VERBS = _words("exec attach enter shell login ssh container compose compute +kitten codespace cs")
+_NAMES_AT_ONCE = _words("ssh autossh mosh mosh-client et slogin telnet rlogin rsh")
+
+
+def far_name(invocation: Invocation) -> str:
+    """
+    Return what a person called the machine or container that *invocation* leads to: `cart` of `ssh -p 22 me@cart`.
+
+    Nothing if it cannot be told, as for an image that `docker run` starts.
+    """
+    words = list(invocation.args)
+    is_ssh = invocation.name in _NAMES_AT_ONCE
+    takes, has_verb = (_SSH_TAKES, True) if is_ssh else (_EXEC_TAKES, invocation.name == "distrobox-enter")
+    while words:
+        word = words.pop(0)
+        if word == "--" or word.startswith("-"):
+            del words[: word in takes]
+        elif not is_ssh and word in _EXEC_VERBS:
+            has_verb = True
+        elif not has_verb:
+            return ""
+        else:
+            name = word.removeprefix("ssh://").rpartition("@")[2].removeprefix("pod/")
+            return name.partition(":")[0] if name.count(":") == 1 else name
+    return ""
+
+
 def is_relayed(argv: Sequence[str]) -> bool:
     """Whether *argv* is `tally run` with a command, whatever else is in front of it."""
     return any(one.name in _RELAYS and one.args[:1] == ("run",) for one in unwrap(argv).invocations)

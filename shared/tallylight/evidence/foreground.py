@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tallylight.agents.agent import Agent, Agents
-from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
+from tallylight.evidence.commands import SHELLS, Chain, Invocation, far_name, interpreter_name, is_remote, unwrap
 from tallylight.evidence.ordinary import is_ordinary, is_shell, own_name
 from tallylight.evidence.process import (
     GENERIC_SCRIPTS,
@@ -51,7 +51,7 @@ class Identity:
     *unknown* is the name of a program that may be an agent, although no agent file names it. *speaks*: the process is
     sure to be an agent that reports its status (a status file, a title, a screen that shows when it is idle), and no
     script that is named like it. *is_candidate*: it is a program that no agent file names and that only behaves like an
-    agent.
+    agent. *far*: the name of the machine or container that it leads to, as it was typed.
     """
 
     leader: Process | None = None
@@ -65,6 +65,7 @@ class Identity:
     unknown: str = ""
     speaks: bool = False
     is_candidate: bool = False
+    far: str = ""
 
     @property
     def is_behind(self) -> bool:
@@ -175,9 +176,8 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
                 return attributes.evolve(found, agent=agent, is_direct=is_itself, is_open=not is_itself, rule=rule)
             doubtful = doubtful or agent
         elif is_remote(invocation):
-            return attributes.evolve(
-                found, is_remote=True, is_open=False, rule=f"{invocation.name} leads to another machine"
-            )
+            rule = f"{invocation.name} leads to another machine"
+            return attributes.evolve(found, is_remote=True, is_open=False, far=far_name(invocation), rule=rule)
     unknown = "" if is_ordinary(chain) else own_name(chain)
     return attributes.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
 

@@ -53,6 +53,7 @@ from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
+from tallylight.wire.text import sanitise
 
 #: Whose word a replay has from the tape: the rest it reads from screens and titles again.
 _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFICATION)
@@ -189,9 +190,11 @@ class Pane:
 
     @property
     def project(self) -> str:
-        """What it works on: as its agent says, else by the directory that its process works in."""
+        """What it works on: as its agent says, else by its process's directory; of another machine, that one's name."""
         report = self.decision.report
-        known = self.conversation.project if not self._identity.is_remote else ""
+        known = self.conversation.project
+        if self._identity.is_remote:
+            known = "" if report.cwd else sanitise(self._identity.far, cells=40)
         return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
 
     def queue(self, queued: Queued | None) -> None:

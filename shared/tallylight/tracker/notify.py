@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.model.decision import Decision
+from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import counts, request
 from tallylight.tracker.claims import is_other
@@ -139,8 +140,8 @@ class _Need:
     status: Status
     since: float
     began: float
-    #: What is asked, as far as that was ever known, what about, and of which kind that is.
-    question: str = ""
+    #: The question in the words of each source that ever knew it, what about, and of which kind that is.
+    questions: dict[Source, str] = attrs.field(factory=dict)
     what: str = ""
     kind: Kind | None = None
     #: Whether there is nothing more to tell of it; and whether that is because the person was notified.
@@ -151,12 +152,20 @@ class _Need:
     was_snoozed: bool = False
 
     def changes_to(self, decision: Decision) -> bool:
-        """Take in what is asked now; whether that is something else than before. What is not known is no other."""
+        """
+        Take in what is asked now; return whether that is something else than before. What is not known is no other.
+
+        Two sources word one question in two ways, so each is compared with its own words.
+        """
+        report = decision.report
         # The numbers in a question may count.
-        question, what = _DIGITS.sub("0", decision.report.message), decision.report.what
-        is_new = is_other(self.what, what) or ("" not in (question, self.question) and question != self.question)
+        question, what = _DIGITS.sub("0", report.message), report.what
+        before = self.questions.get(report.source, "")
+        is_new = is_other(self.what, what) or ("" not in (question, before) and question != before)
         is_new = is_new or (None not in (decision.kind, self.kind) and decision.kind is not self.kind)
-        self.question, self.what = question or self.question, what or self.what
+        self.what = what or self.what
+        if question:
+            self.questions[report.source] = question
         self.kind = decision.kind or self.kind
         return is_new
 
@@ -219,7 +228,7 @@ class Notifier:
 
     def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
         """Whether *need* has lasted, and the last notice is long enough ago."""
-        is_unread = (need.status is Status.WAITING and not need.question) or not view.is_whole
+        is_unread = (need.status is Status.WAITING and not need.questions) or not view.is_whole
         settle = QUESTION_S if is_unread else SETTLE_S
         return now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + GAP_S)
 

@@ -74,12 +74,20 @@ def test_no_verb_shows_the_agents(is_terminal: tuple[bool, bool], verb: str, mon
     [
         ("statsu", "status"), ("emt", "emit"), ("doctr", "doctor"), ("answer", "agents` and there the key `a"),
         ("uninstall", "setup --uninstall"), ("update", "doctor --online"), ("history", "log"), ("open", "jump"),
+        ("undo", "setup --undo"),
     ],
 )  # fmt: skip
 def test_unknown_verb(verb: str, wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A verb that does not exist is exit code 2, with the command line that was probably meant."""
     assert main([verb]) == 2
     assert capsys.readouterr().err == f"tally: there is no verb `{verb}`; you want `tally {wanted}`\n"
+
+
+@each(("argv", "said"), [(["status", "--jsn"], "--jsn; did you mean '--json'?\n"), (["status", "--zzz"], "--zzz\n")])
+def test_unknown_option(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that is like one of the verb's names that; one like none names nothing."""
+    assert main(argv) == 2
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_unknown_verb_like_no_other(capsys: pytest.CaptureFixture[str]) -> None:

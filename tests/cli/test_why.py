@@ -268,7 +268,8 @@ def test_a_name_where_nothing_runs(runtime: Path, verb: str, capsys: pytest.Capt
         # What begins a name may have been the name of a pane that is gone.
         ("s", "there is no pane 's'"), ("12f", "there is no pane '12f'"), ("hop", "there is no pane"),
         ("claude", "several panes are claude: 3 (tallylight, claude), 10 (shop, claude)"),
-        ("1", "there is no pane '1'"), ("bash", "there is no pane 'bash'"),
+        ("1", "there is no pane '1'"), ("bash", "there is no pane 'bash'; `tally"),
+        ("shp", "there is no pane 'shp'; did you mean 'shop'?"), ("Cluade", "did you mean 'claude'?"),
     ],
 )  # fmt: skip
 def test_a_name_that_says_too_little(runtime: Path, wanted: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

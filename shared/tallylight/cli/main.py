@@ -91,6 +91,7 @@ WANTED = {
     **dict.fromkeys(("new", "launch", "spawn"), "start"),
     **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
+    "undo": "setup --undo",
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),
     **dict.fromkeys(("install", "init", "enable"), "setup"),
     **dict.fromkeys(("check", "debug", "test"), "doctor"),

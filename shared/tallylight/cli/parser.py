@@ -19,6 +19,8 @@ CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 
 #: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
 WIDEST, NARROWEST = 100, 30
 _INDENT = "  "
+#: How argparse begins its message about words that it does not know.
+_UNKNOWN = "unrecognized arguments: "
 Number = TypeVar("Number", int, float)
 _SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
@@ -60,6 +62,12 @@ class Parser(argparse.ArgumentParser):
         if verbs is not None and message.endswith(f": {verbs.metavar}"):
             self.print_help(sys.stderr)
             self.exit(2)
+        unknown = message.partition(_UNKNOWN)[2].split()
+        if unknown and unknown[0].startswith("--"):
+            from tallylight.files.toml import did_you_mean  # few command lines need it
+
+            known = (option for action in self._actions for option in action.option_strings)
+            message += did_you_mean(unknown[0].partition("=")[0], known)
         super().error(message)
 
     def format_help(self) -> str:

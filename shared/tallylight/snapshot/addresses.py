@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from tallylight.files import read_write
+from tallylight.files.toml import did_you_mean
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
@@ -147,12 +148,15 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
         raise NoPaneError(wanted, EMPTY)
     if not (panes.panes or panes.hosts or panes.machines):
         raise NoPaneError(wanted, NO_HOST)
-    named = _spelled(panes, wanted, own_place(environ)[0]) or _known_as(panes, wanted, environ)
+    known = _known(panes, environ)
+    called = [found for found, names in known if wanted.casefold() in names and any(c.isalpha() for c in wanted)]
+    named = _spelled(panes, wanted, own_place(environ)[0]) or called
     if not named:
-        raise NoPaneError(wanted, f"there is no pane {wanted!r}; {_LISTED}")
+        meant = did_you_mean(wanted.casefold(), {name for _, names in known for name in names if name})
+        raise NoPaneError(wanted, f"there is no pane {wanted!r}{meant}; {_LISTED}")
     if len(named) > 1:
-        called = [", ".join(filter(None, (found.called, found.pane.agent))) for found in named]
-        which = (f"{found.name} ({sanitise(words, cells=40)})" for found, words in zip(named, called, strict=True))
+        who = [", ".join(filter(None, (found.called, found.pane.agent))) for found in named]
+        which = (f"{found.name} ({sanitise(words, cells=40)})" for found, words in zip(named, who, strict=True))
         raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(which)}")
     return named[0]
 
@@ -163,21 +167,18 @@ def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
     return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
-def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
+def _known(panes: Panes, environ: Mapping[str, str]) -> list[tuple[Found, tuple[str, ...]]]:
     """
-    The agents with *wanted* as project, name or own name, whole: the beginning of a word may be that of another agent.
+    Return the agents, each with what a person knows it by: project, agent or own name, in small letters.
 
-    Never a bare number: a script that names a pane which is gone must not reach another one.
+    A name counts whole, for the beginning of a word may be that of another agent. A bare number is no name: a script
+    that names a pane which is gone must not reach another one.
     """
-    if not any(c.isalpha() for c in wanted):
-        return []
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
     left_out = repeated((found.host, found.pane) for found in panes.panes)
     return [
-        found
+        (found, tuple(map(str.casefold, (found.called, found.pane.project, found.pane.agent))))
         for found in labelled(panes.panes, labels.labels)
-        if found.is_lit
-        and (found.host, found.pane.id) not in left_out
-        and wanted.casefold() in map(str.casefold, (found.called, found.pane.project, found.pane.agent))
+        if found.is_lit and (found.host, found.pane.id) not in left_out
     ]

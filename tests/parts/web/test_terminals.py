@@ -126,11 +126,8 @@ def test_kitty_is_only_looked_at_unless_that_is_allowed(make: Callable[..., Room
     session = room.client.get("/api/v1/session", params={"address": ADDRESS}).json()
     assert (session["can_see"], session["can_type"]) == (True, False)
     seen = room.get("buffer").json()
-    assert (
-        " Do you want to proceed?" in seen["lines"]
-        and "[scripting]" in seen["why"]
-        and "panes that it started" in seen["why"]
-    )
+    says = "this page only shows that agent: answer at its pane or in the list; to answer here, set `[scripting] allow"
+    assert " Do you want to proceed?" in seen["lines"] and seen["why"].startswith(says)
     assert [choice["keys"] for choice in seen["question"]["choices"]] == [""] * 4
     assert (seen["can_say"], seen["can_interrupt"]) == (False, False)
     for path, body in (
@@ -140,6 +137,7 @@ def test_kitty_is_only_looked_at_unless_that_is_allowed(make: Callable[..., Room
     ):
         found = room.post(path, body)
         assert (found.status_code, found.json()["rule"]) == (409, "permission")
+        assert found.json()["detail"].startswith(says)
     assert room.typed == ""
 
 

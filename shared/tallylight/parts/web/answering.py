@@ -11,13 +11,14 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Done, Occupant, Question
-from tallylight.actions.caller import Caller
+from tallylight.actions.caller import Caller, Who
 from tallylight.actions.client import PaneClient, is_asked
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Still
@@ -32,6 +33,7 @@ from tallylight.snapshot.elsewhere import fleet_machine
 from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
 
+_R = TypeVar("_R")
 #: Sessions that are remembered; beyond that, the ones that are gone are forgotten.
 MAX_SESSIONS = 1000
 #: Of a screen that is shown, in rows and in cells of a row. What is cut is marked with `…`.
@@ -42,6 +44,13 @@ MAX_RUNS = 20_000
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
+#: The message to a person at the page, by the rule that refuses; other askers get the rule's own words.
+_ONLY_SHOWN = {
+    "permission": "this page only shows that agent: answer at its pane or in the list; to answer here, set "
+    '`[scripting] allow = "ask"` or "all" and run `tally serve` in a window of that terminal',
+    "caller": "this page only shows that agent: answer at its pane or in the list; to answer here, run `tally serve` "
+    "in a window of that terminal",
+}
 UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")
 
 
@@ -73,7 +82,7 @@ class Answering:
         """Have done what *caller* asks."""
         client = self._client.by(caller)
         if isinstance(asked, Look) or is_asked(found):
-            return client.perform(found, asked)
+            return _worded(client.perform(found, asked), caller)
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return client.perform(found, asked)
 
@@ -81,7 +90,7 @@ class Answering:
         """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
         client = self._client.by(caller)
         if is_asked(found):
-            return _view_from_host(client, found)
+            return _view_from_host(client, found, caller)
         if (refused := client.may_read(found)) is not None:
             return refused
         typist = client.panes.at(found.host, found.pane)
@@ -114,12 +123,19 @@ class Answering:
         return _buffer(found.address, [plain(line) for line in lines], lines, why)
 
 
-def _view_from_host(client: PaneClient, found: Found) -> model.Buffer | Refusal:
+def _worded(reply: _R, caller: Caller) -> _R | Refusal:
+    """Return *reply*; a refusal that tells a person at the page to go to the page says what they can do instead."""
+    if isinstance(reply, Refusal) and caller.who is Who.PERSON and reply.rule in _ONLY_SHOWN:
+        return Refusal(reply.rule, _ONLY_SHOWN[reply.rule])
+    return reply
+
+
+def _view_from_host(client: PaneClient, found: Found, caller: Caller) -> model.Buffer | Refusal:
     """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
     screen = client.look(found, SCREEN)
     if not isinstance(screen, Rows):
-        return screen if isinstance(screen, Refusal) else SILENT
-    why, status, address = client.why_not(found), found.pane.status, found.address
+        return _worded(screen, caller) if isinstance(screen, Refusal) else SILENT
+    why, status, address = _worded(client.why_not(found), caller), found.pane.status, found.address
     asked = client.look(found, QUESTION) if status is Status.WAITING else None
     if isinstance(asked, Question):
         being = asked.pid, asked.start

@@ -26,6 +26,7 @@ CORE = (
     "model",       # words and values
     "wire",        # bytes, codecs, the sanitiser, writing to a terminal
     "files",       # directories, reading, writing, changing a file of the user's
+    "parts",       # the door: all that a part can add
     "agents",      # agents as data
     "tracker",     # claims, trust rules, attention, when to notify
     "evidence",    # readers of what was seen; the process table
@@ -33,7 +34,6 @@ CORE = (
     "snapshot",    # the state of one host as a file, requests to it, the order of its panes
     "config",      # every setting
     "pane",        # the engine of one pane
-    "parts",       # the door: all that a part can add
     "relay",       # tally run
     "actions",     # the gate, answers, fork and resume
     "ui",          # what is drawn as text on a terminal

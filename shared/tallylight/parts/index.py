@@ -21,8 +21,7 @@ from tallylight import parts
 from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.parts import GROUP, Context, HostPart, Part, Verb
-from tallylight.snapshot.schema import Pane
+from tallylight.parts import GROUP, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -30,8 +29,6 @@ from tallylight.wire.text import sanitise
 VERSION = 1
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
-#: Cells of what a part says of a pane.
-MAX_FACT = 60
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
@@ -142,7 +139,7 @@ def refresh(
     }
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     read_write.atomic_write(file, json.dumps(document, indent=1).encode(), 0o600)
-    _used.cache_clear()
+    used.cache_clear()
     return found
 
 
@@ -183,7 +180,8 @@ def _members(value: object) -> dict[str, Any]:
 
 
 @functools.cache
-def _used() -> tuple[Found, ...]:
+def used() -> tuple[Found, ...]:
+    """Return the parts that are used."""
     extras.enable(EXTRA)
     return tuple(found for found in all_parts() if found.is_used)
 
@@ -191,14 +189,14 @@ def _used() -> tuple[Found, ...]:
 def verbs() -> dict[str, Verb]:
     """Return the verbs of all parts that are used; the first part with a verb counts."""
     found: dict[str, Verb] = {}
-    for one in _used():
+    for one in used():
         found = {**one.part.verbs, **found}
     return found
 
 
 def ask(name: str) -> Any:
     """Return what a part serves by *name*; None if no part does."""
-    return next((load(found.part.serves[name]) for found in _used() if name in found.part.serves), None)
+    return next((load(found.part.serves[name]) for found in used() if name in found.part.serves), None)
 
 
 def need(name: str, purpose: str) -> Any:
@@ -210,51 +208,6 @@ def need(name: str, purpose: str) -> Any:
 
 def checks() -> Iterator[tuple[str, Any]]:
     """Yield the name of each part with checks, and the function that makes them."""
-    for found in _used():
+    for found in used():
         if found.part.checks:
             yield found.part.name, functools.partial(load, found.part.checks)
-
-
-class Facts:
-    """The words of parts about a pane in the list. A part that raises says nothing any more."""
-
-    def __init__(self) -> None:
-        self._calls = {found.part.name: found.part.fact for found in _used() if found.part.fact}
-
-    def of(self, pane: Pane) -> tuple[str, ...]:
-        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT` cells."""
-        said = []
-        for name, fact in list(self._calls.items()):
-            try:
-                said.append(sanitise(load(fact)(pane), cells=MAX_FACT))
-            except Exception:  # a part must not cost the list
-                del self._calls[name]
-        return tuple(filter(None, said))
-
-
-def hosts(context: Context) -> dict[str, HostPart]:
-    """Return what each part adds to the host of *context*; a part that cannot be loaded is reported there."""
-    made: dict[str, HostPart] = {}
-    for name, kind in host_classes().items():
-        try:
-            made[name] = kind(context)
-        except Exception as error:  # a part must not cost a host
-            context.report(f"part {name}: {type(error).__name__}: {error}")
-    return made
-
-
-@functools.cache
-def host_classes() -> dict[str, Any]:
-    """Import what parts add to hosts, by the names of the parts. One that cannot be imported raises when it is made."""
-    found: dict[str, Any] = {}
-    for one in _used():
-        if one.part.host:
-            try:
-                found[one.part.name] = load(one.part.host)
-            except Exception as error:  # it is reported by the host
-                found[one.part.name] = functools.partial(_raise, error)
-    return found
-
-
-def _raise(error: Exception, _context: Context) -> HostPart:
-    raise error

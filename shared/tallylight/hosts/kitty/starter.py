@@ -87,7 +87,7 @@ class Starter:
         try:
             for name in MODULES:
                 importlib.import_module(f"{_PACKAGE}.{name}")
-            sys.modules["tallylight.parts.index"].host_classes()
+            sys.modules["tallylight.hosts.part"].classes()
             self._is_loaded.set()
             sys.modules[f"{_PACKAGE}.settings"].read_ahead()
         except Exception as error:  # whatever is wrong in there, kitty goes on

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from tallylight.config.settings import Config
+from tallylight.hosts.part import Context, HostPart
 from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
-from tallylight.parts import Context, HostPart
 from tallylight.parts.restore import open_conversations
 from tallylight.parts.restore.open_conversations import OpenConversations
 from tallylight.snapshot.schema import Pane, Tab

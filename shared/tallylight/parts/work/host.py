@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tallylight.config.settings import Config
+from tallylight.hosts.part import Context, HostPart
 from tallylight.pane.pane import Pane
-from tallylight.parts import Context, HostPart
 from tallylight.parts.work.changes import Work
 from tallylight.parts.work.watch import Collisions
 

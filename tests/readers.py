@@ -28,7 +28,7 @@ from tallylight.config import reference, settings
 from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
-from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
+from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
@@ -369,7 +369,7 @@ def read_message(document: bytes, _folder: Path) -> object:
     """What the reader of Cline's document makes of one message in it."""
     inside = document.strip().removeprefix(b"{").removesuffix(b"}")
     whole = b'{\n  "messages": [\n    {\n' + inside + b"\n    }\n  ]\n}"
-    found = READERS_OF_RECORDS["cline"].read(whole, None)
+    found = reader("cline").read(whole, None)
     for text in (found.model, found.reply, *found.calls.values()):
         text.encode("utf-8")
         assert "\0" not in text and len(text) <= 500
@@ -385,7 +385,7 @@ def read_record(agent: str) -> Callable[[bytes, Path], object]:
             line = json.dumps(json.loads(document), separators=(",", ":")).encode()
         except (ValueError, RecursionError):
             line = document.replace(b"\n", b" ")
-        found = READERS_OF_RECORDS[agent].read(line + b"\n", None)
+        found = reader(agent).read(line + b"\n", None)
         details = found.details
         for text in (details.model, details.reply, found.asked_for, found.session, *details.tasks):
             text.encode("utf-8")

@@ -42,7 +42,9 @@ CORE = (
     "cli",         # one file a verb
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
-OPTIONAL = tuple(f"parts.{name}" for name in ("diary", "lab", "remote", "restore", "shift", "web", "work"))
+OPTIONAL = tuple(
+    f"parts.{name}" for name in ("diary", "lab", "remote", "restore", "shift", "transcripts", "web", "work")
+)
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
 LOOSE: tuple[str, ...] = ()
@@ -73,7 +75,8 @@ ALSO_PURE = (
     "ui.agent_list.editor", "ui.agent_list.writing", "hosts.tmux.pane_list", "hosts.tmux.control_protocol",
     "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list", "hosts.wezterm.pane_list", "parts.remote.topics",
     "parts.remote.panes", "parts.remote.mirror", "parts.remote.outbox", "parts.remote.messages", "parts.remote.machine",
-    "parts.remote.commands", "snapshot.elsewhere",
+    "parts.remote.commands", "snapshot.elsewhere", *(f"parts.transcripts.{name}" for name in (
+        "aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")),
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.
 HOSTS = {

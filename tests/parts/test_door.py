@@ -26,7 +26,7 @@ from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"diary", "lab", "remote", "restore", "shift", "web", "work"}
+OURS = {"diary", "lab", "remote", "restore", "shift", "transcripts", "web", "work"}
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +48,8 @@ def test_ours_are_found() -> None:
     found = {one.part.name: one for one in index.find()}
     assert {name for name, one in found.items() if not one.fault} >= OURS
     for one in found.values():
-        for name in (one.part.host, one.part.checks, one.part.fact, *one.part.serves.values()):
+        part = one.part
+        for name in (part.host, part.checks, part.fact, *part.readers.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -61,7 +62,7 @@ def test_the_index_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert index.path().stat().st_mode & 0o077 == 0
 
 
-@each("wrong", ["", "[]", "{", '{"version": 2}', '{"version": 1, "build": "another"}'])
+@each("wrong", ["", "[]", "{", '{"version": 1}', '{"version": 2, "build": "another"}'])
 def test_another_index_counts_as_none(wrong: str) -> None:
     index.refresh()
     index.path().write_text(wrong)
@@ -82,7 +83,7 @@ def test_off_and_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["parts", "--off", "web"]) == 0
     capsys.readouterr()
     assert main(["serve", "--help"]) == 2
-    assert "its part `web` is missing or off" in capsys.readouterr().err
+    assert "of the part `web`, which is off" in capsys.readouterr().err
     document = kept() | {"build": "another"}
     index.path().write_text(json.dumps(document))
     index.used.cache_clear()

@@ -70,16 +70,6 @@ GROUPS = {
 #: The groups that people use every day; `tally help --all` shows the others, too.
 DAILY = ("See", "Act", "Set up")
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
-#: The verbs of our own parts, for a message where one is missing.
-OF_PARTS = {
-    **dict.fromkeys(("record", "replay", "agent", "wrong", "accuracy"), "lab"),
-    **dict.fromkeys(("log", "away"), "diary"),
-    **dict.fromkeys(("publish", "bridge"), "remote"),
-    "serve": "web",
-    "restore": "restore",
-    "shift": "shift",
-    "worktree": "work",
-}
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
 #: What people type, and what they want to type.
@@ -94,9 +84,7 @@ WANTED = {
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),
     **dict.fromkeys(("install", "init", "enable"), "setup"),
     **dict.fromkeys(("check", "debug", "test"), "doctor"),
-    **dict.fromkeys(("history", "today"), "log"),
     **dict.fromkeys(("settings", "configure", "edit"), "config"),
-    **dict.fromkeys(("web", "page", "server"), "serve"),
     **dict.fromkeys(("say", "type", "write"), "send"),
     **dict.fromkeys(("explain", "info"), "why"),
 }
@@ -173,8 +161,10 @@ def _dispatch(argv: list[str]) -> int:
 def _run(verb: str, argv: list[str]) -> int:
     if not (name := module_of(verb)):
         _run_command(verb, argv)
-        if verb in OF_PARTS:
-            _complain(f"this installation has no `{verb}`: its part `{OF_PARTS[verb]}` is missing or off")
+        from tallylight.parts import index
+
+        if part := index.part_of(verb):
+            _complain(f"`{verb}` is of the part `{part}`, which is off or faulty; `tally parts` lists them")
         else:
             _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
         return USAGE
@@ -219,7 +209,10 @@ def _meant(word: str) -> str:
     """What to type in place of *word*, which is no verb."""
     import difflib
 
-    meant = {**{verb: verb for verb in every_verb()}, **ALIASES, **WANTED}
+    from tallylight.parts import index
+
+    of_parts = {other: name for name, verb in index.verbs().items() for other in verb.words}
+    meant = {**of_parts, **{verb: verb for verb in every_verb()}, **ALIASES, **WANTED}
     close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
     return f"you want `tally {meant[close[0]]}`" if close else "`tally help --all` lists them all"
 

@@ -18,12 +18,15 @@ and `tallylight_moon/__init__.py` says what it adds:
         host="tallylight_moon.host:Moon",
         checks="tallylight_moon.host:checks",
         fact="tallylight_moon.host:fact",
+        readers={"moon": "tallylight_moon.record:READER"},
     )
 
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
-hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. A part never types
-into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index` finds the parts;
-docs/parts.md explains all of it with a whole example.
+hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
+`evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`.
+
+A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
+finds the parts; docs/parts.md explains all of it with a whole example.
 """
 
 from __future__ import annotations
@@ -38,11 +41,16 @@ GROUP = "tallylight.parts"
 
 @attributes.frozen
 class Verb:
-    """A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`."""
+    """
+    A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`.
+
+    Who types one of *words* is told of this verb.
+    """
 
     group: str
     about: str
     module: str
+    words: tuple[str, ...] = ()
 
 
 @attributes.frozen(kw_only=True)
@@ -52,7 +60,8 @@ class Part:
 
     *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
     snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
-    snapshot, and returns a few words at once; *serves* are modules and objects that the core asks for (`index.ask`).
+    snapshot, and returns a few words at once; *readers* are each an `evidence.records.readers.Reader`, by what the file
+    of an agent calls its `record`; *serves* are modules and objects that the core asks for (`index.ask`).
     """
 
     name: str
@@ -61,4 +70,5 @@ class Part:
     host: str = ""
     checks: str = ""
     fact: str = ""
+    readers: Mapping[str, str] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)

@@ -26,11 +26,15 @@ from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: Of the file. Another number counts as no file.
-VERSION = 1
+VERSION = 2
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
+
+
+#: The fields of a `Part` that are texts, and those that name objects.
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "serves")
 
 
 class MissingPartError(TallyError):
@@ -150,11 +154,9 @@ def _off(kept: Mapping[str, object]) -> set[str]:
 
 def _to_json(found: Found) -> dict[str, object]:
     part = found.part
-    verbs = {name: [verb.group, verb.about, verb.module] for name, verb in part.verbs.items()}
-    return {
-        "name": part.name, "about": part.about, "version": found.version, "fault": found.fault, "verbs": verbs,
-        "host": part.host, "checks": part.checks, "fact": part.fact, "serves": dict(part.serves),
-    }  # fmt: skip
+    verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
+    more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
+    return {"version": found.version, "fault": found.fault, "verbs": verbs, **more}
 
 
 def _from_json(value: object, off: set[str]) -> Found | None:
@@ -165,13 +167,16 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         return values.text(value.get(name), MAX_TEXT) or ""
 
     verbs = {
-        name: Verb(*verb)
+        name: Verb(verb[0], verb[1], verb[2], tuple(verb[3:]))
         for name, verb in _members(value.get("verbs")).items()
-        if isinstance(verb, list) and len(verb) == 3 and all(isinstance(word, str) for word in verb)
+        if isinstance(verb, list) and len(verb) >= 3 and all(isinstance(word, str) for word in verb)
     }
-    serves = {name: one for name, one in _members(value.get("serves")).items() if isinstance(one, str)}
-    words = {field: text(field) for field in ("name", "about", "host", "checks", "fact")}
-    part = Part(**words, verbs=verbs, serves=serves)
+    named: dict[str, Any] = {
+        field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
+        for field in _NAMED
+    }
+    named |= {field: text(field) for field in _TEXTS}
+    part = Part(verbs=verbs, **named)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
@@ -194,9 +199,19 @@ def verbs() -> dict[str, Verb]:
     return found
 
 
+def named(field: str, name: str) -> Any:
+    """Return what the first part has that names an object *name* in a *field* of it; None if no part does."""
+    return next((load(getattr(one.part, field)[name]) for one in used() if name in getattr(one.part, field)), None)
+
+
 def ask(name: str) -> Any:
     """Return what a part serves by *name*; None if no part does."""
-    return next((load(found.part.serves[name]) for found in used() if name in found.part.serves), None)
+    return named("serves", name)
+
+
+def part_of(verb: str) -> str:
+    """Return the name of the part with *verb*, which may be off or faulty; nothing if there is none."""
+    return next((found.part.name for found in all_parts() if verb in found.part.verbs), "")
 
 
 def need(name: str, purpose: str) -> Any:

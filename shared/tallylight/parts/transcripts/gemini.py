@@ -16,6 +16,7 @@ from typing import Any
 from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -90,3 +91,6 @@ def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
         if call.get("name") == "write_todos":
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("description"), todo.get("status")) for todo in todos)
+
+
+READER = Reader(locate, read, wants_others=True)

@@ -18,6 +18,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
     Phase,
     Reading,
@@ -150,3 +151,6 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
             found.asks(call.get("id"), at, Kind.QUESTION, line(given.get("question")))
     if not calls:
         found.ended(Status.DONE, at)
+
+
+READER = Reader(locate, read, is_rewritten=True, is_exact=True, wants_files=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, in_lines, table, tables, target, word
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
@@ -105,3 +106,6 @@ def _event(found: Reading, event: dict[str, Any], at: float | None) -> None:
                 failed = table(event, "result").get("isError") is True
                 found.started_child(id_, None, Status.ERROR if failed else Status.DONE)
             found.answered(id_)
+
+
+READER = Reader(locate, read, is_exact=True, wants_others=True)

@@ -14,6 +14,7 @@ from typing import Any
 from tallylight.evidence.records import claude_ending, limits
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
     MAX_TASKS,
     NAME_CELLS,
@@ -134,3 +135,6 @@ def _task(found: Reading, id_: str, name: object, state: object) -> None:
     elif id_ and called and (known is not None or len(found.tasks) < MAX_TASKS):
         how_far = is_done_word(state) if isinstance(state, str) else known[1] if known is not None else False
         found.tasks[id_] = called, how_far
+
+
+READER = Reader(locate, read)

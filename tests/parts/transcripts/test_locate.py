@@ -11,11 +11,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
 from tallylight.evidence.records.locate import Candidate, Facts, mine
 from tallylight.evidence.records.places import Place, Places
-from tallylight.evidence.records.readers import READERS
-from tests.evidence.records.kept import kept
+from tallylight.parts.transcripts import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
+from tests.parts.transcripts.kept import READERS, kept
 from tests.tables import each
 
 

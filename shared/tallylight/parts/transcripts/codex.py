@@ -15,6 +15,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -147,3 +148,6 @@ def _resets(windows: dict[str, Any]) -> float:
         if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
             resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
     return resets
+
+
+READER = Reader(locate, read, child=child, wants_files=True, wants_others=True)

@@ -29,9 +29,9 @@ from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.record import State
 from tests.cli.panes import HOST
-from tests.evidence.records.kept import AGENTS, kept
 from tests.hosts.test_pane import CODEX
 from tests.hosts.test_records import Table
+from tests.parts.transcripts.kept import AGENTS, kept
 from tests.tables import each
 from tests.ui.agent_list.panes import snapshot
 

@@ -6,10 +6,9 @@ import datetime
 import json
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.readers import READERS
 from tallylight.evidence.records.reading import Reading
 from tallylight.model.status import Kind, Status
-from tests.evidence.records.kept import kept
+from tests.parts.transcripts.kept import READERS, kept
 from tests.tables import each
 
 UTC = datetime.UTC

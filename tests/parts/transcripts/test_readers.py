@@ -15,7 +15,7 @@ from tallylight.evidence.records.reading import MAX_EDITS, Edit, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Child, Details
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
-from tests.evidence.records.kept import AGENTS, DATABASES, FILES, Kept, grown, kept, read
+from tests.parts.transcripts.kept import AGENTS, DATABASES, FILES, Kept, grown, kept, read
 from tests.tables import each
 
 TASKS = ("Read the parser", "Rename the helpers", "Run the tests")

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading
+from tallylight.parts import index
+from tallylight.parts.transcripts import PART
 
 FOLDER = Path(__file__).parent
+READERS: dict[str, Reader] = {name: index.load(path) for name, path in PART.readers.items()}
 #: The name of the reader of every record that was kept, by its folder: an agent, and behind a `-` an older version or
 #: what is special about it.
 AGENTS = {

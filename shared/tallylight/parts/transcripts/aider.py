@@ -13,6 +13,7 @@ import re
 
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, number_of, word
 
 NAME = ".aider.chat.history.md"
@@ -63,3 +64,6 @@ def read(tail: bytes, state: Reading | None) -> Reading:
     if reply:
         found.replied("\n".join(filter(None, [found.reply, *reply])))
     return found
+
+
+READER = Reader(locate, read, wants_others=True, others_last=True)

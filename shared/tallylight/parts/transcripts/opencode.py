@@ -20,6 +20,7 @@ from typing import Any
 from tallylight.evidence.records import limits
 from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, mine
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -143,3 +144,6 @@ def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
         found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
     else:
         found.ended(Status.ERROR, at, about.get("message"))
+
+
+READER = Reader(locate, read, QUERIES, tail, wants_files=True, wants_others=True)

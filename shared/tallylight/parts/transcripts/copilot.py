@@ -16,6 +16,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, in_lines, table, tables, target, word
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
@@ -149,3 +150,6 @@ _CHILD = {
     "subagent.completed": Status.DONE,
     "subagent.failed": Status.ERROR,
 }
+
+
+READER = Reader(locate, read, is_exact=True, wants_files=True)

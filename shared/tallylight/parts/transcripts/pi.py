@@ -15,6 +15,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, epoch, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -96,3 +97,6 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         case _:
             if found.turn is not None and found.turn.status is not Status.WORKING:
                 found.began(at)  # by an extension
+
+
+READER = Reader(locate, read, wants_others=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, in_lines, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -69,3 +70,6 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 
 
 read = in_lines(_take, _WORDS)
+
+
+READER = Reader(locate, read)

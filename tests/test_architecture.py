@@ -43,7 +43,7 @@ CORE = (
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
 OPTIONAL = tuple(
-    f"parts.{name}" for name in ("diary", "lab", "remote", "restore", "shift", "transcripts", "web", "work")
+    f"parts.{name}" for name in ("diary", "guide", "lab", "remote", "restore", "shift", "transcripts", "web", "work")
 )
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.

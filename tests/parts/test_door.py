@@ -26,7 +26,7 @@ from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"diary", "lab", "remote", "restore", "shift", "transcripts", "web", "work"}
+OURS = {"diary", "guide", "lab", "remote", "restore", "shift", "transcripts", "web", "work"}
 
 
 @pytest.fixture(autouse=True)

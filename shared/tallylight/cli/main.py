@@ -38,14 +38,12 @@ GROUPS = {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
         "config": "show, edit and check the settings",
-        "exact": "how to make a light exact: hooks, your shell, or one command",
     },
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
-        "demo": "show the lights on scripted agents in this terminal",
     },
     "More to set up": {
         "hooks": "install, remove or show the hooks of agents",
@@ -60,7 +58,6 @@ GROUPS = {
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
-        "skill": "print a skill file that teaches an agent these commands",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",

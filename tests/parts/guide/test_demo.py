@@ -10,10 +10,10 @@ from pathlib import Path
 import pyte
 import pytest
 
-from tallylight.cli import demo
-from tallylight.cli.demo import SCRIPT, Demo
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
+from tallylight.parts.guide.verbs import demo
+from tallylight.parts.guide.verbs.demo import SCRIPT, Demo
 from tests.cli.test_status import launcher_with_attrs
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment

@@ -32,11 +32,11 @@ OURS = {"diary", "guide", "lab", "remote", "restore", "shift", "transcripts", "w
 @pytest.fixture(autouse=True)
 def unknown() -> Iterator[None]:
     """Nothing of the parts is remembered from another test."""
-    for forget in (index.used, part.classes):
-        forget.cache_clear()
+    for forget in (index.forget, part.classes.cache_clear):
+        forget()
     yield
-    for forget in (index.used, part.classes):
-        forget.cache_clear()
+    for forget in (index.forget, part.classes.cache_clear):
+        forget()
 
 
 def kept() -> dict[str, Any]:
@@ -86,7 +86,7 @@ def test_off_and_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert "of the part `web`, which is off" in capsys.readouterr().err
     document = kept() | {"build": "another"}
     index.path().write_text(json.dumps(document))
-    index.used.cache_clear()
+    index.forget()
     assert "serve" not in index.verbs() and "log" in index.verbs()
     assert main(["parts", "--on", "web"]) == 0 and main(["serve", "--help"]) == 0
 

@@ -45,9 +45,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     own = Path.home() / ".config/tallylight/agents"
     own.mkdir(parents=True)
     (own / "nib.toml").write_text('name = "nib"\nprocesses = ["nib"]\nrecord = "nib"\n')
-    index.used.cache_clear()
+    index.forget()
     yield folder
-    index.used.cache_clear()
+    index.forget()
     for name in [name for name in sys.modules if name.startswith("tallylight_nib")]:
         del sys.modules[name]
 

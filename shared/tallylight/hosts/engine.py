@@ -345,6 +345,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     more = (
         *known,
         pane.collisions,
+        dict(pane.more),
         decision.since,
         pane.tracker.revision,
         pane.pace,

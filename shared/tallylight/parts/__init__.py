@@ -9,7 +9,7 @@ needed for the first time. A package offers its part by an entry point of the gr
 
 and `tallylight_moon/__init__.py` says what it adds:
 
-    from tallylight.parts import Part, Verb
+    from tallylight.parts import Field, Part, Verb
 
     PART = Part(
         name="moon",
@@ -19,11 +19,13 @@ and `tallylight_moon/__init__.py` says what it adds:
         checks="tallylight_moon.host:checks",
         fact="tallylight_moon.host:fact",
         readers={"moon": "tallylight_moon.record:READER"},
+        fields={"phase": Field("text", "the phase of the moon", 12, "tallylight_moon.host:shown")},
     )
 
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
 hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
-`evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`.
+`evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`. Each pane of a
+snapshot has a field `phase`, and `shown(value)` makes words of it.
 
 A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
 finds the parts; docs/parts.md explains all of it with a whole example.
@@ -53,6 +55,22 @@ class Verb:
     words: tuple[str, ...] = ()
 
 
+@attributes.frozen
+class Field:
+    """
+    A field of each pane in a snapshot, which the part sets in a host: `pane.more["phase"] = "full"`.
+
+    *form* is `text`, `texts`, `number`, `count` or `truth`, or names a `snapshot.values.Form` of your own. *about* is
+    its line in docs/json.md, *limit* the most cells of a text. *shown* names a function that makes a few words of a
+    value for the list, `tally status` and notifications; without one it is for programs alone.
+    """
+
+    form: str
+    about: str
+    limit: int = 80
+    shown: str = ""
+
+
 @attributes.frozen(kw_only=True)
 class Part:
     """
@@ -61,7 +79,8 @@ class Part:
     *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
     snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
     snapshot, and returns a few words at once; *readers* are each an `evidence.records.readers.Reader`, by what the file
-    of an agent calls its `record`; *serves* are modules and objects that the core asks for (`index.ask`).
+    of an agent calls its `record`; *fields* by their names; *serves* are modules and objects that the core asks for
+    (`index.ask`).
     """
 
     name: str
@@ -71,4 +90,5 @@ class Part:
     checks: str = ""
     fact: str = ""
     readers: Mapping[str, str] = attributes.field(factory=dict)
+    fields: Mapping[str, Field] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)

@@ -21,7 +21,7 @@ from tallylight import parts
 from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.parts import GROUP, Part, Verb
+from tallylight.parts import GROUP, Field, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -143,8 +143,14 @@ def refresh(
     }
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     read_write.atomic_write(file, json.dumps(document, indent=1).encode(), 0o600)
-    used.cache_clear()
+    forget()
     return found
+
+
+def forget() -> None:
+    """Find out anew which parts are used."""
+    used.cache_clear()
+    fields.cache_clear()
 
 
 def _off(kept: Mapping[str, object]) -> set[str]:
@@ -156,7 +162,8 @@ def _to_json(found: Found) -> dict[str, object]:
     part = found.part
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
-    return {"version": found.version, "fault": found.fault, "verbs": verbs, **more}
+    fields = {name: [one.form, one.about, one.limit, one.shown] for name, one in part.fields.items()}
+    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, **more}
 
 
 def _from_json(value: object, off: set[str]) -> Found | None:
@@ -171,12 +178,17 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         for name, verb in _members(value.get("verbs")).items()
         if isinstance(verb, list) and len(verb) >= 3 and all(isinstance(word, str) for word in verb)
     }
+    fields = {
+        name: Field(*one)
+        for name, one in _members(value.get("fields")).items()
+        if isinstance(one, list) and [type(word) for word in one] == [str, str, int, str]
+    }
     named: dict[str, Any] = {
         field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
         for field in _NAMED
     }
     named |= {field: text(field) for field in _TEXTS}
-    part = Part(verbs=verbs, **named)
+    part = Part(verbs=verbs, fields=fields, **named)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
@@ -196,6 +208,15 @@ def verbs() -> dict[str, Verb]:
     found: dict[str, Verb] = {}
     for one in used():
         found = {**one.part.verbs, **found}
+    return found
+
+
+@functools.cache
+def fields() -> Mapping[str, Field]:
+    """Return the fields of snapshots that parts declare; the first part with a field counts."""
+    found: dict[str, Field] = {}
+    for one in used():
+        found = {**one.part.fields, **found}
     return found
 
 

@@ -10,7 +10,7 @@ the branch and the changes beside an agent, `changes` counts what a turn came to
 
 from __future__ import annotations
 
-from tallylight.parts import Part, Verb
+from tallylight.parts import Field, Part, Verb
 
 PART = Part(
     name="work",
@@ -23,5 +23,12 @@ PART = Part(
         ),
     },
     host=f"{__name__}.host:WorkHost",
+    fields={
+        "diffstat": Field(
+            f"{__name__}.changes:FORM",
+            "when done: uncommitted lines added and removed there",
+            shown=f"{__name__}.changes:shown",
+        ),
+    },
     serves={"repositories": f"{__name__}.beside"},
 )

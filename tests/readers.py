@@ -40,6 +40,8 @@ from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
 from tallylight.parts import index
+from tallylight.parts.conversations import kitty_session, open_conversations
+from tallylight.parts.conversations.verbs.restore import listed_windows
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.parts.diary.verbs import log
@@ -54,8 +56,6 @@ from tallylight.parts.remote import messages as bridge_messages
 from tallylight.parts.remote.mirror import Mirror
 from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
-from tallylight.parts.restore import kitty_session, open_conversations
-from tallylight.parts.restore.verbs.restore import listed_windows
 from tallylight.parts.shift.kept import Kept
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
@@ -767,7 +767,7 @@ READERS = {
         read=read_snapshot,
     ),
     "open conversations": Reader(
-        modules=("parts.restore.open_conversations",),
+        modules=("parts.conversations.open_conversations",),
         example={
             **Snapshot(host="kitty", pid=4194310, started=NOW, written=NOW, panes=()).to_json(),
             "birth": "earlier-boot/pid:[1]/5",
@@ -790,7 +790,7 @@ READERS = {
         read=read_waited,
     ),
     "kitty's own list": Reader(
-        modules=("parts.restore.verbs.restore",),
+        modules=("parts.conversations.verbs.restore",),
         example=[{"id": 1, "tabs": [{"id": 2, "windows": [{"id": 8, "title": "x"}]}]}],
         read=lambda document, _: listed_windows(document),
     ),
@@ -1097,7 +1097,7 @@ READERS = {
         read=read_asked,
     ),
     "window of a saved session": Reader(
-        modules=("parts.restore.kitty_session",),
+        modules=("parts.conversations.kitty_session",),
         example={"id": 4, "cmd_at_shell_startup": ["claude"]},
         read=read_saved_window,
     ),

@@ -43,7 +43,8 @@ CORE = (
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
 OPTIONAL = tuple(
-    f"parts.{name}" for name in ("diary", "guide", "lab", "remote", "restore", "shift", "transcripts", "web", "work")
+    f"parts.{name}"
+    for name in ("conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work")
 )
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
@@ -63,7 +64,8 @@ ALSO_PURE = (
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane", "parts.diary.turns",
     "parts.diary.history", "snapshot.labels", "pane.conversation", "parts.lab.grading", "relay.splitter",
     "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile", "actions.gate",
-    "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "parts.restore.kitty_session",
+    "actions.shape", "parts.conversations.plan", "actions.page", "actions.view", "parts.conversations.kitty_session",
+    "parts.conversations.fork_page",
     "actions.answer", "actions.say", "parts.lab.asciicast", "parts.lab.decoder", "parts.lab.events", "parts.lab.replay",
     "parts.lab.grid", "parts.lab.scoring", "parts.lab.sightings", "parts.lab.draft", "parts.lab.check", "ui.layout",
     "ui.spans", "ui.ansi", "ui.keys", "ui.agent_list.record", "ui.agent_list.state", "ui.agent_list.press",

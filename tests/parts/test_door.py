@@ -26,7 +26,7 @@ from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"diary", "guide", "lab", "remote", "restore", "shift", "transcripts", "web", "work"}
+OURS = {"conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work"}
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: 
         name="kitty", environ={}, submit=lambda *_: True, mounts=None, reader=None,  # type: ignore[arg-type]
         touched=lambda _: None, report=told.append,
     )  # fmt: skip
-    assert set(part.made(context)) == {"diary", "lab", "restore", "work"}
+    assert set(part.made(context)) == {"conversations", "diary", "lab", "work"}
     assert len(told) == 1 and told[0].startswith("part sad: ModuleNotFoundError")
 
 

@@ -30,9 +30,6 @@ GROUPS = {
     "Act": {
         "jump": "go to the next pane that needs you; after the last, go back",
         "quiet": "stop notifications of a pane, a project or everything, for a time",
-        "start": "start an agent in a new pane of kitty or tmux",
-        "fork": "fork a pane's conversation into a new pane; the old one is not changed",
-        "resume": "resume the conversation of an agent that has ended or crashed",
     },
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
@@ -75,7 +72,6 @@ WANTED = {
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
     **dict.fromkeys(("snooze", "mute", "silence", "dnd", "pause"), "quiet"),
     "unmute": "quiet off",
-    **dict.fromkeys(("new", "launch", "spawn"), "start"),
     **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),

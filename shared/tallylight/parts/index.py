@@ -34,7 +34,7 @@ EXTRA = "parts"
 
 
 #: The fields of a `Part` that are texts, and those that name objects.
-_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "serves")
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "opens", "serves")
 
 
 class MissingPartError(TallyError):

@@ -29,12 +29,13 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 
-from tallylight.actions import fork, request
+from tallylight.actions import request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import DECIDE_S, until_decided
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
+from tallylight.files.program import own_command
 from tallylight.hosts.kitty import actions, answering, channel, screens
 from tallylight.hosts.kitty import colours as kitty_colours
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -250,7 +251,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
-    host.worker.submit("list of agents", fork.own_command, functools.partial(_keep, host))
+    host.worker.submit("list of agents", own_command, functools.partial(_keep, host))
     host.worker.submit("labels", _read_labels, functools.partial(_keep, host))
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})

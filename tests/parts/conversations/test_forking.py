@@ -10,12 +10,12 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions import fork
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.evidence.process import Process
 from tallylight.files.program import find_program
 from tallylight.model.status import Status
+from tallylight.parts.conversations import fork
+from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.actions.known import AGENTS, ID, process
 

@@ -16,8 +16,8 @@ from tallylight.config.settings import Config
 from tallylight.hosts.part import Context, HostPart
 from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
-from tallylight.parts.restore import open_conversations
-from tallylight.parts.restore.open_conversations import OpenConversations
+from tallylight.parts.conversations import open_conversations
+from tallylight.parts.conversations.open_conversations import OpenConversations
 from tallylight.snapshot.schema import Pane, Tab
 
 _JOB = "open conversations"

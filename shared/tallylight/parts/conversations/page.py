@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.actions.fork_page import Act, Line, Piece, command_line, fitted, key_lines, sentence, wrapped
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan
+from tallylight.actions.page import Act, Line, Piece, command_line, fitted, key_lines, sentence, wrapped
+from tallylight.parts.conversations.plan import Plan
 from tallylight.wire.text import sanitise
 
 #: Conversations that a digit can choose.

@@ -15,7 +15,7 @@ import pytest
 
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
-from tallylight.parts.restore.open_conversations import OpenConversations, directory
+from tallylight.parts.conversations.open_conversations import OpenConversations, directory
 from tallylight.snapshot.schema import ConversationEntry, Pane, Tab
 from tests.cli.panes import publish
 from tests.terminal import SHARED, Terminal, bare_environment

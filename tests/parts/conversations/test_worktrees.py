@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
-from tallylight.actions.worktrees import Base
+from tallylight.parts.conversations import worktrees
+from tallylight.parts.conversations.worktrees import Base
 from tests.tables import each
 
 

@@ -92,7 +92,7 @@ def test_dry_run(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
 def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """The object that scripts and WezTerm read: argument list, directory, title, and of the environment only places."""
     code, found = desk.json(capsys, "fork", f"{HOST}:3")
-    page = (Path(__file__).parents[2] / "docs/commands.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/commands.md").read_text("utf-8")
     assert list(json.loads(page.partition("```json\n")[2].partition("```")[0])) == list(found)
     env = found.pop("env")
 

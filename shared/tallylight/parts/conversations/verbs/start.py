@@ -14,14 +14,13 @@ import sys
 import time
 from pathlib import Path
 
-from tallylight.actions import request, start, worktrees
+from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import this_process
 from tallylight.actions.client import here
-from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import command_line
 from tallylight.actions.permission import CONFINED, Verb, check, unasked
-from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
@@ -33,6 +32,8 @@ from tallylight.cli.wait import AT_REST, Wait, add_timeout, exit_code, follow
 from tallylight.evidence import confinement, process_table
 from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts
+from tallylight.parts.conversations import worktrees
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.feed import Feed

@@ -11,14 +11,14 @@ import os
 import sys
 from pathlib import Path
 
-from tallylight.actions.fork import own_command
 from tallylight.cli.output import clean, complain
 from tallylight.files import managed_block, read_write
+from tallylight.files.program import own_command
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
-from tallylight.parts.restore import kitty_session
-from tallylight.parts.restore.kitty_session import SavedWindow
-from tallylight.parts.restore.open_conversations import Lost, read_kept
+from tallylight.parts.conversations import kitty_session
+from tallylight.parts.conversations.kitty_session import SavedWindow
+from tallylight.parts.conversations.open_conversations import Lost, read_kept
 
 #: The option with the program that runs if nothing is resumed.
 OTHERWISE = "--otherwise"

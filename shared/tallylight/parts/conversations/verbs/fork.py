@@ -19,17 +19,18 @@ from collections.abc import Mapping
 
 import attrs
 
-from tallylight.actions import fork, worktrees
-from tallylight.actions.fork_page import ForkPage, Place, command_line, sentence
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan, Verb
-from tallylight.actions.worktrees import Base
+from tallylight.actions.page import Place, command_line, sentence
 from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
+from tallylight.parts.conversations import fork, worktrees
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.plan import Plan, Verb
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask

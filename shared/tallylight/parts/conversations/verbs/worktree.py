@@ -10,11 +10,11 @@ import os
 import sys
 from pathlib import Path
 
-from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.output import complain, refused
 from tallylight.cli.parser import Parser
+from tallylight.parts.conversations import worktrees
 
 
 def make_parser() -> Parser:

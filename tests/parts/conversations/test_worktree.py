@@ -8,10 +8,10 @@ import pytest
 
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.main import main
-from tests.actions.test_worktrees import git
-from tests.actions.test_worktrees import nobody as nobody  # a fixture
-from tests.actions.test_worktrees import repo as repo  # a fixture
 from tests.cli.conftest import runtime as runtime  # a fixture
+from tests.parts.conversations.test_worktrees import git
+from tests.parts.conversations.test_worktrees import nobody as nobody  # a fixture
+from tests.parts.conversations.test_worktrees import repo as repo  # a fixture
 
 
 def test_it_is_made(

@@ -17,19 +17,19 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.actions import worktrees
-from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, ProgramFile, Scene, Verb, plan
-from tallylight.actions.worktrees import Base
 from tallylight.agents.agent import Agents
+from tallylight.agents.agent_files import load_agents
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import ProcTable, Table
 from tallylight.evidence.stranger import itself, stranger
-from tallylight.files import directories
-from tallylight.files.program import find_program, is_program
+from tallylight.files.program import find_program, own_command
+from tallylight.parts.conversations import worktrees
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.plan import Method, Plan, ProgramFile, Scene, Verb, plan
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot.schema import Pane
 
 
@@ -163,12 +163,6 @@ def complete(offer: ForkPage) -> None:
         offer.worktree = worktree_of(offer.found)
 
 
-def own_command(path: str = "") -> str:
-    """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
-    installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
-    return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
-
-
 def _path(env: Mapping[str, str]) -> str:
     return env.get("PATH") or os.environ.get("PATH", "")
 
@@ -186,3 +180,24 @@ def _file(path: Path) -> ProgramFile | None:
     except OSError:
         return None
     return ProgramFile(file.st_dev, file.st_ino, max(link.st_ctime, file.st_ctime))
+
+
+def attached(pane: Pane) -> tuple[str, ...] | Refusal:
+    """Return the argument list that shows the session of *pane*, which has no terminal, in this one."""
+    found = act(Verb.ATTACH, pane, load_agents(os.environ)[0], pgid=pane.agent_pid or 0)
+    return found if isinstance(found, Refusal) else found.argv
+
+
+def forked(pane: Pane) -> Refusal | None:
+    """Return why the conversation of *pane* is not forked, as it is now; None if it can be."""
+    return _refused(Verb.FORK, pane, "forked")
+
+
+def resumed(pane: Pane) -> Refusal | None:
+    """Return why the conversation of *pane* is not resumed, as it is now; None if it can be."""
+    return _refused(Verb.RESUME, pane, "resumed")
+
+
+def _refused(verb: Verb, pane: Pane, how: str) -> Refusal | None:
+    found = act(verb, pane, load_agents(os.environ)[0])
+    return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None

@@ -12,8 +12,8 @@ import pytest
 
 from tallylight.model.limits import KEPT_S
 from tallylight.model.status import Status
-from tallylight.parts.restore import open_conversations
-from tallylight.parts.restore.open_conversations import (
+from tallylight.parts.conversations import open_conversations
+from tallylight.parts.conversations.open_conversations import (
     INTERVAL_S,
     REFRESH_S,
     SETTLE_S,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tallylight.actions.fork_page import Place
-from tallylight.actions.plan import Verb
+from tallylight.actions.page import Place
 from tallylight.evidence import process_table
-from tallylight.hosts.kitty import fork
 from tallylight.model.status import Status
+from tallylight.parts.conversations import in_kitty as fork
+from tallylight.parts.conversations.plan import Verb
 from tallylight.snapshot.schema import Pane
 from tests.cli.panes import publish
 from tests.tables import each

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
 from tallylight.agents.agent import Agents, parse_agent
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
+from tallylight.parts.conversations.plan import Method, Plan, Scene, Verb, plan
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.declarations import HARMLESS, HOSTILE, Declaration
 from tests.actions.known import AGENTS, ID, process, scene_of

@@ -10,12 +10,13 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.actions.fork_page import Act, ForkPage, Place, command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.git import Place as Where
 from tallylight.actions.git import Repository
-from tallylight.actions.plan import Method, Plan, Verb
-from tallylight.actions.worktrees import Base
+from tallylight.actions.page import Act, Place, command_line
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.plan import Method, Plan, Verb
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.wire.text import width
 from tests.actions.known import ID
 from tests.tables import each

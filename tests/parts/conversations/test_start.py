@@ -124,9 +124,9 @@ def test_in_tmux_it_is_started_from_here(
         started.append((*plan.argv, plan.cwd, plan.title, path))
         return Done("tmux/1/%3", plan.argv[0])
 
-    monkeypatch.setattr("tallylight.cli.start.starts.start", start)
-    monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: str(runtime))
-    monkeypatch.setattr("tallylight.cli.start.confinement.is_confined", lambda *_: False)
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.starts.start", start)
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.starts.search_path", lambda _: str(runtime))
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.confinement.is_confined", lambda *_: False)
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")

@@ -9,7 +9,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.parts.restore.kitty_session import MAX_CHARS, SavedWindow, windows, with_commands
+from tallylight.parts.conversations.kitty_session import MAX_CHARS, SavedWindow, windows, with_commands
 
 #: As kitty 0.48 saves two tabs: a shell, a shell with an agent in it, an overlay over it, and a program of its own.
 SAVED = """\

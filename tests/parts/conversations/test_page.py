@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tallylight.actions.fork_page import Act
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Verb
+from tallylight.actions.page import Act
 from tallylight.actions.view import View
-from tallylight.parts.restore.page import Offered, RestorePage
+from tallylight.parts.conversations.page import Offered, RestorePage
+from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.wire.text import width
 from tests.tables import each
 

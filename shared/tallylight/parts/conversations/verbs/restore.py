@@ -19,13 +19,10 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.actions import fork
-from tallylight.actions.fork_page import Place, command_line
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Verb
+from tallylight.actions.page import Place, command_line
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.evidence import process_table
@@ -33,9 +30,12 @@ from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.status import Status
-from tallylight.parts.restore import session as restore_session
-from tallylight.parts.restore.open_conversations import Lost, claim, put_back, read_lost
-from tallylight.parts.restore.page import Offered, RestorePage
+from tallylight.parts.conversations import fork
+from tallylight.parts.conversations import session as restore_session
+from tallylight.parts.conversations.open_conversations import Lost, claim, put_back, read_lost
+from tallylight.parts.conversations.page import Offered, RestorePage
+from tallylight.parts.conversations.plan import Method, Plan, Verb
+from tallylight.parts.conversations.verbs.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import own_place
 from tallylight.snapshot.lives import birth_of, is_alive

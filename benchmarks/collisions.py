@@ -32,7 +32,6 @@ from benchmarks.aims import Aim
 from tests.hosts.test_projects import _pane as pane_in
 from tests.parts.work.test_watch import reader_in
 
-from tallylight.evidence.records import claude
 from tallylight.evidence.records.reading import Reading
 from tallylight.files.mounts import Mounts
 from tallylight.hosts.jobs import Jobs
@@ -41,6 +40,7 @@ from tallylight.model.jobs import Submit
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.transcript import Found
+from tallylight.parts.transcripts import claude
 from tallylight.parts.work.looks import Looks, Party
 from tallylight.parts.work.watch import EVERY_S, Collisions
 

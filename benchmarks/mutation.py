@@ -68,7 +68,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "model.decision": ("tests/tracker/test_decision.py", "tests/tracker/test_tracker.py"),
     "tracker.rollup": ("tests/tracker/test_decision.py", "tests/tracker/test_tracker.py"),
     "tracker.attention": ("tests/tracker/test_attention.py",),
-    "actions.gate": ("tests/actions/test_gate.py", "tests/actions/test_plan.py"),
+    "actions.gate": ("tests/actions/test_gate.py", "tests/parts/conversations/test_plan.py"),
     "actions.shape": ("tests/actions/test_shape.py",),
     "actions.view": ("tests/actions/test_view.py",),
     "actions.answer": ("tests/actions/test_answer.py", "tests/actions/test_say.py"),

@@ -43,7 +43,7 @@ RECORDS = Aim("kitty: all of us, 50 agents with growing records", "the same with
 RESTING = Aim("kitty: all of us, 50 agents with resting records", "the same without their records", most=1.1)
 AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS, RESTING)
 QUICK = ("0.48", "--quick")
-RECORD = Path(__file__).resolve().parents[1] / "tests/evidence/records/codex/record.jsonl.gz"
+RECORD = Path(__file__).resolve().parents[1] / "tests/parts/transcripts/codex/record.jsonl.gz"
 #: Seconds of rest that are measured, and how often all is measured; less where it is to be quick; the best counts.
 REST_S, RUNS, QUICK_RUNS = 8.0, 3, 2
 #: Windows of one tab, and those that are opened in one go.

@@ -28,7 +28,7 @@ from tallylight.config import reference, settings
 from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
-from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
+from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import state as hooks_state
@@ -40,6 +40,8 @@ from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
 from tallylight.parts import index
+from tallylight.parts.conversations import kitty_session, open_conversations
+from tallylight.parts.conversations.verbs.restore import listed_windows
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.parts.diary.verbs import log
@@ -54,8 +56,6 @@ from tallylight.parts.remote import messages as bridge_messages
 from tallylight.parts.remote.mirror import Mirror
 from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
-from tallylight.parts.restore import kitty_session, open_conversations
-from tallylight.parts.restore.verbs.restore import listed_windows
 from tallylight.parts.shift.kept import Kept
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
@@ -369,7 +369,7 @@ def read_message(document: bytes, _folder: Path) -> object:
     """What the reader of Cline's document makes of one message in it."""
     inside = document.strip().removeprefix(b"{").removesuffix(b"}")
     whole = b'{\n  "messages": [\n    {\n' + inside + b"\n    }\n  ]\n}"
-    found = READERS_OF_RECORDS["cline"].read(whole, None)
+    found = reader("cline").read(whole, None)
     for text in (found.model, found.reply, *found.calls.values()):
         text.encode("utf-8")
         assert "\0" not in text and len(text) <= 500
@@ -385,7 +385,7 @@ def read_record(agent: str) -> Callable[[bytes, Path], object]:
             line = json.dumps(json.loads(document), separators=(",", ":")).encode()
         except (ValueError, RecursionError):
             line = document.replace(b"\n", b" ")
-        found = READERS_OF_RECORDS[agent].read(line + b"\n", None)
+        found = reader(agent).read(line + b"\n", None)
         details = found.details
         for text in (details.model, details.reply, found.asked_for, found.session, *details.tasks):
             text.encode("utf-8")
@@ -767,7 +767,7 @@ READERS = {
         read=read_snapshot,
     ),
     "open conversations": Reader(
-        modules=("parts.restore.open_conversations",),
+        modules=("parts.conversations.open_conversations",),
         example={
             **Snapshot(host="kitty", pid=4194310, started=NOW, written=NOW, panes=()).to_json(),
             "birth": "earlier-boot/pid:[1]/5",
@@ -790,7 +790,7 @@ READERS = {
         read=read_waited,
     ),
     "kitty's own list": Reader(
-        modules=("parts.restore.verbs.restore",),
+        modules=("parts.conversations.verbs.restore",),
         example=[{"id": 1, "tabs": [{"id": 2, "windows": [{"id": 8, "title": "x"}]}]}],
         read=lambda document, _: listed_windows(document),
     ),
@@ -1097,7 +1097,7 @@ READERS = {
         read=read_asked,
     ),
     "window of a saved session": Reader(
-        modules=("parts.restore.kitty_session",),
+        modules=("parts.conversations.kitty_session",),
         example={"id": 4, "cmd_at_shell_startup": ["claude"]},
         read=read_saved_window,
     ),

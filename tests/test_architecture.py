@@ -26,6 +26,7 @@ CORE = (
     "model",       # words and values
     "wire",        # bytes, codecs, the sanitiser, writing to a terminal
     "files",       # directories, reading, writing, changing a file of the user's
+    "parts",       # the door: all that a part can add
     "agents",      # agents as data
     "tracker",     # claims, trust rules, attention, when to notify
     "evidence",    # readers of what was seen; the process table
@@ -33,7 +34,6 @@ CORE = (
     "snapshot",    # the state of one host as a file, requests to it, the order of its panes
     "config",      # every setting
     "pane",        # the engine of one pane
-    "parts",       # the door: all that a part can add
     "relay",       # tally run
     "actions",     # the gate, answers, fork and resume
     "ui",          # what is drawn as text on a terminal
@@ -42,7 +42,10 @@ CORE = (
     "cli",         # one file a verb
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
-OPTIONAL = tuple(f"parts.{name}" for name in ("diary", "lab", "remote", "restore", "shift", "web", "work"))
+OPTIONAL = tuple(
+    f"parts.{name}"
+    for name in ("conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work")
+)
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
 LOOSE: tuple[str, ...] = ()
@@ -61,7 +64,8 @@ ALSO_PURE = (
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane", "parts.diary.turns",
     "parts.diary.history", "snapshot.labels", "pane.conversation", "parts.lab.grading", "relay.splitter",
     "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile", "actions.gate",
-    "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "parts.restore.kitty_session",
+    "actions.shape", "parts.conversations.plan", "actions.page", "actions.view", "parts.conversations.kitty_session",
+    "parts.conversations.fork_page",
     "actions.answer", "actions.say", "parts.lab.asciicast", "parts.lab.decoder", "parts.lab.events", "parts.lab.replay",
     "parts.lab.grid", "parts.lab.scoring", "parts.lab.sightings", "parts.lab.draft", "parts.lab.check", "ui.layout",
     "ui.spans", "ui.ansi", "ui.keys", "ui.agent_list.record", "ui.agent_list.state", "ui.agent_list.press",
@@ -73,7 +77,8 @@ ALSO_PURE = (
     "ui.agent_list.editor", "ui.agent_list.writing", "hosts.tmux.pane_list", "hosts.tmux.control_protocol",
     "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list", "hosts.wezterm.pane_list", "parts.remote.topics",
     "parts.remote.panes", "parts.remote.mirror", "parts.remote.outbox", "parts.remote.messages", "parts.remote.machine",
-    "parts.remote.commands", "snapshot.elsewhere",
+    "parts.remote.commands", "snapshot.elsewhere", *(f"parts.transcripts.{name}" for name in (
+        "aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")),
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.
 HOSTS = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallylight.actions.plan import Scene
 from tallylight.agents.agent import Agent, Agents
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
+from tallylight.parts.conversations.plan import Scene
 from tallylight.snapshot.schema import Pane
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"

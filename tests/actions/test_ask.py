@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import attrs
 import pytest
 
-from tallylight.actions.fork_page import ForkPage
+from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.ui import confirm as ask
-from tests.actions.test_offer import offer
+from tests.parts.conversations.test_offer import offer
 from tests.tables import each
 
 WAIT_S = 60.0

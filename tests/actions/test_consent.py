@@ -6,7 +6,7 @@ import pytest
 
 from tallylight.actions import consent
 from tallylight.actions.consent import REST_S, STARTS, Consent, Consents, Wanted
-from tallylight.actions.fork_page import Act
+from tallylight.actions.page import Act
 from tallylight.actions.view import View
 from tests.tables import each
 

@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions import git, worktrees
+from tallylight.actions import git
 from tallylight.actions.gate import Refusal
-from tallylight.actions.worktrees import Base
 from tallylight.cli.main import main
 from tallylight.model.beside import Changes
+from tallylight.parts.conversations import worktrees
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.parts.work.repository import changes_of
 from tests.strategies import at_most
 

@@ -17,9 +17,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import git, worktrees
-from tallylight.actions.worktrees import Base
+from tallylight.actions import git
 from tallylight.cli.main import main
+from tallylight.parts.conversations import worktrees
+from tallylight.parts.conversations.worktrees import Base
 from tallylight.parts.work.beside import read_one
 from tallylight.parts.work.repository import changes_of
 from tests.actions.test_git import Trap

@@ -6,14 +6,14 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions.fork_page import ForkPage
-from tallylight.actions.plan import Plan, Scene, Verb, plan
 from tallylight.agents.agent import Agent
 from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, remembered
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
-from tallylight.parts.restore.page import Offered, RestorePage
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.page import Offered, RestorePage
+from tallylight.parts.conversations.plan import Plan, Scene, Verb, plan
 from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, agent, process, scene_of

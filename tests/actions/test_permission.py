@@ -29,10 +29,10 @@ from tallylight.actions.permission import TABLE, Verb, Verdict, check
 from tallylight.actions.request import Given, Look, Start
 from tallylight.actions.say import Interrupt, Say
 from tallylight.actions.seat import let_in
-from tallylight.cli import start
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.screen import Look as ScreenLook
 from tallylight.model.status import Kind, Status
+from tallylight.parts.conversations.verbs import start
 from tallylight.parts.remote.host import forbidden
 from tallylight.parts.web.app import Service
 from tallylight.parts.web.asking import who_asks
@@ -270,10 +270,10 @@ def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> 
 def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> object:
     """What `tally start --in tmux` does."""
     monkeypatch.setattr(start, "here", lambda _: caller)
-    monkeypatch.setattr("tallylight.cli.start.start.plan", lambda *_: None)
-    monkeypatch.setattr("tallylight.cli.start.confinement.is_confined", lambda *_: False)
-    monkeypatch.setattr("tallylight.cli.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
-    monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: "")
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.start.plan", lambda *_: None)
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.confinement.is_confined", lambda *_: False)
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
+    monkeypatch.setattr("tallylight.parts.conversations.verbs.start.starts.search_path", lambda _: "")
     options = argparse.Namespace(agent="claude", prompt="", name="")
     return start._start_in_tmux(next(iter(AGENTS)), options, level)
 

@@ -8,14 +8,14 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions import fork
-from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.model.status import Status
+from tallylight.parts.conversations import fork
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.actions.known import AGENTS, ID, process
-from tests.actions.test_forking import SHELL, HandTable, program, rule
+from tests.parts.conversations.test_forking import SHELL, HandTable, program, rule
 from tests.tables import each
 
 RESUME, FORK = Verb.RESUME, Verb.FORK

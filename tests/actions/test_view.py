@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.actions.fork_page import Act, ForkPage, Line
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import Act, Line
 from tallylight.actions.view import View
+from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.wire.text import width
-from tests.actions.test_offer import offer, worktree
+from tests.parts.conversations.test_offer import offer, worktree
 from tests.tables import each
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tallylight.agents import agent_files, names
-from tallylight.agents.agent import RECORDS, Agents, load_agents, parse_agent
+from tallylight.agents.agent import Agents, load_agents, parse_agent
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.evidence.records.readers import READERS
 from tallylight.model.errors import DataFileError
 from tallylight.model.status import Kind, Status
+from tallylight.parts.transcripts import PART
 from tests.agents import tables
 from tests.tables import each
 
@@ -108,8 +108,7 @@ def test_facts_the_engine_leans_on() -> None:
 
     assert [name for name, agent in by_name.items() if agent.registry] == ["claude"]
     assert [name for name, agent in by_name.items() if agent.progress] == ["copilot"]
-    assert tuple(READERS) == RECORDS
-    assert {agent.record for agent in agents} == {"", *RECORDS}
+    assert {agent.record for agent in agents} == {"", *PART.readers}
     assert {name for name, agent in by_name.items() if agent.fork.by_id} == {
         "claude",
         "codex",

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import attrs
 
 from tallylight.model.status import URGENCY, Kind, Status
+from tallylight.parts import index
+from tallylight.snapshot import fields
 from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import (
@@ -55,6 +57,17 @@ def _of(cls: type) -> dict[str, Key]:
             schema = _refers(said.form.schema)
             schema = _or_null(schema) if field.default is None else schema
             found[said.name or field.name] = Key(schema, said.about, said.is_always)
+    return found
+
+
+def _of_parts() -> dict[str, Key]:
+    """The keys that our own parts declare."""
+    found = {}
+    for part in index.find():
+        for name, field in part.part.fields.items():
+            form = fields.form(field)
+            schema = form.schema if form.read(None) is not None else _or_null(form.schema)
+            found[name] = Key(schema, f"{field.about} (part `{part.part.name}`)", is_always=False)
     return found
 
 
@@ -240,7 +253,11 @@ PARTS: dict[str, Part] = {
         {"machine": Key(_TEXT, "its name"), "up": Key(_TRUTH, "it is connected")},
         is_counted=False,
     ),
-    "pane": Part("A pane", "Every pane has all of these.", _of(Pane)),
+    "pane": Part(
+        "A pane",
+        "Every pane has all of these, but for those of [parts](parts.md) that you do not have.",
+        _of(Pane) | _of_parts(),
+    ),
     "label": Part("`label`", "Your name for a conversation.", _of(Label)),
     "reason": Part("`reason`", "The reason for a pane's status.", _of(ReasonEntry)),
     "record": Part(

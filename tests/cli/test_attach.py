@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.caller import Who
-from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.cli import attach
 from tallylight.cli.main import main
 from tallylight.model.status import Status
+from tallylight.parts.conversations import fork
+from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS
 from tests.cli.panes import publish
@@ -35,7 +36,7 @@ def test_a_session_without_a_pane(
         verb=Verb.ATTACH, argv=("/opt/claude", "attach", "a0b8"), cwd="/w", agent="claude", display="Claude Code",
         session="a0b8", method=Method.SESSION, title="",
     )  # fmt: skip
-    monkeypatch.setattr(attach, "act", lambda *_, **__: found)
+    monkeypatch.setattr(fork, "act", lambda *_, **__: found)
     main(["attach", "claude/a0b8"])
     assert ran == [["/opt/claude", "attach", "a0b8"]]
 

@@ -175,12 +175,12 @@ def test_a_question_is_listed_rather_than_the_last_message() -> None:
 
 def test_what_a_turn_came_to() -> None:
     """The last sentence of the reply, and the lines that are not committed, if there are any."""
-    done = attrs.evolve(DONE, message="Finished", outcome="All 12 tests pass.", diffstat=(120, 14))
+    done = attrs.evolve(DONE, message="Finished", outcome="All 12 tests pass.", more={"diffstat": (120, 14)})
     (line,) = drawn([done])
     assert line.endswith("  All 12 tests pass.  +120 −14")
-    (line,) = drawn([attrs.evolve(done, diffstat=(12, 0))])
+    (line,) = drawn([attrs.evolve(done, more={"diffstat": (12, 0)})])
     assert line.endswith("  All 12 tests pass.  +12")
-    (line,) = drawn([attrs.evolve(done, outcome="", diffstat=(0, 0))])
+    (line,) = drawn([attrs.evolve(done, outcome="", more={"diffstat": (0, 0)})])
     assert line.endswith("  Finished")
 
 

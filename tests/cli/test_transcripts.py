@@ -10,10 +10,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions.fork_page import ForkPage
-from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
+from tallylight.parts.conversations.fork_page import ForkPage
+from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.snapshot.schema import AnswerEntry, Pane

@@ -6,7 +6,7 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.stranger import itself, stranger
 from tests.actions.known import AGENTS, process
-from tests.actions.test_forking import HandTable
+from tests.parts.conversations.test_forking import HandTable
 from tests.tables import each
 
 NODE = "/usr/bin/node"

@@ -16,7 +16,7 @@ from tallylight.pane.conversation import Conversation
 from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, ID, process
-from tests.actions.test_forking import HandTable
+from tests.parts.conversations.test_forking import HandTable
 from tests.tables import each
 
 SKIP = "--dangerously-skip-permissions"

@@ -23,9 +23,9 @@ from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest
 from tallylight.pane.project import project_of
+from tallylight.parts.conversations import open_conversations
 from tallylight.parts.diary import history_file
 from tallylight.parts.lab.verbs import replay
-from tallylight.parts.restore import open_conversations
 from tallylight.parts.web.push.subscriptions import Store as Subscriptions
 from tallylight.snapshot import labels_file, requests, waiting_time_file
 from tallylight.snapshot import writer as snapshot

@@ -26,9 +26,9 @@ from tallylight.pane import transcript as transcript_module
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import Transcript, TranscriptRequest
-from tests.evidence.records.kept import Kept, kept, make_database
-from tests.evidence.records.test_readers import LATE_S
 from tests.hosts.test_pane import CODEX, SHELL, HandTable
+from tests.parts.transcripts.kept import Kept, kept, make_database
+from tests.parts.transcripts.test_readers import LATE_S
 from tests.tables import each
 
 
@@ -207,11 +207,11 @@ def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
     started = kept_one.truths[0][0]
     own, other = (transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
     for state in kept_one.steps():
-        report = own.take(transcript_module.Found(reading=state, started=started), 10.0)
+        report = own.take(transcript_module.Found(reading=state, is_exact=True, started=started), 10.0)
         if report is not None and report.status is not None and state.turn is not None:
             told.append((str(report.status), state.turn.at))
             assert bool(report.what) is (report.status is Status.WAITING)
-        later = other.take(transcript_module.Found(reading=state, started=started + 3_600), 10.0)
+        later = other.take(transcript_module.Found(reading=state, is_exact=True, started=started + 3_600), 10.0)
         assert later is None or later.status not in (Status.WORKING, Status.WAITING)
 
     assert {status for status, _ in told} >= {"working", "waiting", "done", "idle", "error"}

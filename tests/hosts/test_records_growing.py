@@ -13,9 +13,9 @@ from tallylight.evidence.records.reading import Turn
 from tallylight.model.status import Status
 from tallylight.pane import transcript as transcript_module
 from tallylight.pane.transcript import TranscriptRequest
-from tests.evidence.records.kept import AGENTS, DATABASES, FILES, kept, make_database
 from tests.hosts.test_pane import CODEX
 from tests.hosts.test_records import Table
+from tests.parts.transcripts.kept import AGENTS, DATABASES, FILES, kept, make_database
 
 
 @pytest.mark.parametrize("agent", FILES)

@@ -16,25 +16,27 @@ import pytest
 from tallylight import parts
 from tallylight.cli.main import main
 from tallylight.config.settings import Config, load
-from tallylight.hosts.host_parts import HostParts
+from tallylight.hosts import part
+from tallylight.hosts.part import Context, HostPart, HostParts
 from tallylight.model.status import Status
-from tallylight.parts import HostPart, index
+from tallylight.parts import index
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.facts import MAX_FACT, Facts
 from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"diary", "lab", "remote", "restore", "shift", "web", "work"}
+OURS = {"conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work"}
 
 
 @pytest.fixture(autouse=True)
 def unknown() -> Iterator[None]:
     """Nothing of the parts is remembered from another test."""
-    for forget in (index._used, index.host_classes):
-        forget.cache_clear()
+    for forget in (index.forget, part.classes.cache_clear):
+        forget()
     yield
-    for forget in (index._used, index.host_classes):
-        forget.cache_clear()
+    for forget in (index.forget, part.classes.cache_clear):
+        forget()
 
 
 def kept() -> dict[str, Any]:
@@ -46,7 +48,8 @@ def test_ours_are_found() -> None:
     found = {one.part.name: one for one in index.find()}
     assert {name for name, one in found.items() if not one.fault} >= OURS
     for one in found.values():
-        for name in (one.part.host, one.part.checks, one.part.fact, *one.part.serves.values()):
+        part = one.part
+        for name in (part.host, part.checks, part.fact, *part.readers.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -59,7 +62,7 @@ def test_the_index_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert index.path().stat().st_mode & 0o077 == 0
 
 
-@each("wrong", ["", "[]", "{", '{"version": 2}', '{"version": 1, "build": "another"}'])
+@each("wrong", ["", "[]", "{", '{"version": 1}', '{"version": 2, "build": "another"}'])
 def test_another_index_counts_as_none(wrong: str) -> None:
     index.refresh()
     index.path().write_text(wrong)
@@ -80,10 +83,10 @@ def test_off_and_on(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["parts", "--off", "web"]) == 0
     capsys.readouterr()
     assert main(["serve", "--help"]) == 2
-    assert "its part `web` is missing or off" in capsys.readouterr().err
+    assert "of the part `web`, which is off" in capsys.readouterr().err
     document = kept() | {"build": "another"}
     index.path().write_text(json.dumps(document))
-    index._used.cache_clear()
+    index.forget()
     assert "serve" not in index.verbs() and "log" in index.verbs()
     assert main(["parts", "--on", "web"]) == 0 and main(["serve", "--help"]) == 0
 
@@ -138,11 +141,11 @@ def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: 
     faults = {one.part.name: one.fault for one in index.find() if one.fault}
     assert set(faults) == {"bad", "mad"} and "gone" in faults["bad"] and "int" in faults["mad"]
     told: list[str] = []
-    context = parts.Context(
+    context = Context(
         name="kitty", environ={}, submit=lambda *_: True, mounts=None, reader=None,  # type: ignore[arg-type]
         touched=lambda _: None, report=told.append,
     )  # fmt: skip
-    assert set(index.hosts(context)) == {"diary", "lab", "restore", "work"}
+    assert set(part.made(context)) == {"conversations", "diary", "lab", "work"}
     assert len(told) == 1 and told[0].startswith("part sad: ModuleNotFoundError")
 
 
@@ -153,10 +156,10 @@ def test_facts_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, fact in (("a", "long_fact"), ("b", "faulty_fact"), ("c", "no_fact"))
     ]
     monkeypatch.setattr(index, "all_parts", lambda: tuple(found))
-    facts, pane = index.Facts(), Pane(id="1", status=Status.IDLE)
+    facts, pane = Facts(), Pane(id="1", status=Status.IDLE)
     for _ in range(2):
         (said,) = facts.of(pane)
-        assert said.startswith("1 is [31mred") and len(said) == index.MAX_FACT
+        assert said.startswith("1 is [31mred") and len(said) == MAX_FACT
     assert FAULTS == ["1"]
 
 

@@ -1,7 +1,7 @@
 """Records of real agents, for the tests of their readers: `python -m tests.real_agents.make_records [NAME …]`.
 
 Each agent is taken through turns by a scripted model in a room of its own (see `room`), where its home is `/home/user`.
-What it kept of that is put into `tests/evidence/records/`: of files the lines as they were, of databases the tables
+What it kept of that is put into `tests/parts/transcripts/`: of files the lines as they were, of databases the tables
 that are read, with every long text cut short, and beside it what was true when, by the same clock.
 """
 
@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "shared"))
 from tests.real_agents.install import AGENTS, CACHE  # noqa: E402
 from tests.real_agents.session import Session  # noqa: E402
 
-RECORDS = ROOT / "tests" / "evidence" / "records"
+RECORDS = ROOT / "tests" / "parts" / "transcripts"
 #: Where each agent keeps its record, in its home.
 PLACES = {
     "claude": ".claude/projects/-home-user-project/*.jsonl",

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tallylight.evidence.records import claude as records
+from tallylight.parts.transcripts import claude as records
 from tests.real_agents.conftest import Claude, pid_of
 from tests.real_agents.dialect import CONTENT
 from tests.real_agents.driver import wait_until

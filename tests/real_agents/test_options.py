@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.actions.plan import Verb
 from tallylight.agents.agent import Agent
+from tallylight.parts.conversations.plan import Verb
 from tests.actions.known import CLAUDE, CODEX
 from tests.actions.test_options import planned, scene
 

@@ -209,7 +209,7 @@ def test_what_a_turn_came_to(desk: Desk, desktop: Desktop) -> None:
     shown = wait_shown(desk, desktop)
     assert (shown.title, shown.body) == ("shop: aider is done", "All 12 tests pass. (+2 −1)")
     pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
-    assert (pane.outcome, pane.diffstat) == ("All 12 tests pass.", (2, 1))
+    assert (pane.outcome, pane.more["diffstat"]) == ("All 12 tests pass.", (2, 1))
 
 
 def agent(desk: Desk, folder: Path | None = None) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.parts.restore.open_conversations import read_kept
+from tallylight.parts.conversations.open_conversations import read_kept
 from tallylight.ui.confirm import QUIET_S
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.test_fork import Bench, b64, osc

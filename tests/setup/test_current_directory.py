@@ -80,11 +80,11 @@ def compiled_by_kitty(system: System, target: Path) -> None:
 
 def opened_by_kitty(system: System, target: Path) -> None:
     """The list, by the Python in kitty where the command is gone."""
-    agent_list = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    channel = importlib.import_module("tallylight.hosts.kitty.channel")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agent_list, "kitty_exe", lambda: str(system.which("kitty")))
+        patch.setattr(channel, "kitty_exe", lambda: str(system.which("kitty")))
         for installed in ("", str(target / "gone")):
-            done = subprocess.run(agent_list.command(installed, "agents", "--help"), env=dict(system.env), stdout=-1)
+            done = subprocess.run(channel.command(installed, "agents", "--help"), env=dict(system.env), stdout=-1)
             assert done.returncode == 0
 
 

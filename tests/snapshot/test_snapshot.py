@@ -63,7 +63,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
     usual = {"str": "a café", "float": 99.5, "int": 5200, "bool": True, "int | None": 82, "float | None": 0.25}
     usual |= {
         "tuple[str, ...]": ("Add auth", "{session}"),
-        "tuple[int, int] | None": (120, 14),
+        "Mapping[str, Any]": {"diffstat": (120, 14)},
         "Pairs": (("0", "No"), ("1", "Yes")),
     }
     fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}

@@ -503,11 +503,11 @@ def test_a_command_that_the_title_cuts_is_in_the_body() -> None:
 
 def test_what_a_turn_came_to() -> None:
     """Its last sentence and the lines that are not committed; what the agent says of its end, if no more is known."""
-    view = attrs.evolve(_view(Status.DONE, "Finished"), outcome="All 12 tests pass.", diffstat=(120, 14))
+    view = attrs.evolve(_view(Status.DONE, "Finished"), outcome="All 12 tests pass.", behind="+120 −14")
     told = notice("1", view)
     assert (told.title, told.body) == ("api: claude is done", "All 12 tests pass. (+120 −14)")
-    assert notice("1", attrs.evolve(view, outcome="", diffstat=(0, 0))).body == "Finished"
-    assert notice("1", attrs.evolve(_view(Status.DONE), diffstat=(0, 3))).body == "(+0 −3)"
+    assert notice("1", attrs.evolve(view, outcome="", behind="")).body == "Finished"
+    assert notice("1", attrs.evolve(_view(Status.DONE), behind="−3")).body == "(−3)"
 
 
 @pytest.mark.parametrize(("is_whole", "least"), [(True, SETTLE_S), (False, QUESTION_S)])

@@ -1,6 +1,6 @@
 """
-Actions a person asks for: continue a conversation in a new pane. Planned here and only planned; nothing is started.
+Actions a person asks for: answers, texts, interruptions, and what a program asks to be run.
 
-`gate` has the rules that decide whether an argument list may run, `plan` makes one of what is known of a pane,
-`fork_page` is the page that shows it before it runs. docs/security.md is their description for people.
+`perform` carries them out for every surface, `permission` says who may, and `gate` has the rules that decide whether an
+argument list may run. docs/security.md is their description for people.
 """

@@ -10,8 +10,8 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.caller import Being
-from tallylight.actions.fork_page import Act, Line, fitted, wrapped
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import Act, Line, fitted, wrapped
 from tallylight.actions.permission import MAX_PAIRS, Pairs
 
 #: For how long, in seconds, a person is not asked again after a no.

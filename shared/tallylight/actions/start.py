@@ -11,8 +11,9 @@ a directory of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 import attrs
 
@@ -25,6 +26,26 @@ from tallylight.wire.text import sanitise
 NAME_CELLS = 60
 
 
+class Runs(Protocol):
+    """What a new pane is to run, and its title."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The program and its arguments."""
+
+    @property
+    def cwd(self) -> str:
+        """The directory."""
+
+    @property
+    def title(self) -> str:
+        """The name of the pane."""
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """What its environment has beside that of the terminal."""
+
+
 @attrs.frozen(kw_only=True)
 class Start:
     """What would run, and the *title* of its pane; `argv[0]` is the program's path."""
@@ -33,6 +54,7 @@ class Start:
     cwd: str
     agent: str
     title: str
+    env: Mapping[str, str] = attrs.field(factory=dict)
 
 
 def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:

@@ -11,8 +11,8 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.actions.fork_page import Act, Line, fitted, wrapped
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import Act, Line, fitted, wrapped
 
 _NOT_YET = "Scroll down with ↓ or space: not all of this was shown."
 

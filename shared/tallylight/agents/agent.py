@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay sta
     from tallylight.files.toml import Table
 
 REGISTRIES = ("claude-sessions",)
-#: Kinds of records; see `evidence.records.readers`.
-RECORDS = ("aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
@@ -235,7 +233,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         screen_generic=screen.boolean("generic", True),
         progress=table.text("progress", choices=PROGRESSES),
         registry=table.text("registry", choices=REGISTRIES),
-        record=table.text("record", choices=RECORDS),
+        record=table.text("record"),
         interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),

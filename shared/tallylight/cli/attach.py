@@ -16,17 +16,15 @@ import sys
 import termios
 
 from tallylight.actions.client import here
-from tallylight.actions.fork import act
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Verb, check, unasked
-from tallylight.actions.plan import Verb as Way
 from tallylight.actions.seat import seated
-from tallylight.agents.agent_files import load_agents
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.model.errors import TallyError
+from tallylight.parts import index
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import LISTED, Found, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -100,10 +98,10 @@ def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
         if found.pane.attach[: len(LISTED)] == LISTED:
-            planned = act(Way.ATTACH, found.pane, load_agents(os.environ)[0], pgid=found.pane.agent_pid or 0)
+            planned: tuple[str, ...] | Refusal = index.need("attached", "sessions without a pane")(found.pane)
             if isinstance(planned, Refusal):
                 raise TallyError(f"{planned.rule}: {planned.text}")
-            return list(planned.argv)
+            return list(planned)
         return list(found.pane.attach) if names_pane(found.pane.attach) else []
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)
@@ -111,8 +109,6 @@ def _command(found: Found) -> list[str]:
         raise TallyError(f"[machines] in config.toml has no machine {clean(name, 40)}")
     if not found.pane.attach:
         return []
-    from tallylight.parts import index
-
     commands = index.need("attaching", "other machines")
 
     is_kitty = "KITTY_PID" in os.environ and shutil.which("kitten") is not None

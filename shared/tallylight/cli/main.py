@@ -30,22 +30,17 @@ GROUPS = {
     "Act": {
         "jump": "go to the next pane that needs you; after the last, go back",
         "quiet": "stop notifications of a pane, a project or everything, for a time",
-        "start": "start an agent in a new pane of kitty or tmux",
-        "fork": "fork a pane's conversation into a new pane; the old one is not changed",
-        "resume": "resume the conversation of an agent that has ended or crashed",
     },
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
         "config": "show, edit and check the settings",
-        "exact": "how to make a light exact: hooks, your shell, or one command",
     },
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
         "attach": "show a pane of a detached session here, of this machine or another one",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
-        "demo": "show the lights on scripted agents in this terminal",
     },
     "More to set up": {
         "hooks": "install, remove or show the hooks of agents",
@@ -60,7 +55,6 @@ GROUPS = {
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
-        "skill": "print a skill file that teaches an agent these commands",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
@@ -70,16 +64,6 @@ GROUPS = {
 #: The groups that people use every day; `tally help --all` shows the others, too.
 DAILY = ("See", "Act", "Set up")
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
-#: The verbs of our own parts, for a message where one is missing.
-OF_PARTS = {
-    **dict.fromkeys(("record", "replay", "agent", "wrong", "accuracy"), "lab"),
-    **dict.fromkeys(("log", "away"), "diary"),
-    **dict.fromkeys(("publish", "bridge"), "remote"),
-    "serve": "web",
-    "restore": "restore",
-    "shift": "shift",
-    "worktree": "work",
-}
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
 #: What people type, and what they want to type.
@@ -88,16 +72,13 @@ WANTED = {
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
     **dict.fromkeys(("snooze", "mute", "silence", "dnd", "pause"), "quiet"),
     "unmute": "quiet off",
-    **dict.fromkeys(("new", "launch", "spawn"), "start"),
     **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
     "undo": "setup --undo",
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),
     **dict.fromkeys(("install", "init", "enable"), "setup"),
     **dict.fromkeys(("check", "debug", "test"), "doctor"),
-    **dict.fromkeys(("history", "today"), "log"),
     **dict.fromkeys(("settings", "configure", "edit"), "config"),
-    **dict.fromkeys(("web", "page", "server"), "serve"),
     **dict.fromkeys(("say", "type", "write"), "send"),
     **dict.fromkeys(("explain", "info"), "why"),
 }
@@ -174,8 +155,10 @@ def _dispatch(argv: list[str]) -> int:
 def _run(verb: str, argv: list[str]) -> int:
     if not (name := module_of(verb)):
         _run_command(verb, argv)
-        if verb in OF_PARTS:
-            _complain(f"this installation has no `{verb}`: its part `{OF_PARTS[verb]}` is missing or off")
+        from tallylight.parts import index
+
+        if part := index.part_of(verb):
+            _complain(f"`{verb}` is of the part `{part}`, which is off or faulty; `tally parts` lists them")
         else:
             _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
         return USAGE
@@ -220,7 +203,10 @@ def _meant(word: str) -> str:
     """What to type in place of *word*, which is no verb."""
     import difflib
 
-    meant = {**{verb: verb for verb in every_verb()}, **ALIASES, **WANTED}
+    from tallylight.parts import index
+
+    of_parts = {other: name for name, verb in index.verbs().items() for other in verb.words}
+    meant = {**of_parts, **{verb: verb for verb in every_verb()}, **ALIASES, **WANTED}
     close = [word] if word in meant else difflib.get_close_matches(word, meant, n=1)
     return f"you want `tally {meant[close[0]]}`" if close else "`tally help --all` lists them all"
 

@@ -15,7 +15,7 @@ from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
-from tallylight.snapshot import labels_file
+from tallylight.snapshot import fields, labels_file
 from tallylight.snapshot.addresses import NO_HOST, Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
@@ -202,7 +202,7 @@ def _summary(pane: Pane, name: str) -> str:
     if pane.status is Status.WAITING:
         return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
     doing = details.doing(pane, cells=0)
-    return GAP.join(part for part in (doing, text, details.diffstat(pane)) if part)
+    return GAP.join(part for part in (doing, text, fields.words(pane.more)) if part)
 
 
 def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:

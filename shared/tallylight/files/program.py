@@ -14,6 +14,8 @@ from pathlib import Path
 
 import attrs
 
+from tallylight.files import directories
+
 #: A program is given so long, in seconds, and so many bytes of output.
 PATIENCE_S = 3.0
 MAX_OUTPUT = 4 * 1024 * 1024
@@ -48,6 +50,12 @@ def find_program(name: str, path: str) -> str:
 def is_program(path: Path) -> bool:
     """Whether there is a file that this user can run."""
     return path.is_file() and os.access(path, os.X_OK)
+
+
+def own_command(path: str = "") -> str:
+    """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
+    installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
+    return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
 
 
 def run(

@@ -21,8 +21,8 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.hosts.beside import Beside
-from tallylight.hosts.host_parts import HostParts
 from tallylight.hosts.own_files import JOB, FileReader
+from tallylight.hosts.part import Context, HostParts, made
 from tallylight.hosts.processes import Processes
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
@@ -31,7 +31,6 @@ from tallylight.model.jobs import Submit
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.pane import Pane
-from tallylight.parts import Context, index
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import Tab
 from tallylight.tracker.mutes import Mutes
@@ -111,7 +110,7 @@ class Engine(ABC, Generic[Id]):
             name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
             touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
-        self.parts = HostParts(index.hosts(context), told)
+        self.parts = HostParts(made(context), told)
         self._processes: Processes[Id] = Processes(submit, table, self.guarded("processes", self._were_sampled))
         self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
@@ -346,6 +345,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
     more = (
         *known,
         pane.collisions,
+        dict(pane.more),
         decision.since,
         pane.tracker.revision,
         pane.pace,

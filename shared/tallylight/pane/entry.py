@@ -68,7 +68,7 @@ def pane_entry(
         children=tuple((child.name, child.status.value) for child in details.children),
         reply=details.reply,
         outcome=pane.outcome,
-        diffstat=pane.diffstat,
+        more=dict(pane.more),
         limited_until=pane.limited_until,
         unanswered_since=_until(pane.unanswered, epoch),
         cost=details.cost,

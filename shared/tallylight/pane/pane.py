@@ -12,6 +12,7 @@ import functools
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import attrs
 
@@ -26,7 +27,6 @@ from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.traffic import Sample
 from tallylight.evidence.unknown import Unknown, UnknownWatch
 from tallylight.hooks.order import Order
-from tallylight.model.beside import Changes
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.prose import last_sentence
@@ -118,9 +118,9 @@ class Pane:
         self._title_at: float | None = None
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
-        #: What is not committed where its agent works, as of the end of its turn, if that is known; and which end that
-        #: was, by its time. Its host's to set.
-        self.changes: Changes | None = None
+        #: What parts say of it, by the names of the fields that they declare; theirs to set.
+        self.more: dict[str, Any] = {}
+        #: The end of a turn, by its time, that a part has nothing more to say of.
         self.counted_at = -math.inf
         #: What others have changed of what its agent has. Its host's to set.
         self.collisions: tuple[CollisionEntry, ...] = ()
@@ -248,12 +248,6 @@ class Pane:
         if decision.status is not Status.DONE:
             return ""
         return (transcript.details.outcome if transcript is not None else "") or last_sentence(decision.report.message)
-
-    @property
-    def diffstat(self) -> tuple[int, int] | None:
-        """The lines that are not committed, added and removed, if it shows the end of a turn, and they were counted."""
-        changes = self.changes if self.decision.status is Status.DONE else None
-        return (changes.added, changes.removed) if changes is not None else None
 
     @property
     def collides(self) -> bool:

@@ -30,7 +30,8 @@ from tallylight.evidence.records.places import (
     stamp,
     whole,
 )
-from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.readers import reader as reader_of
 from tallylight.evidence.records.reading import Edit, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
@@ -59,6 +60,8 @@ class Found:
     offset: int = 0
     #: When the agent was started, in seconds since the epoch; 0 if unknown.
     started: float = 0.0
+    #: As `Reader.is_exact`.
+    is_exact: bool = False
     reading: Reading | None = None
     #: How long ago the last turn ended or began, in seconds, when that was read.
     age: float = 0.0
@@ -115,11 +118,13 @@ class TranscriptRequest:
 
     def read(self) -> Found | None:
         """What is new; None if nothing of it is shown anywhere: then the next reading goes on from here."""
-        reader, found = READERS[self.transcript.agent.record], self.before
+        reader, found = reader_of(self.transcript.agent.record), self.before
+        if reader is None:
+            return None
         if self.is_locating:
             found = self._located(reader)
         if found.place is not None:
-            found = _with_children(reader, _read_new(reader, found))
+            found = attrs.evolve(_with_children(reader, _read_new(reader, found)), is_exact=reader.is_exact)
         if found == self.before:
             return None
         # Nobody waits for one that was given up, and others may have read on since.
@@ -332,5 +337,5 @@ class Transcript:
         if turn.status is Status.WORKING or found.reading.asked:
             # What an earlier process left does not go on. If the clock was set back, a new turn seems older than it is.
             is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SLACK_S)
-            return turn if is_own and READERS[self.agent.record].is_exact else None
+            return turn if is_own and found.is_exact else None
         return turn if now - found.age >= self.since else None

@@ -5,6 +5,7 @@ A pane as notifications see it.
 from __future__ import annotations
 
 from tallylight.pane.pane import Pane
+from tallylight.snapshot import fields
 from tallylight.tracker.notify import View
 
 
@@ -20,7 +21,7 @@ def view_of(pane: Pane, name: str) -> View:
         project=pane.project,
         name=name,
         outcome=pane.outcome,
-        diffstat=pane.diffstat,
+        behind=fields.words(pane.more),
         is_whole=pane.is_counted,
         unanswered=pane.unanswered,
     )

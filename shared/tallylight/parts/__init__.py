@@ -9,7 +9,7 @@ needed for the first time. A package offers its part by an entry point of the gr
 
 and `tallylight_moon/__init__.py` says what it adds:
 
-    from tallylight.parts import Part, Verb
+    from tallylight.parts import Field, Part, Verb
 
     PART = Part(
         name="moon",
@@ -18,30 +18,24 @@ and `tallylight_moon/__init__.py` says what it adds:
         host="tallylight_moon.host:Moon",
         checks="tallylight_moon.host:checks",
         fact="tallylight_moon.host:fact",
+        readers={"moon": "tallylight_moon.record:READER"},
+        fields={"phase": Field("text", "the phase of the moon", 12, "tallylight_moon.host:shown")},
     )
 
-`tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `HostPart`, and `checks(environ, hosts)` yields
-each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. A part never types into a pane itself:
-it asks with `actions.client`, and the table of docs/security.md decides. `index` finds the parts; docs/parts.md
-explains all of it with a whole example.
+`tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
+hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
+`evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`. Each pane of a
+snapshot has a field `phase`, and `shown(value)` makes words of it.
+
+A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
+finds the parts; docs/parts.md explains all of it with a whole example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 from tallylight.model import attributes
-
-if TYPE_CHECKING:
-    from tallylight.config.settings import Config
-    from tallylight.evidence.process_table import ForegroundReader
-    from tallylight.files.mounts import Mounts
-    from tallylight.model.jobs import Submit
-    from tallylight.pane.pane import Pane
-    from tallylight.snapshot.schema import Pane as PaneEntry
-    from tallylight.snapshot.schema import Tab
-    from tallylight.tracker.notify import Notice
 
 #: The group of entry points.
 GROUP = "tallylight.parts"
@@ -49,11 +43,32 @@ GROUP = "tallylight.parts"
 
 @attributes.frozen
 class Verb:
-    """A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`."""
+    """
+    A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`.
+
+    Who types one of *words* is told of this verb.
+    """
 
     group: str
     about: str
     module: str
+    words: tuple[str, ...] = ()
+
+
+@attributes.frozen
+class Field:
+    """
+    A field of each pane in a snapshot, which the part sets in a host: `pane.more["phase"] = "full"`.
+
+    *form* is `text`, `texts`, `number`, `count` or `truth`, or names a `snapshot.values.Form` of your own. *about* is
+    its line in docs/json.md, *limit* the most cells of a text. *shown* names a function that makes a few words of a
+    value for the list, `tally status` and notifications; without one it is for programs alone.
+    """
+
+    form: str
+    about: str
+    limit: int = 80
+    shown: str = ""
 
 
 @attributes.frozen(kw_only=True)
@@ -61,9 +76,12 @@ class Part:
     """
     One part. Each module is written as Python imports it, an object in one as `module:name`.
 
-    *verbs* by their names; *host* is a `HostPart`; *checks* is called with the environment and all snapshots, and
-    yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
-    snapshot, and returns a few words at once; *serves* are modules and objects that the core asks for (`index.ask`).
+    *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
+    snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
+    snapshot, and returns a few words at once; *readers* are each an `evidence.records.readers.Reader`, by what the file
+    of an agent calls its `record`; *opens* are called with the selected pane, by the word of the page that the list
+    opens over it, and return a `Refusal` where it is not opened; *fields* by their names; *serves* are modules and
+    objects that the core asks for (`index.ask`).
     """
 
     name: str
@@ -72,57 +90,7 @@ class Part:
     host: str = ""
     checks: str = ""
     fact: str = ""
+    readers: Mapping[str, str] = attributes.field(factory=dict)
+    opens: Mapping[str, str] = attributes.field(factory=dict)
+    fields: Mapping[str, Field] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)
-
-
-@attributes.frozen(kw_only=True)
-class Context:
-    """
-    The host that a part runs in. Its *name* is `kitty`, `wezterm` or `sessions`.
-
-    *submit* runs one job of a name on a thread and then calls back on the host's loop. *touched* publishes a pane
-    again. *report* writes one line into the host's log. *resumable* offers conversations that can be resumed; None
-    where the host offers none. *tabs* returns the open tabs by their ids; None where the host does not know them.
-    """
-
-    name: str
-    environ: Mapping[str, str]
-    submit: Submit
-    mounts: Mounts
-    reader: ForegroundReader
-    touched: Callable[[Any], None]
-    report: Callable[[str], None]
-    resumable: Callable[[int], None] | None = None
-    tabs: Callable[[], Mapping[str, Tab] | None] = lambda: None
-
-
-class HostPart:
-    """
-    A part in one host. Each method runs on the host's loop, may not wait, and does nothing unless it is overridden.
-
-    A part that raises is switched off in this host, and the log says so once. *now* is monotonic seconds.
-    """
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-
-    def use(self, config: Config) -> None:
-        """Go by *config* from now on; not called before it was read."""
-
-    def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
-        """Take note of a tick: all *panes* by their ids, and those that were *looked* at in it."""
-
-    def changed(self, id_: Any, pane: Pane, now: float) -> None:
-        """Take note of a *pane* that shows something new."""
-
-    def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:
-        """Take note of a snapshot: its *panes*, or None in a tick in which none was written."""
-
-    def notify(self, notice: Notice, now: float) -> None:
-        """Pass a *notice* on: the person is being notified of it."""
-
-    def forget(self, id_: Any) -> None:
-        """Forget a pane that is gone."""
-
-    def close(self, now: float, is_lost: bool) -> None:
-        """Write what there is: the host ends; *is_lost*: with all that ran in its panes."""

@@ -21,19 +21,20 @@ from tallylight import parts
 from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.parts import GROUP, Context, HostPart, Part, Verb
-from tallylight.snapshot.schema import Pane
+from tallylight.parts import GROUP, Field, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: Of the file. Another number counts as no file.
-VERSION = 1
+VERSION = 2
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
-#: Cells of what a part says of a pane.
-MAX_FACT = 60
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
+
+
+#: The fields of a `Part` that are texts, and those that name objects.
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "opens", "serves")
 
 
 class MissingPartError(TallyError):
@@ -142,8 +143,14 @@ def refresh(
     }
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     read_write.atomic_write(file, json.dumps(document, indent=1).encode(), 0o600)
-    _used.cache_clear()
+    forget()
     return found
+
+
+def forget() -> None:
+    """Find out anew which parts are used."""
+    used.cache_clear()
+    fields.cache_clear()
 
 
 def _off(kept: Mapping[str, object]) -> set[str]:
@@ -153,11 +160,10 @@ def _off(kept: Mapping[str, object]) -> set[str]:
 
 def _to_json(found: Found) -> dict[str, object]:
     part = found.part
-    verbs = {name: [verb.group, verb.about, verb.module] for name, verb in part.verbs.items()}
-    return {
-        "name": part.name, "about": part.about, "version": found.version, "fault": found.fault, "verbs": verbs,
-        "host": part.host, "checks": part.checks, "fact": part.fact, "serves": dict(part.serves),
-    }  # fmt: skip
+    verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
+    more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
+    fields = {name: [one.form, one.about, one.limit, one.shown] for name, one in part.fields.items()}
+    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, **more}
 
 
 def _from_json(value: object, off: set[str]) -> Found | None:
@@ -168,13 +174,21 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         return values.text(value.get(name), MAX_TEXT) or ""
 
     verbs = {
-        name: Verb(*verb)
+        name: Verb(verb[0], verb[1], verb[2], tuple(verb[3:]))
         for name, verb in _members(value.get("verbs")).items()
-        if isinstance(verb, list) and len(verb) == 3 and all(isinstance(word, str) for word in verb)
+        if isinstance(verb, list) and len(verb) >= 3 and all(isinstance(word, str) for word in verb)
     }
-    serves = {name: one for name, one in _members(value.get("serves")).items() if isinstance(one, str)}
-    words = {field: text(field) for field in ("name", "about", "host", "checks", "fact")}
-    part = Part(**words, verbs=verbs, serves=serves)
+    fields = {
+        name: Field(*one)
+        for name, one in _members(value.get("fields")).items()
+        if isinstance(one, list) and [type(word) for word in one] == [str, str, int, str]
+    }
+    named: dict[str, Any] = {
+        field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
+        for field in _NAMED
+    }
+    named |= {field: text(field) for field in _TEXTS}
+    part = Part(verbs=verbs, fields=fields, **named)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
@@ -183,7 +197,8 @@ def _members(value: object) -> dict[str, Any]:
 
 
 @functools.cache
-def _used() -> tuple[Found, ...]:
+def used() -> tuple[Found, ...]:
+    """Return the parts that are used."""
     extras.enable(EXTRA)
     return tuple(found for found in all_parts() if found.is_used)
 
@@ -191,14 +206,33 @@ def _used() -> tuple[Found, ...]:
 def verbs() -> dict[str, Verb]:
     """Return the verbs of all parts that are used; the first part with a verb counts."""
     found: dict[str, Verb] = {}
-    for one in _used():
+    for one in used():
         found = {**one.part.verbs, **found}
     return found
 
 
+@functools.cache
+def fields() -> Mapping[str, Field]:
+    """Return the fields of snapshots that parts declare; the first part with a field counts."""
+    found: dict[str, Field] = {}
+    for one in used():
+        found = {**one.part.fields, **found}
+    return found
+
+
+def named(field: str, name: str) -> Any:
+    """Return what the first part has that names an object *name* in a *field* of it; None if no part does."""
+    return next((load(getattr(one.part, field)[name]) for one in used() if name in getattr(one.part, field)), None)
+
+
 def ask(name: str) -> Any:
     """Return what a part serves by *name*; None if no part does."""
-    return next((load(found.part.serves[name]) for found in _used() if name in found.part.serves), None)
+    return named("serves", name)
+
+
+def part_of(verb: str) -> str:
+    """Return the name of the part with *verb*, which may be off or faulty; nothing if there is none."""
+    return next((found.part.name for found in all_parts() if verb in found.part.verbs), "")
 
 
 def need(name: str, purpose: str) -> Any:
@@ -210,51 +244,6 @@ def need(name: str, purpose: str) -> Any:
 
 def checks() -> Iterator[tuple[str, Any]]:
     """Yield the name of each part with checks, and the function that makes them."""
-    for found in _used():
+    for found in used():
         if found.part.checks:
             yield found.part.name, functools.partial(load, found.part.checks)
-
-
-class Facts:
-    """The words of parts about a pane in the list. A part that raises says nothing any more."""
-
-    def __init__(self) -> None:
-        self._calls = {found.part.name: found.part.fact for found in _used() if found.part.fact}
-
-    def of(self, pane: Pane) -> tuple[str, ...]:
-        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT` cells."""
-        said = []
-        for name, fact in list(self._calls.items()):
-            try:
-                said.append(sanitise(load(fact)(pane), cells=MAX_FACT))
-            except Exception:  # a part must not cost the list
-                del self._calls[name]
-        return tuple(filter(None, said))
-
-
-def hosts(context: Context) -> dict[str, HostPart]:
-    """Return what each part adds to the host of *context*; a part that cannot be loaded is reported there."""
-    made: dict[str, HostPart] = {}
-    for name, kind in host_classes().items():
-        try:
-            made[name] = kind(context)
-        except Exception as error:  # a part must not cost a host
-            context.report(f"part {name}: {type(error).__name__}: {error}")
-    return made
-
-
-@functools.cache
-def host_classes() -> dict[str, Any]:
-    """Import what parts add to hosts, by the names of the parts. One that cannot be imported raises when it is made."""
-    found: dict[str, Any] = {}
-    for one in _used():
-        if one.part.host:
-            try:
-                found[one.part.name] = load(one.part.host)
-            except Exception as error:  # it is reported by the host
-                found[one.part.name] = functools.partial(_raise, error)
-    return found
-
-
-def _raise(error: Exception, _context: Context) -> HostPart:
-    raise error

@@ -8,10 +8,13 @@ may add keys, and a broken one can show nonsense, but it cannot break a reader.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from tallylight.model import attributes
 from tallylight.model.report import current
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot import values
+from tallylight.snapshot import fields, values
 from tallylight.snapshot.entries import AnswerEntry as AnswerEntry
 from tallylight.snapshot.entries import CollisionEntry as CollisionEntry
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
@@ -23,7 +26,6 @@ from tallylight.snapshot.values import (
     MAX_TEXT,
     Form,
     Json,
-    Reads,
     declared,
     key,
     many,
@@ -68,12 +70,6 @@ def _is_key(value: object) -> bool:
     return keys is not None and not hidden(keys)
 
 
-def _read_diffstat(value: object) -> tuple[int, int] | None:
-    added, removed = map(values.count, value) if isinstance(value, list) and len(value) == 2 else (None, None)
-    return (added, removed) if added is not None and removed is not None else None
-
-
-_DIFFSTAT = Form(_read_diffstat, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
 _PAIRS: Json = {"type": "array", "items": values.STRINGS | {"minItems": 2, "maxItems": 2}}
 _NAMED = Form(_read_pairs, _PAIRS, lambda found: [[text(name), text(status)] for name, status in found[:MAX_CHILDREN]])
 _CHOICES = Form(_read_choices, _PAIRS, lambda found: [list(choice) for choice in _read_choices(found)])
@@ -135,7 +131,6 @@ class Pane:
     pid: int | None = key(None, "the pane's process", values.COUNT)
     agent_pid: int | None = key(None, "the agent's process", values.COUNT)
     cwd: str = key("", "the agent's directory, as it reports it", values.PATH)
-    diffstat: tuple[int, int] | None = key(None, "when done: uncommitted lines added and removed there", _DIFFSTAT)
     context: int | None = key(None, "used part of its context, in percent", _PERCENT)
     cost: float | None = key(None, "its cost in US dollars, as it reports it", _COST)
     children: Pairs = key((), "its subagents, each with its activity", _NAMED)
@@ -158,6 +153,8 @@ class Pane:
     fork: tuple[str, ...] = key((), "the command that forks it, as the agent reports it")
     attach: tuple[str, ...] = key((), "the command that attaches a terminal, if none is attached")
     terminals: tuple[str, ...] = key((), "the terminals, or panes by their addresses, that are attached to its session")
+    #: What parts say of it, by the names of the fields that they declare.
+    more: Mapping[str, Any] = attributes.field(factory=dict)
 
     @property
     def works_in(self) -> str:
@@ -179,8 +176,13 @@ class Pane:
         """What it waits for, in the most useful words: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
-    from_json = Reads()
-    to_json = write
+    @classmethod
+    def from_json(cls, value: object) -> Pane | None:
+        found: Pane | None = read(cls, value, more=fields.read(value)) if isinstance(value, dict) else None
+        return found
+
+    def to_json(self) -> Json:
+        return write(self) | fields.write(self.more)
 
 
 @attributes.frozen(kw_only=True)

@@ -18,7 +18,7 @@ import attrs
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.model.tool_call import counts, request
+from tallylight.model.tool_call import request
 from tallylight.tracker.claims import is_other
 from tallylight.wire.text import middle, sanitise, width
 
@@ -91,7 +91,8 @@ class View:
     """
     A pane at one moment: what it shows, and what the person has to do with it. *name* is what to call it.
 
-    *outcome* and *diffstat* are of a turn that is over; not *is_whole*: there may be more to tell of it in a moment.
+    *outcome* and *behind*, what parts say of it, are of a turn that is over; not *is_whole*: there may be more to tell
+    of it in a moment.
     """
 
     decision: Decision
@@ -102,7 +103,7 @@ class View:
     project: str = ""
     name: str = ""
     outcome: str = ""
-    diffstat: tuple[int, int] | None = None
+    behind: str = ""
     is_whole: bool = True
     #: Since when the model of an agent that works has not answered, if that is late.
     unanswered: float | None = None
@@ -314,8 +315,8 @@ def notice(id_: str, view: View) -> Notice:
         body = "" if body in report.what else body
         whole = "" if asked in title or report.what in body else report.what
         body = ": ".join(filter(None, (tells, ". ".join(filter(None, (whole, body))))))
-    if view.diffstat is not None:
-        body = f"{body}{counts(*view.diffstat)}".strip()
+    if view.behind:
+        body = f"{body} ({view.behind})".strip()
     title, discreet = (sanitise(text, cells=TITLE_CELLS) for text in (title, discreet))
     return Notice(id_, status, kind, agent, project, title, sanitise(body, cells=BODY_CELLS), discreet)
 

@@ -18,7 +18,7 @@ import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from tallylight.actions.fork_page import Act, Line
+from tallylight.actions.page import Act, Line
 from tallylight.actions.view import Page, View
 from tallylight.ui import colours
 from tallylight.ui.terminal import size as size_of

@@ -13,7 +13,6 @@ from tallylight.model.details import NEARLY_FULL
 from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.beside import signed
 from tallylight.ui.layout import GAP, ago, countdown, duration
 
 #: Cells of a bar, where there is room for one.
@@ -126,12 +125,6 @@ def bar(counted: str, cells: int = BAR) -> str:
     full = found.done * cells // found.total
     drawn = f"{'━' * full}{'─' * (cells - full)} " if cells else ""
     return f"{drawn}{found.done} %" if found.total == _HUNDRED else f"{drawn}{found.done}/{found.total}"
-
-
-def diffstat(pane: Pane) -> str:
-    """How many lines its turn has left changed: `+12 −3`; nothing for none."""
-    added, removed = pane.diffstat or (0, 0)
-    return signed(("+", added), ("−", removed))
 
 
 def doing(pane: Pane, cells: int = BAR) -> str:

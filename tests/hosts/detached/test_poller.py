@@ -17,7 +17,7 @@ from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
-from tallylight.parts.restore import open_conversations
+from tallylight.parts.conversations import open_conversations
 from tallylight.snapshot import labels_file, requests, writer
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.requests import Request

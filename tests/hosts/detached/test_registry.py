@@ -10,9 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import fork
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan, Verb
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.procfs import ProcTable
@@ -21,6 +19,8 @@ from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.registry import source as registry
 from tallylight.hosts.registry.source import RegistrySource
 from tallylight.model.status import Kind, Status
+from tallylight.parts.conversations import fork
+from tallylight.parts.conversations.plan import Plan, Verb
 from tallylight.snapshot import rows, writer
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter

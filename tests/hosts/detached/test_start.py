@@ -15,14 +15,14 @@ from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Who, being_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.actions.say import Say
 from tallylight.actions.start import Start
-from tallylight.cli.fork import open_pane
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.model.status import Status
+from tallylight.parts.conversations.plan import Method, Plan, Verb
+from tallylight.parts.conversations.verbs.fork import open_pane
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
@@ -214,7 +214,7 @@ _IN_A_SANDBOX = """
 import argparse, os
 from tallylight.actions.caller import Caller, Who
 from tallylight.agents import agent_files
-from tallylight.cli import start
+from tallylight.parts.conversations.verbs import start
 start.here = lambda *_: Caller(Who.SCRIPT, (9, 9))
 agent = agent_files.load_agents({})[0].get("claude")
 print(start._start_in_tmux(agent, argparse.Namespace(agent="claude", prompt="", name=""), "all"))

@@ -13,8 +13,8 @@ import pytest
 
 from tallylight.actions.answer import Done
 from tallylight.actions.consent import STARTS
-from tallylight.actions.fork_page import Place
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import Place
 from tallylight.actions.request import Start, to_json
 from tallylight.evidence.process import Process
 from tests.hosts.kitty.fakes import Kitty

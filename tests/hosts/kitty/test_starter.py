@@ -101,3 +101,23 @@ def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monk
     assert starter.loading.watcher.running() is not None
     answers.set()
     assert "tallylight.hosts.kitty.fork" in sys.modules
+
+
+def test_keys_and_the_list_are_loaded_with_the_first_light(
+    rig: Rig, starter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then nobody needs them; then a thread has loaded them before a key is pressed."""
+    later = [f"tallylight.hosts.kitty.{name}" for name in ("keys", "agent_list")]
+    for name in later:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    window = rig.boss.open(1, 11)
+    starter.on_load(rig.boss, {})
+    until(rig, starter)
+    rig.host = starter.loading.watcher.running()
+    assert not starter.loading.has_begun_more and not {*later} & {*sys.modules}
+    starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally_list", "value": "x"})
+    starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally", "value": "state=working;tool=mine"})
+    rig.until(lambda: rig.status(1) is Status.WORKING, "the light")
+    rig.until(lambda: starter.loading.has_begun_more, "the keys")
+    assert starter.finished("keys").jump is not None
+    assert {*later, "tallylight.parts.conversations.in_kitty"} <= {*sys.modules}

@@ -319,7 +319,8 @@ _ASKED = Pane(id="4", status=Status.WAITING, what="Bash: touch a", question="Run
     "change",
     [
         {"what": "Bash: touch b"}, {"question": "Go on?"}, {"since": 2.0}, {"name": "checkout"}, {"outcome": "Done."},
-        {"diffstat": (3, 1)}, {"vars": (("a", "b"),)}, {"status": Status.DONE}, {"message": "m"}, {"project": "shop"},
+        {"more": {"diffstat": (3, 1)}}, {"vars": (("a", "b"),)}, {"status": Status.DONE}, {"message": "m"},
+        {"project": "shop"},
         {"collisions": (CollisionEntry(same=True),)},
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ TURNS = [
 PANES = [
     Pane(
         id="1", status=Status.DONE, agent="claude", project="shop", session="s1", since=NOW - HOUR,
-        outcome="All 12 tests pass.", diffstat=(12, 0),
+        outcome="All 12 tests pass.", more={"diffstat": (12, 0)},
     ),
     Pane(
         id="2", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", project="web", session="s4",

@@ -85,9 +85,9 @@ def test_what_is_not_committed_is_told_of_a_turn_that_is_over(desk: Desk, trap: 
     desk.shows(Status.DONE)
     desk.look()
     desk.look()
-    assert desk.entry.diffstat is None and not desk.told
+    assert desk.entry.more.get("diffstat") is None and not desk.told
     desk.jobs.run()
-    assert (desk.entry.diffstat, desk.told) == ((2, 1), ["1"])
+    assert (desk.entry.more.get("diffstat"), desk.told) == ((2, 1), ["1"])
     assert PaneEntry.from_json(desk.entry.to_json()) == desk.entry
     for _ in range(3):
         desk.look()
@@ -101,12 +101,12 @@ def test_the_next_turn_begins_without_it(desk: Desk, trap: Trap) -> None:
     desk.jobs.run()
     desk.shows(Status.WORKING)
     desk.look()
-    assert (desk.entry.diffstat, desk.pane.changes) == (None, None)
+    assert (desk.entry.more.get("diffstat"), desk.pane.more.get("diffstat")) == (None, None)
     trap.write("src/a", "1\n2\n3\n")
     desk.shows(Status.DONE)
     desk.look()
     desk.jobs.run()
-    assert desk.entry.diffstat == (3, 1)
+    assert desk.entry.more.get("diffstat") == (3, 1)
 
 
 def test_nothing_is_asked_where_nobody_wants_it(desk: Desk) -> None:
@@ -132,7 +132,7 @@ def test_a_slow_repository_is_left_alone(desk: Desk, monkeypatch: pytest.MonkeyP
             desk.jobs.run()
         desk.shows(Status.WORKING)
         desk.look()
-    assert asked == [str(desk.folder)] and desk.entry.diffstat is None
+    assert asked == [str(desk.folder)] and desk.entry.more.get("diffstat") is None
     for number in range(2 * MAX_SLOW):
         desk.work._was_read("/", f"/{number}", "1", desk.pane, 0.0, desk.now, (Beside(), True))
     assert len(desk.work._slow) == MAX_SLOW
@@ -149,7 +149,7 @@ def test_a_disk_that_fails_or_hangs_costs_this_alone(desk: Desk) -> None:
     assert len(desk.jobs.names) == 1
     _, done = desk.jobs.waiting.pop()
     done(OSError("gone"))
-    assert (desk.pane.changes, desk.pane.counted_at) == (None, desk.pane.decision.since)
+    assert (desk.pane.more.get("diffstat"), desk.pane.counted_at) == (None, desk.pane.decision.since)
     assert not desk.work._asked
 
 
@@ -158,4 +158,4 @@ def test_a_strange_diffstat_is_none() -> None:
     entry = {"id": "1", "status": "done"}
     for odd in ([1], [1, 2, 3], ["1", "2"], [1, -2], [1, None], {"a": 1}, "12", 5):
         found = PaneEntry.from_json(entry | {"diffstat": odd})
-        assert found is not None and found.diffstat is None
+        assert found is not None and "diffstat" not in found.more

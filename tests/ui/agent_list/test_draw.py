@@ -33,7 +33,7 @@ CUT = "Bash: psql -h prod.example.org -c 'delete from carts' && rm -rf /var/lib/
 def test_a_row_tells_all_that_matters() -> None:
     """Mark, name, the question and not the last message, how old, and whose; what it does and how far it is."""
     question = asking(1, 200, project="shop", message="I will run rm", kind=Kind.QUESTION)
-    done = pane(3, "done", project="api", outcome="All 14 links resolve.", diffstat=(12, 3))
+    done = pane(3, "done", project="api", outcome="All 14 links resolve.", more={"diffstat": (12, 3)})
 
     assert texts(listed(question, pane(2, project="docs", message="Tests run", progress="3/7"), done))[1:4] == [
         "▸ ?  shop   May I?                                                    3m  claude",

@@ -1,5 +1,5 @@
 """
-The readers of records, by the name that an agent file has for them (`record`).
+The readers of records, which parts add by the name that an agent's file has for them (`record`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading
+from tallylight.parts import index
 
 
 @attrs.frozen
@@ -40,17 +40,9 @@ class Reader:
     others_last: bool = False
 
 
-READERS: dict[str, Reader] = {
-    "aider": Reader(aider.locate, aider.read, wants_others=True, others_last=True),
-    "claude": Reader(claude.locate, claude.read),
-    "cline": Reader(cline.locate, cline.read, is_rewritten=True, is_exact=True, wants_files=True),
-    "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_others=True),
-    "copilot": Reader(copilot.locate, copilot.read, is_exact=True, wants_files=True),
-    "gemini": Reader(gemini.locate, gemini.read, wants_others=True),
-    "kimi": Reader(kimi.locate, kimi.read, is_exact=True, wants_others=True),
-    "opencode": Reader(
-        opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_others=True
-    ),
-    "pi": Reader(pi.locate, pi.read, wants_others=True),
-    "qwen": Reader(qwen.locate, qwen.read),
-}
+def reader(name: str) -> Reader | None:
+    """Return the reader of a part by the *name* that an agent's file has for it, imported now; None if none has it."""
+    found = index.named("readers", name)
+    if found is not None and not isinstance(found, Reader):
+        raise TypeError(f"the reader {name} is no evidence.records.readers.Reader but {type(found).__name__}")
+    return found

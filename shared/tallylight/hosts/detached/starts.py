@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, being_of
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan
-from tallylight.actions.start import Start
+from tallylight.actions.start import Runs, Start
 from tallylight.evidence.process_table import Table
 from tallylight.hosts.detached.pane import argument, order, tmux_target
 from tallylight.model.errors import SessionError
@@ -71,7 +70,7 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
     return Done(f"tmux/{server}/{id_}", plan.argv[0])
 
 
-def beside(pane: Pane, how: Sequence[str], plan: Plan, env: Mapping[str, str]) -> list[str] | None:
+def beside(pane: Pane, how: Sequence[str], plan: Runs, env: Mapping[str, str]) -> list[str] | None:
     """
     What opens *plan* beside *pane* as *how* says, `new-window` or `split-window`, in the tmux around this process.
 

@@ -24,17 +24,17 @@ from typing import Any
 
 import attrs
 from kitty.child import default_env
-from kitty.constants import kitty_exe
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 
-from tallylight.actions import fork, request
+from tallylight.actions import request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import PERSON
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import DECIDE_S, until_decided
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
+from tallylight.files.program import own_command
 from tallylight.hosts.kitty import actions, answering, channel, screens
 from tallylight.hosts.kitty import colours as kitty_colours
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -51,12 +51,6 @@ from tallylight.ui.agent_list.record import State
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
-#: Whether the command is still there is looked at by the new program itself: that is a disk. kitty's Python would heed
-#: a variable that has it import from the directory of the pane.
-_EITHER = (
-    'kitty=$1 run=$2 own=$3; shift 3; test -x "$own" && exec "$own" "$@"; '
-    'unset PYTHONPATH PYTHONHOME; exec "$kitty" +runpy "$run"'
-)
 #: How often, in seconds, the rest of an answer is sent that a list has not had room for.
 REST_S = 0.03
 
@@ -158,7 +152,7 @@ class _List:
         if argv[:2] == ("tally", "attach") and len(argv) == 3:
             # Which command leads to that machine, our own program finds in the configuration.
             title = elsewhere.parts(argv[2])[0] or argv[2].rpartition("/")[0].rpartition(":")[2]
-            argv = command(self.host.command, "attach", "--hold", "--", argv[2])
+            argv = channel.command(self.host.command, "attach", "--hold", "--", argv[2])
         if title == "" or (title is None and (not argv or argv[0].rpartition("/")[2] not in ATTACHERS)):
             return Refusal("unreachable", "that host has no command to attach")
         return self._leave(functools.partial(self.host.boss._new_tab, SpecialWindow(list(argv), override_title=title)))
@@ -177,7 +171,7 @@ class _List:
             return self._leave(go)
         if verb == "wrong":
             # It shows what the light was made of, and asks.
-            argv = list(command(self.host.command, "wrong", str(id_)))
+            argv = list(channel.command(self.host.command, "wrong", str(id_)))
             window = SpecialWindow(argv, override_title="wrong light", hold=True)
             return self._leave(functools.partial(boss._new_tab, window))
         if verb in ("fork", "resume"):
@@ -243,14 +237,14 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
     shown = rows.build([own], own.name, now, _labels)
     env = {SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
-    words = command(host.command, "panel" if is_panel else "agents")
+    words = channel.command(host.command, "panel" if is_panel else "agents")
     window, near = channel.opened(lambda fd: make(words, {CHANNEL: str(fd), **env}, fd))
     opened = _lists[window.id] = _List(host, kittens, Channel(near), is_panel=is_panel, window_id=window.id)
     window.actions_on_removal.append(opened.removed)
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
-    host.worker.submit("list of agents", fork.own_command, functools.partial(_keep, host))
+    host.worker.submit("list of agents", own_command, functools.partial(_keep, host))
     host.worker.submit("labels", _read_labels, functools.partial(_keep, host))
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
@@ -281,16 +275,6 @@ def _keep(host: KittyHost, found: object) -> None:
         host.command = found
     elif isinstance(found, Labels):
         _labels = found
-
-
-def command(installed: str, *words: str) -> list[str]:
-    """
-    *words*, a verb and its arguments, as a program: by the *installed* command, else, or if that has gone since, by the
-    Python in kitty.
-    """
-    given = list(words)
-    run = channel.own_code("tallylight.cli.main", f"sys.exit(main({given!r}))")
-    return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 
 def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:

@@ -1,256 +1,56 @@
 """
-Forking and resuming in kitty: both sides of `kittens/fork.py`.
-
-`main` runs in a process of its own, in a window over the pane it is about: it asks the person, and makes the worktree.
-`handle_result` runs inside kitty on its main thread, when that window has closed: everything is looked at afresh, the
-disk by the host's worker, and only if the same argument list comes out again, and the process table says the same at
-that moment, it is started, by kitty's own launch and without a shell.
+Starting an agent beside a window: by kitty's own launch and without a shell. It serves `kittens/fork.py`, too.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import attrs
-
-from tallylight.actions import fork, worktrees
-from tallylight.actions.fork_page import ForkPage, Place, sentence
-from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan, Verb
-from tallylight.actions.plan import plan as plan_of
-from tallylight.agents import agent_files
-from tallylight.agents.agent import Agents
-from tallylight.evidence import process_table
-from tallylight.evidence.process_table import Table
-from tallylight.snapshot import writer
-from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.ui.confirm import announce, ask
-
-if TYPE_CHECKING:
-    from tallylight.actions.start import Start
-    from tallylight.hosts.kitty.host import KittyHost
-
-Json = dict[str, Any]
-#: A person waits so long, in seconds, for the disk of an agent and its directory.
-PATIENCE_S = 10.0
-#: How long, in seconds, kitty may be kept for that by the key press itself.
-LEND_S = 0.1
-#: Of the argument list that comes back from the other process, in words; our relay may precede an agent's.
-MAX_WORDS = 64 + 3
-CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
-NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
+from tallylight.actions.page import Place
+from tallylight.actions.start import Runs
+from tallylight.hosts.kitty import starter
+from tallylight.parts import index
 
 
-# In the window over the pane ---------------------------------------------------------------------------------------
+def _part() -> Any:
+    return index.need("in_kitty", "forks and resumes")
 
 
-def main(args: Sequence[str]) -> Json | None:
-    """Ask the person; what is to be started, or nothing."""
-    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
-    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
-    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
-    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
-    options = parser.parse_args(list(args[1:]))
-    verb = Verb.RESUME if options.resume else Verb.FORK
-    announce(verb, 1)
-    agents, _ = agent_files.load_agents(os.environ)
-    root = int(os.environ.get("KITTY_CHILD_PID", "0"))
-    found = plan(verb, agents, root)
-    offer = ForkPage(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
-    while ask(offer, 0, os.environ, fork.complete):
-        assert isinstance(offer.found, Plan)
-        again = plan(verb, agents, root)
-        if isinstance(again, Refusal) or not again.is_same(offer.found):
-            offer.found = again if isinstance(again, Refusal) else CHANGED
-            continue
-        cwd: str | Refusal = again.cwd
-        if offer.wants_worktree and isinstance(offer.worktree, worktrees.Base):
-            cwd = worktrees.make(offer.worktree)
-        if isinstance(cwd, Refusal):
-            offer.worktree = cwd
-            continue
-        agreed = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
-        return {**agreed, "cwd": cwd, "shown_cwd": again.cwd}
-    return None
-
-
-def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
-    """Plan *verb* for the pane with the first process *root*, by the snapshot of the kitty around us."""
-    table = process_table.table()
-    pane = pane_of(root, os.environ, table)
-    return fork.act(verb, pane, agents, table, root=root) if pane is not None else NO_HOST
-
-
-def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
-    """The pane of this kitty's snapshot with *root*, or a process below it, in the foreground."""
-    path = writer.directory(environ) / f"kitty-{environ.get('KITTY_PID', '')}.json"
-    found = writer.read_living(path)
-    for pane in found.panes if isinstance(found, Snapshot) else ():
-        for pid in (pane.agent_pid, pane.pid):
-            if pid is not None and fork.is_below(pid, root, table):
-                return pane
-    return None
-
-
-# Inside kitty ------------------------------------------------------------------------------------------------------
+def main(args: Sequence[str]) -> Any:
+    """Ask the person, in the window over the pane; what is to be started, or nothing."""
+    return _part().main(args)
 
 
 def handle_result(answer: object, window_id: int, boss: Any) -> None:
     """Start what the person agreed to, if everything is still as it was when they did."""
     from kitty.fast_data_types import add_timer
 
-    from tallylight.hosts.kitty import starter
-
-    start = _Start(boss, window_id)
+    start = _part().Start(boss, window_id, add_timer, launch)
     # kitty is about to take the page away; what is looked up before that may find it half gone.
     add_timer(lambda _timer: start.guarded(lambda: start.begin(answer, starter.running())), 0.0, False)
 
 
-@attrs.define
-class _Start:
-    """The start of what a person agreed to in the page over window *window_id*."""
-
-    boss: Any
-    window_id: int
-    #: Whether it is started, or the person saw why it is not.
-    _is_over: bool = False
-
-    def guarded(self, call: Callable[[], Refusal | None]) -> None:
-        """Make *call*, and show the person why nothing is started, if it says so or fails."""
-        if self._is_over:
-            return
-        try:
-            refusal = call()
-        except Exception as error:  # kitty must not see our faults
-            refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
-        if refusal is not None:
-            self._is_over = True
-            text = f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)"
-            self.boss.show_error("Tallylight", text)
-
-    def begin(self, answer: object, host: KittyHost | None) -> Refusal | None:
-        """Have everything looked at afresh."""
-        from kitty.fast_data_types import add_timer
-
-        asked = _read(answer)
-        scene = _scene(host, self.boss, self.window_id)
-        if host is None or asked is None or scene is None:
-            return CHANGED if host is not None else NO_HOST
-        if not host.worker.submit(
-            "fork",
-            lambda: _look(asked, *scene),
-            lambda found: self.guarded(lambda: self._end(asked, scene[2], found, host)),
-        ):
-            return Refusal("busy", "the disk has not responded yet for the previous new pane")
-        late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
-        add_timer(lambda _timer: self.guarded(lambda: late), PATIENCE_S, False)
-        host.worker.lend(LEND_S)
-        host.come_back(time.monotonic())
-        return None
-
-    def _end(self, asked: _Asked, pgid: int, found: object, host: KittyHost) -> Refusal | None:
-        """Start it, if all that was looked at is what the person agreed to, and still so."""
-        if isinstance(found, Exception):
-            raise found
-        if isinstance(found, Refusal):
-            return found
-        assert isinstance(found, tuple)
-        plan, agents = found
-        scene = _scene(host, self.boss, self.window_id)
-        if scene is None or scene[2] != pgid:
-            return CHANGED
-        pane, root, _ = scene
-        # No disk: the process table alone. The program was looked for just now.
-        look = fork.look(pane, agents, process_table.table(), root=root, pgid=pgid)
-        now = plan_of(asked.verb, look, agents)
-        if isinstance(now, Refusal):
-            return now
-        is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
-        # Our relay may precede them; and where a program is known by its name alone, its path was found.
-        program, *words = plan.argv[-len(now.argv) :]
-        is_same = is_same and tuple(words) == now.argv[1:] and (now.argv[0] == program or "/" not in now.argv[0])
-        if not is_same:
-            return CHANGED
-        self._is_over = True
-        launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place, plan.env)
-        return None
-
-
-@attrs.frozen
-class _Asked:
-    """What the person agreed to."""
-
-    verb: Verb
-    argv: tuple[str, ...]
-    #: Where to run: the directory of the conversation, *shown_cwd*, or a worktree of it.
-    cwd: str
-    shown_cwd: str
-    place: Place
-
-
-def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int, int] | None:
-    """
-    The pane as *host* knows it now, its own first process, and the process group in its foreground.
-
-    None if the window or its foreground has gone.
-    """
-    window = boss.window_id_map.get(window_id)
-    pane = host.entry(window_id, time.monotonic()) if host is not None else None
-    if window is None or pane is None:
-        return None
-    try:
-        return pane, window.child.pid or 0, os.tcgetpgrp(window.child.child_fd)
-    except (OSError, TypeError):
-        return None
-
-
-def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
-    """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
-    if not Path(asked.cwd).is_dir():
-        return CHANGED
-    agents, _ = agent_files.load_agents(os.environ)
-    found = fork.act(asked.verb, pane, agents, root=root, pgid=pgid)
-    if isinstance(found, Refusal):
-        return found
-    agreed = (found.argv, found.cwd) == (asked.argv, asked.shown_cwd)
-    return (found, agents) if agreed else CHANGED
-
-
-def _read(answer: object) -> _Asked | None:
-    """
-    What the other process sent: believed no further than that it has the right shape.
-
-    The first directory is where to run, which may be a worktree of the second, that of the conversation.
-    """
-    match answer:
-        case {"verb": verb, "place": place, "argv": [_, *_] as argv, "cwd": str(cwd), "shown_cwd": str(shown_cwd)}:
-            if len(argv) > MAX_WORDS or not all(isinstance(word, str) for word in argv):
-                return None
-            try:
-                return _Asked(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))
-            except ValueError:
-                return None
-    return None
-
-
-def launch(boss: Any, window: Any, plan: Plan | Start, cwd: str, place: Place, more: Mapping[str, str]) -> Any:
+def launch(
+    boss: Any,
+    window: Any,
+    plan: Runs,
+    cwd: str,
+    place: Place,
+    more: Mapping[str, str],
+    *,
+    has_its_environment: bool = False,
+) -> Any:
     """
     Start *plan* next to *window*; the new window.
 
-    Its environment is what kitty gives every window, or for a `Plan` that of the program in *window*; and *more*.
+    Its environment is what kitty gives every window, or that of the program in *window*; and *more*.
     """
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args
     from kitty.options.utils import DELETE_ENV_VAR
 
-    options = parse_launch_args(["--copy-env"] if isinstance(plan, Plan) else []).opts
+    options = parse_launch_args(["--copy-env"] if has_its_environment else []).opts
     # Two dollar signs are one; kitty puts a variable in the place of a name behind a single one.
     options.env = [
         name if value == DELETE_ENV_VAR else f"{name}={value.replace('$', '$$')}" for name, value in more.items()

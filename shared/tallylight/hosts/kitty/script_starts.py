@@ -22,8 +22,8 @@ from kitty.utils import which
 from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Caller, being_of
-from tallylight.actions.fork_page import Place
 from tallylight.actions.gate import Refusal
+from tallylight.actions.page import Place
 from tallylight.actions.permission import Pairs
 from tallylight.actions.start import Start
 from tallylight.agents import agent_files

@@ -17,13 +17,13 @@ from pathlib import Path
 import attrs
 from kitty.fast_data_types import get_options
 
-from tallylight.actions import fork
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config import config_file
 from tallylight.config.powers import COMMAND, Withheld, held
 from tallylight.config.settings import Config
 from tallylight.files import directories
+from tallylight.files.program import own_command
 from tallylight.files.read_write import Stamp, stamp
 from tallylight.hosts.worker import Worker
 from tallylight.model.errors import TallyError
@@ -74,7 +74,7 @@ def read(before: Settings | None = None) -> Settings:
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
     wrong = tuple(map(str, (*problems, *more)))
-    return Settings(config, agents, fork.own_command(), wrong, stamps, withheld, wanted, _labels())
+    return Settings(config, agents, own_command(), wrong, stamps, withheld, wanted, _labels())
 
 
 def _labels() -> Labels:

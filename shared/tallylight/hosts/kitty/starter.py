@@ -16,6 +16,7 @@ import importlib
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from kitty.fast_data_types import add_timer, remove_timer
@@ -24,8 +25,10 @@ from kitty.utils import log_error
 _PACKAGE = __package__
 #: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
-#: What the thread loads: the host with all that it needs, and what a key needs.
-MODULES = ("watcher", "keys")
+#: What the thread loads: the host with all that it needs.
+MODULES = ("watcher",)
+#: What is loaded with the first light: keys, the list, and the pages of parts.
+LATER = ("keys", "fork")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
@@ -49,6 +52,8 @@ class Starter:
         self.took_s = 0.0
         self._thread: threading.Thread | None = None
         self._is_loaded, self._is_ready = threading.Event(), threading.Event()
+        #: Set once `LATER` is loaded; None before that has begun.
+        self._has_more: threading.Event | None = None
         self._patience = PATIENCE_S
         self._marks: list[tuple[Any, dict[str, Any]]] = []
 
@@ -66,7 +71,28 @@ class Starter:
         # Two threads that each load a part of the modules would wait for each other.
         if self._thread is not None:
             self._is_loaded.wait(30)
+        if self._has_more is not None:
+            self._has_more.wait(30)
         return importlib.import_module(f"{_PACKAGE}.{name}")
+
+    @property
+    def has_begun_more(self) -> bool:
+        """Whether `LATER` is loaded, or being loaded."""
+        return self._has_more is not None
+
+    def load_more(self, submit: Callable[..., object]) -> None:
+        """Have `LATER` loaded by a thread of *submit*."""
+        has_more = self._has_more = threading.Event()
+
+        def load() -> None:
+            try:
+                for name in LATER:
+                    importlib.import_module(f"{_PACKAGE}.{name}")
+                sys.modules["tallylight.parts.index"].ask("in_kitty")
+            finally:
+                has_more.set()
+
+        submit("keys", load, lambda _result: None)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """kitty calls *name* of *window*."""
@@ -87,7 +113,7 @@ class Starter:
         try:
             for name in MODULES:
                 importlib.import_module(f"{_PACKAGE}.{name}")
-            sys.modules["tallylight.parts.index"].host_classes()
+            sys.modules["tallylight.hosts.part"].classes()
             self._is_loaded.set()
             sys.modules[f"{_PACKAGE}.settings"].read_ahead()
         except Exception as error:  # whatever is wrong in there, kitty goes on

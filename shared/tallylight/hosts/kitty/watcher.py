@@ -17,9 +17,10 @@ import kitty.launch  # noqa: F401 - read from the disk now, and not when a key i
 from kitty.utils import log_error
 
 from tallylight.hosts.beside import Beside
-from tallylight.hosts.kitty import agent_list, answering, queue, raises, scripts, starter, user_vars
+from tallylight.hosts.kitty import answering, channel, queue, raises, scripts, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
+from tallylight.model.status import Status
 from tallylight.ui.agent_list.channel import BELL, PANEL
 from tallylight.wire.envelope import CARRIER
 
@@ -43,14 +44,23 @@ def start(boss: Any) -> KittyHost | None:
         starter.took_over(boss, sys.modules[__name__])
         return None
     _host.perform = functools.partial(answering.perform, _host)
-    _host.beside = Beside(os.environ, lambda *words: agent_list.command(_host.command if _host else "", *words))
+    _host.beside = Beside(os.environ, lambda *words: channel.command(_host.command if _host else "", *words))
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
+    _host.each_tick.append(_host.guarded("keys", functools.partial(_load_more, _host)))
     _host.adopt = functools.partial(_host.guarded("open windows", _adopt), boss, _host)
     _host.adopt()
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
     return _host
+
+
+def _load_more(host: KittyHost) -> None:
+    """Have what a person needs for an agent loaded, once there is a light: no key reads it from the disk then."""
+    if not starter.loading.has_begun_more and any(
+        pane.decision.status is not Status.ACTIVE for pane in host.panes.values()
+    ):
+        starter.loading.load_more(host.worker.submit)
 
 
 def _adopt(boss: Any, host: KittyHost) -> None:
@@ -80,7 +90,9 @@ def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -
 
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
-        _call("list of agents", lambda _: agent_list.receive(window))
+        # Whoever rings before a list was opened is none.
+        if (lists := sys.modules.get(f"{__package__}.agent_list")) is not None:
+            _call("list of agents", lambda _: lists.receive(window))
         return
     if data["key"] == PANEL:
         _call("panels", lambda host: host.panel_came())

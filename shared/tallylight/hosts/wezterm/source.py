@@ -392,6 +392,6 @@ def _drawn(entry: PaneEntry) -> tuple[object, ...]:
     """What Lua draws of a pane, and toasts: what `snapshot/reader.lua` reads; nothing for one without a light."""
     if entry.status is Status.ACTIVE:
         return ()
-    asked = entry.message, entry.question, entry.what, entry.outcome, entry.diffstat
+    asked = entry.message, entry.question, entry.what, entry.outcome, dict(entry.more)
     more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars, entry.collides
     return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

@@ -14,6 +14,7 @@ PART = Part(
             "See",
             "what the agents did today and this week: work, waiting for you, questions",
             f"{__name__}.verbs.log",
+            ("history", "today"),
         ),
         "away": Verb(
             "More",

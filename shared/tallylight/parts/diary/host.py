@@ -16,9 +16,9 @@ import attrs
 
 from tallylight.config.settings import Config
 from tallylight.hosts.jobs import backoff
+from tallylight.hosts.part import Context, HostPart
 from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
-from tallylight.parts import Context, HostPart
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Turn, Turns
 from tallylight.snapshot.schema import Pane

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tallylight.actions.fork_page import Line
+from tallylight.actions.page import Line
 from tallylight.model.errors import TallyError
 from tallylight.parts.lab.sightings import ASKING, BUSY, FAILED, IDLE, Sighting
 from tallylight.ui import colours

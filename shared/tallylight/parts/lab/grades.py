@@ -22,12 +22,12 @@ from tallylight.config.settings import Config
 from tallylight.evidence.process import Process
 from tallylight.files import directories, read_write
 from tallylight.files.lock import locked
+from tallylight.hosts.part import Context, HostPart
 from tallylight.model import attributes
 from tallylight.model.jobs import Submit
 from tallylight.model.limits import MAX_WORD
 from tallylight.pane.package import version_of
 from tallylight.pane.pane import Pane
-from tallylight.parts import Context, HostPart
 from tallylight.parts.lab.grading import Grader, Seconds
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, many, short, write

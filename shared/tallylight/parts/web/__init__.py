@@ -13,6 +13,11 @@ PART = Part(
     name="web",
     about="the page, for a browser and for programs",
     verbs={
-        "serve": Verb("See", "serve all agents over HTTP and a WebSocket, with a web page", f"{__name__}.verbs.serve"),
+        "serve": Verb(
+            "See",
+            "serve all agents over HTTP and a WebSocket, with a web page",
+            f"{__name__}.verbs.serve",
+            ("web", "page", "server"),
+        ),
     },
 )

@@ -288,6 +288,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         "what": pane.what if waits else "",
         "choices": [{"keys": keys, "label": label} for keys, label in pane.choices],
         "doing": pane.doing,
+        "diffstat": pane.more.get("diffstat"),
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
         "collisions": list(map(Collision.model_validate, pane.collisions)),
         "children": [{"name": name, "status": status} for name, status in pane.children],

@@ -10,18 +10,18 @@ the branch and the changes beside an agent, `changes` counts what a turn came to
 
 from __future__ import annotations
 
-from tallylight.parts import Part, Verb
+from tallylight.parts import Field, Part
 
 PART = Part(
     name="work",
     about="changed lines beside each agent, and agents that change the same lines",
-    verbs={
-        "worktree": Verb(
-            "For scripts",
-            "make a git worktree on a new branch; no program that the repository names runs",
-            f"{__name__}.verbs.worktree",
+    host=f"{__name__}.host:WorkHost",
+    fields={
+        "diffstat": Field(
+            f"{__name__}.changes:FORM",
+            "when done: uncommitted lines added and removed there",
+            shown=f"{__name__}.changes:shown",
         ),
     },
-    host=f"{__name__}.host:WorkHost",
     serves={"repositories": f"{__name__}.beside"},
 )

@@ -18,11 +18,29 @@ from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.beside import PAUSE_MAX_S, read_one
+from tallylight.snapshot import values
+from tallylight.ui.beside import signed
 
 #: Disks where git is asked at a time, and slow directories that are remembered.
 MAX_ASKED, MAX_SLOW = 2, 64
+#: The field of a pane that has the lines, added and removed.
+FIELD = "diffstat"
 
 Id = TypeVar("Id", bound=Hashable)
+
+
+def _read(value: object) -> tuple[int, int] | None:
+    added, removed = map(values.count, value) if isinstance(value, list | tuple) and len(value) == 2 else (None, None)
+    return (added, removed) if added is not None and removed is not None else None
+
+
+FORM = values.Form(_read, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
+
+
+def shown(value: tuple[int, int]) -> str:
+    """Return *value* in words: `+12 −3`; nothing for none."""
+    added, removed = value
+    return signed(("+", added), ("−", removed))
 
 
 @attrs.define
@@ -41,7 +59,7 @@ class Work(Generic[Id]):
         """Have read what the turn of *pane* came to, if it is over and that was not read."""
         decision = pane.decision
         if decision.status is not Status.DONE:
-            pane.changes = None
+            pane.more.pop(FIELD, None)
         elif pane.counted_at != decision.since:
             cwd = pane.conversation.entry.cwd if pane.agent_pid is not None else ""
             if not is_wanted or not cwd or self._slow.get(cwd, now) > now:
@@ -60,6 +78,8 @@ class Work(Generic[Id]):
             while len(self._slow) >= MAX_SLOW:
                 del self._slow[next(iter(self._slow))]
             self._slow[cwd] = now + PAUSE_MAX_S
-        pane.counted_at, pane.changes = since, beside.changes if beside is not None else None
+        pane.counted_at, changes = since, beside.changes if beside is not None else None
+        if changes is not None and pane.decision.status is Status.DONE:
+            pane.more[FIELD] = changes.added, changes.removed
         pane.tracker.touch()
         self.told(id_)

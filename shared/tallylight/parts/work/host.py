@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tallylight.config.settings import Config
+from tallylight.hosts.part import Context, HostPart
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts import Context, HostPart
-from tallylight.parts.work.changes import Work
+from tallylight.parts.work.changes import FIELD, Work
 from tallylight.parts.work.watch import Collisions
 
 
@@ -26,6 +27,10 @@ class WorkHost(HostPart):
 
     def use(self, config: Config) -> None:
         self._config = config
+
+    def changed(self, id_: Any, pane: Pane, now: float) -> None:  # noqa: ARG002
+        if pane.decision.status is not Status.DONE:
+            pane.more.pop(FIELD, None)
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
         for id_ in looked:

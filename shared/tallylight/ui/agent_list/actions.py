@@ -21,6 +21,7 @@ from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
 from tallylight.model.errors import SessionError, TallyError
+from tallylight.parts import index
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import LISTED
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -153,7 +154,7 @@ class Channelled(Direct):
     def perform(self, row: Row, asked: Request) -> Reply:
         if row.is_own and not isinstance(asked, Mark):
             # A refusal is shown here; the page that asks is in another tab.
-            return _refused(asked, row, self._environ) or self._ask(asked)
+            return _refused(asked, row) or self._ask(asked)
         if row.pane.attach and asked == Open("go", row.pane.id):
             return self._ask(request.Attach(row.pane.attach))
         return super().perform(row, asked)
@@ -220,18 +221,11 @@ def _not_opened(asked: Open, machine: str) -> str:
     return f"{asked.verb} works only in the list that its own terminal opens"
 
 
-def _refused(asked: Request, row: Row, environ: Mapping[str, str]) -> Refusal | None:
-    """Why the conversation of *row* is not forked or resumed, as it is now; None if it can be, or that is not asked."""
-    if not isinstance(asked, Open) or asked.verb not in ("fork", "resume"):
-        return None
-    # Not needed to open the list.
-    from tallylight.actions import fork
-    from tallylight.actions.plan import Verb
-    from tallylight.agents import agent_files
-
-    found = fork.act(Verb(asked.verb), row.pane, agent_files.load_agents(environ)[0])
-    how = "forked" if asked.verb == "fork" else "resumed"
-    return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None
+def _refused(asked: Request, row: Row) -> Refusal | None:
+    """Why the page of a part that is *asked* for is not opened over *row*, as it is now; None if it is, or is not."""
+    call = index.named("opens", asked.verb) if isinstance(asked, Open) else None
+    found: Refusal | None = call(row.pane) if call is not None else None
+    return found
 
 
 class Elsewhere(Direct):

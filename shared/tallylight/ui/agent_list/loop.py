@@ -18,7 +18,6 @@ from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import QUESTION, DeferredText, Look, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
-from tallylight.parts.index import Facts
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed, Hosts
 from tallylight.snapshot.labels import Labels
@@ -27,6 +26,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, flow, geometry, press, preview, reading, state, writing
 from tallylight.ui.agent_list.actions import Direct
+from tallylight.ui.agent_list.facts import Facts
 from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome, together

@@ -14,6 +14,7 @@ import attrs
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Status
+from tallylight.snapshot import fields
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import details
 from tallylight.ui.agent_list.record import State
@@ -86,7 +87,7 @@ def said(row: Row, state: State) -> Said:
         before.append(f"{pane.background} in the background")
     text, behind = details.says(pane), ""
     if pane.status is Status.DONE:
-        text, behind = pane.outcome or text, details.diffstat(pane)
+        text, behind = pane.outcome or text, fields.words(pane.more)
     elif needs(row, now):
         before += [details.asked_of(pane, now), pane.detail if pane.detail not in text else ""]
     else:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config
+from tallylight.hosts.part import Context, HostPart
 from tallylight.model.finding import Finding, Health
-from tallylight.parts import Context, HostPart
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.notify import Notice
 

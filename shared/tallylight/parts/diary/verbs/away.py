@@ -15,7 +15,7 @@ from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.parts.diary import away, history_file
 from tallylight.parts.diary.away import Away
-from tallylight.snapshot import labels_file
+from tallylight.snapshot import fields, labels_file
 from tallylight.snapshot.addresses import Found, labelled, read_panes
 from tallylight.snapshot.rows import in_order
 from tallylight.ui import details
@@ -99,7 +99,7 @@ def _said(found: Found | None, now: float) -> str:
         return "has ended"
     pane = found.pane
     words = f"{age(now - pane.since)}: {pane.asks}" if pane.asks else pane.outcome or pane.message
-    return GAP.join(part for part in (details.limit(pane, now), words, details.diffstat(pane)) if part)
+    return GAP.join(part for part in (details.limit(pane, now), words, fields.words(pane.more)) if part)
 
 
 def _json(line: Away) -> dict[str, object]:

@@ -18,6 +18,7 @@ from tallylight.model.decision import Decision, Reason
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.parts.web.push.endpoints import MAX_PLAIN
+from tallylight.snapshot import fields
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
@@ -70,7 +71,7 @@ class Teller:
                 project=pane.project,
                 name=pane.host_title or pane.project or found.name,
                 outcome=pane.outcome,
-                diffstat=pane.diffstat,
+                behind=fields.words(pane.more),
             )
             notice = self._notifier.look(address, view, now, minute)
             if isinstance(notice, Notice):

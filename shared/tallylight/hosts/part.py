@@ -1,0 +1,157 @@
+"""
+What a part adds to a host, a `HostPart`, and all of them in one host.
+
+Each method is called for all parts that have it, and a fault costs that part.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tallylight.config.settings import Config
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files.mounts import Mounts
+from tallylight.model import attributes
+from tallylight.model.jobs import Submit
+from tallylight.pane.pane import Pane
+from tallylight.parts import index
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.schema import Tab
+from tallylight.tracker.notify import Notice
+
+_METHODS = ("use", "tick", "changed", "published", "notify", "forget", "close")
+
+
+@attributes.frozen(kw_only=True)
+class Context:
+    """
+    The host that a part runs in. Its *name* is `kitty`, `wezterm` or `sessions`.
+
+    *submit* runs one job of a name on a thread and then calls back on the host's loop. *touched* publishes a pane
+    again. *report* writes one line into the host's log. *resumable* offers conversations that can be resumed; None
+    where the host offers none. *tabs* returns the open tabs by their ids; None where the host does not know them.
+    """
+
+    name: str
+    environ: Mapping[str, str]
+    submit: Submit
+    mounts: Mounts
+    reader: ForegroundReader
+    touched: Callable[[Any], None]
+    report: Callable[[str], None]
+    resumable: Callable[[int], None] | None = None
+    tabs: Callable[[], Mapping[str, Tab] | None] = lambda: None
+
+
+class HostPart:
+    """
+    A part in one host. Each method runs on the host's loop, may not wait, and does nothing unless it is overridden.
+
+    A part that raises is switched off in this host, and the log says so once. *now* is monotonic seconds.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+
+    def use(self, config: Config) -> None:
+        """Go by *config* from now on; not called before it was read."""
+
+    def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
+        """Take note of a tick: all *panes* by their ids, and those that were *looked* at in it."""
+
+    def changed(self, id_: Any, pane: Pane, now: float) -> None:
+        """Take note of a *pane* that shows something new."""
+
+    def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:
+        """Take note of a snapshot: its *panes*, or None in a tick in which none was written."""
+
+    def notify(self, notice: Notice, now: float) -> None:
+        """Pass a *notice* on: the person is being notified of it."""
+
+    def forget(self, id_: Any) -> None:
+        """Forget a pane that is gone."""
+
+    def close(self, now: float, is_lost: bool) -> None:
+        """Write what there is: the host ends; *is_lost*: with all that ran in its panes."""
+
+
+class HostParts:
+    """*parts* by their names; *report* gets one line for each that is switched off by a fault."""
+
+    def __init__(self, parts: Mapping[str, HostPart], report: Callable[[str], None]) -> None:
+        self._report = report
+        self._calls: dict[str, dict[str, Callable[..., None]]] = {
+            method: {
+                name: getattr(part, method)
+                for name, part in parts.items()
+                if getattr(type(part), method) is not getattr(HostPart, method)
+            }
+            for method in _METHODS
+        }
+
+    def _call(self, method: str, *args: object) -> None:
+        for name, call in list(self._calls[method].items()):
+            try:
+                call(*args)
+            except Exception as error:  # a part must not cost a host
+                for calls in self._calls.values():
+                    calls.pop(name, None)
+                self._report(f"part {name} switched off: {type(error).__name__}: {error}")
+
+    def use(self, config: Config) -> None:
+        """Go by *config* from now on."""
+        self._call("use", config)
+
+    def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
+        """Pass on a tick: all *panes*, and those that were *looked* at in it."""
+        self._call("tick", now, panes, looked)
+
+    def changed(self, id_: Any, pane: Pane, now: float) -> None:
+        """Pass on that *pane* shows something new."""
+        self._call("changed", id_, pane, now)
+
+    def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:
+        """Pass on a snapshot, or None in a tick in which none was written."""
+        self._call("published", panes, now)
+
+    def notify(self, notice: Notice, now: float) -> None:
+        """Pass on that the person is being notified."""
+        self._call("notify", notice, now)
+
+    def forget(self, id_: Any) -> None:
+        """Pass on that a pane is gone."""
+        self._call("forget", id_)
+
+    def close(self, now: float, *, is_lost: bool) -> None:
+        """Pass on that the host ends; *is_lost*: with all that ran in its panes."""
+        self._call("close", now, is_lost)
+
+
+def made(context: Context) -> dict[str, HostPart]:
+    """Return what each part adds to the host of *context*; a part that cannot be loaded is reported there."""
+    made: dict[str, HostPart] = {}
+    for name, kind in classes().items():
+        try:
+            made[name] = kind(context)
+        except Exception as error:  # a part must not cost a host
+            context.report(f"part {name}: {type(error).__name__}: {error}")
+    return made
+
+
+@functools.cache
+def classes() -> dict[str, Any]:
+    """Import what parts add to hosts, by the names of the parts. One that cannot be imported raises when it is made."""
+    found: dict[str, Any] = {}
+    for one in index.used():
+        if one.part.host:
+            try:
+                found[one.part.name] = index.load(one.part.host)
+            except Exception as error:  # it is reported by the host
+                found[one.part.name] = functools.partial(_raise, error)
+    return found
+
+
+def _raise(error: Exception, _context: Context) -> HostPart:
+    raise error

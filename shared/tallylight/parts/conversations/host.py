@@ -1,0 +1,111 @@
+"""
+The open conversations of one host on disk, for `tally restore`, and word of those that earlier terminals left.
+
+They lie in the state directory, which may be on another disk than the snapshot: they have a job of their own, so that a
+home that does not answer costs these and nothing else, and the loop of no host waits for a disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from tallylight.config.settings import Config
+from tallylight.hosts.part import Context, HostPart
+from tallylight.model.errors import TallyError
+from tallylight.model.jobs import Submit
+from tallylight.parts.conversations import open_conversations
+from tallylight.parts.conversations.open_conversations import OpenConversations
+from tallylight.snapshot.schema import Pane, Tab
+
+_JOB = "open conversations"
+
+
+@attrs.define
+class KeptConversations:
+    """
+    Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
+
+    *told* is called once with each problem, until it changes; *resumable*, if given, how many conversations of
+    earlier terminals can be resumed and were not offered before.
+    """
+
+    host: str
+    environ: Mapping[str, str]
+    submit: Submit
+    told: Callable[[str], None] = lambda _: None
+    resumable: Callable[[int], None] | None = None
+    _file: OpenConversations | None = None
+    #: The panes and tabs that have yet to be written.
+    _shown: tuple[tuple[Pane, ...], Mapping[str, Tab] | None] | None = None
+    _is_decided: bool = False
+    _error: str = ""
+
+    def use(self, *, keep: bool) -> None:
+        """Whether they are to be kept, which is decided once; begin to open the file if they are."""
+        if keep and not self._is_decided:
+            self.submit(_JOB, self._open, self._was_opened)
+        self._is_decided = True
+
+    def _open(self) -> tuple[OpenConversations, int]:
+        """The file of this host, and how many conversations can be resumed."""
+        file = OpenConversations.for_host(self.host, self.environ, time.time)
+        try:
+            return file, open_conversations.offer(self.environ, time.time()) if self.resumable is not None else 0
+        except (OSError, TallyError) as error:
+            file.error = str(error)
+            return file, 0
+
+    def _was_opened(self, result: object) -> None:
+        if not isinstance(result, tuple):
+            self.told(f"{_JOB}: {result}; `tally restore` will miss this terminal")
+            return
+        self._file, number = result
+        if number and self.resumable is not None:
+            self.resumable(number)
+
+    def close(self) -> None:
+        """The host ends, and what runs in its panes goes on without it."""
+        if self._file is not None:
+            self._file.close()
+
+    def tick(self, now: float, panes: Sequence[Pane] | None = None, tabs: Mapping[str, Tab] | None = None) -> None:
+        """
+        Write what is shown, *panes* and the tabs by their ids if that is new; and report problems.
+
+        A host that does not know its tabs gives none.
+        """
+        if panes is not None:
+            self._shown = tuple(panes), tabs
+        file, shown = self._file, self._shown
+        if file is None:
+            return
+        due = file.due(now)
+        if shown is not None:
+            if self.submit(_JOB, lambda: file.publish(shown[0], now, shown[1]), lambda _: None):
+                self._shown = None
+        elif due is not None and due <= now:
+            self.submit(_JOB, lambda: file.flush(now), lambda _: None)
+        if file.error and file.error != self._error:
+            self.told(f"{_JOB}: {file.error}")
+        self._error = file.error
+
+
+class Restore(HostPart):
+    """The open conversations of one host, kept for `tally restore`."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._kept = KeptConversations(context.name, context.environ, context.submit, context.report, context.resumable)
+
+    def use(self, config: Config) -> None:
+        self._kept.use(keep=config.keep_conversations)
+
+    def published(self, panes: Sequence[Pane] | None, now: float) -> None:
+        self._kept.tick(now, panes, self.context.tabs() if panes is not None else None)
+
+    def close(self, now: float, is_lost: bool) -> None:  # noqa: ARG002
+        if not is_lost:
+            self._kept.close()

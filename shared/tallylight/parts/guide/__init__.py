@@ -1,0 +1,23 @@
+"""
+The guide: for people and agents that are new here.
+
+It shows the lights on a script, explains the ways to an exact light, and teaches an agent the commands.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="guide",
+    about="a demonstration, the ways to an exact light, and a skill file for agents",
+    verbs={
+        "demo": Verb("More", "show the lights on scripted agents in this terminal", f"{__name__}.verbs.demo"),
+        "exact": Verb(
+            "Set up", "how to make a light exact: hooks, your shell, or one command", f"{__name__}.verbs.exact"
+        ),
+        "skill": Verb(
+            "For scripts", "print a skill file that teaches an agent these commands", f"{__name__}.verbs.skill"
+        ),
+    },
+)

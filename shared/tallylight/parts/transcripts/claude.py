@@ -1,0 +1,140 @@
+"""
+Claude Code's transcript, for what it has beside the status: `<config>/projects/<directory>/<session>.jsonl`.
+
+As seen in 2.1.330. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
+The list of what is to be done comes task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records import claude_ending, limits
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.reading import (
+    MAX_TASKS,
+    NAME_CELLS,
+    Reading,
+    in_lines,
+    is_done_word,
+    line,
+    table,
+    tables,
+    total,
+    word,
+)
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
+#: What `/context` calls the windows of models; the transcript does not have them.
+_WINDOWS = {"claude-opus-5-5": 1_000_000}
+_STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
+_NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The transcript of the session that the status file names."""
+    parts = claude_ending.path_parts(facts.cwd, facts.session)
+    if parts is None:
+        return None
+    top = facts.environ.get("CLAUDE_CONFIG_DIR") or posixpath.join(facts.home, ".claude")
+    path = posixpath.join(top, *parts)
+    if places.changed(path):
+        return Place(path)
+    # A session that has moved to another directory lies where it began.
+    folder = posixpath.join(top, parts[0])
+    found = [posixpath.join(folder, name, parts[2]) for name in places.names(folder)]
+    return next((Place(other) for other in found if places.changed(other)), None)
+
+
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    message = table(entry, "message")
+    match entry.get("type"):
+        case _ if entry.get("isSidechain") is True:
+            for part in tables(message.get("content")):
+                found.edited(part.get("input"), at)
+            return False
+        case "assistant" if entry.get("isApiErrorMessage") is not True:
+            _answer(found, message, at)
+        case "assistant" if claude_ending.is_limit(entry):
+            stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
+            text = next(tables(message.get("content")), {}).get("text")
+            found.limited_until = stated if stated is not None else limits.ends(text, at)
+        case "assistant":
+            pass
+        case "user":
+            _result(found, message, entry.get("toolUseResult"))
+        case _:
+            return False
+    found.session = word(entry.get("sessionId")) or found.session
+    return True
+
+
+read = in_lines(_take, _WORDS)
+
+
+def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    found.limited_until = 0.0
+    model = word(message.get("model"))
+    if model and not model.startswith("<"):  # `<synthetic>` is no model
+        found.named(model)
+        usage = table(message, "usage")
+        names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        found.counted(total(map(usage.get, names)))
+        found.window = _WINDOWS.get(model, 0)
+    for part in tables(message.get("content")):
+        if part.get("type") == "text":
+            found.replied(part.get("text"))
+        elif part.get("type") == "tool_use":
+            given = table(part, "input")
+            name = part.get("name")
+            found.edited(given, at)
+            if name == "TodoWrite":
+                found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
+            elif name == "TaskUpdate":
+                _task(found, word(given.get("taskId")), given.get("subject"), given.get("status"))
+            elif name in ("Agent", "Task"):
+                found.started_child(part.get("id"), given.get("description") or given.get("subagent_type"))
+
+
+def _result(found: Reading, message: dict[str, Any], result: object) -> None:
+    content = message.get("content")
+    if isinstance(content, str):
+        if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
+            found.started_child(notice[1], None, Status.DONE if notice[2] == "completed" else Status.ERROR)
+        elif not content.startswith("<"):
+            found.began(None)
+        return
+    for part in tables(content):
+        if part.get("type") != "tool_result":
+            continue
+        id_ = word(part.get("tool_use_id"))
+        task = table(table(result), "task")
+        if task:
+            _task(found, word(task.get("id")), task.get("subject"), "pending")
+        if id_ in found.children:
+            # The call that started it has its result: it is done, or goes on under an id of its own.
+            text = "".join(values.text(one.get("text"), 1024) for one in tables(part.get("content")))
+            started = _STARTED.search(text)
+            if started is not None and "launched" in text:
+                found.started_child(started[1], found.children.pop(id_).name)
+            else:
+                found.started_child(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
+
+
+def _task(found: Reading, id_: str, name: object, state: object) -> None:
+    known = found.tasks.get(id_)
+    called = line(name, NAME_CELLS) or (known[0] if known is not None else "")
+    if state == "deleted":
+        found.tasks.pop(id_, None)
+    elif id_ and called and (known is not None or len(found.tasks) < MAX_TASKS):
+        how_far = is_done_word(state) if isinstance(state, str) else known[1] if known is not None else False
+        found.tasks[id_] = called, how_far
+
+
+READER = Reader(locate, read)

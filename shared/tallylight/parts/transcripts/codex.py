@@ -1,0 +1,153 @@
+"""
+Codex's rollout: `<CODEX_HOME>/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, one JSON object a line.
+
+As seen in 0.169.0. The file is made at the first prompt, by the program itself or by the daemon behind all of them, so
+that open files say little: a session belongs to the one process that worked in its directory when it began. A turn
+begins with `task_started` and ends with `task_complete`, with an `error` where it failed, or `turn_aborted`. What a
+person is asked is not in it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+#: Days of sessions that are looked through, the latest first.
+_DAYS = 32
+_NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
+_WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
+#: All that is looked for is at the start of a line; what a command wrote is not.
+_WITHIN = 160
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    home = facts.environ.get("CODEX_HOME") or posixpath.join(facts.home, ".codex")
+    top = posixpath.join(home, "sessions")
+    opened = [path for path in facts.open_files if path.startswith(f"{top}/") and path.endswith(".jsonl")]
+    if len(opened) == 1:
+        return Place(opened[0])
+    found = []
+    for folder in _days(top, places):
+        for path, match, head in written(folder, _NAME, facts, places):
+            meta = table(head, "payload") if head.get("type") == "session_meta" else {}
+            at = epoch(meta.get("timestamp"))
+            # A subagent's thread has a session of its own.
+            if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
+                found.append(Candidate(Place(path), match[1], at))
+    return mine(facts, found, places)
+
+
+def child(place: Place, id_: str, places: Places) -> str:
+    """The record of the subagent *id_* of the session in *place*, which may have begun on another day; or nothing."""
+    folder = posixpath.dirname(place.path)
+    top = posixpath.normpath(posixpath.join(folder, "../../.."))
+    for day in dict.fromkeys([folder, *_days(top, places)[:2]]):
+        for name in places.names(day):
+            match = _NAME.fullmatch(name)
+            if match is not None and match[1] == id_:
+                return posixpath.join(day, name)
+    return ""
+
+
+def _days(top: str, places: Places) -> list[str]:
+    found: list[str] = []
+    for year in reversed(places.names(top)):
+        for month in reversed(places.names(posixpath.join(top, year))):
+            folder = posixpath.join(top, year, month)
+            found += [posixpath.join(folder, day) for day in reversed(places.names(folder))]
+            if len(found) >= _DAYS:
+                return found[:_DAYS]
+    return found
+
+
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    payload = table(entry, "payload")
+    match entry.get("type"):
+        case "event_msg":
+            return _event(found, payload, at)
+        case "turn_context":
+            found.named(payload.get("model"))
+            return True
+        case "response_item" if payload.get("type") == "custom_tool_call":
+            found.edited(payload.get("input"), at)
+            return True
+        case "response_item" if payload.get("type") == "function_call":
+            found.edited(entry_of(payload.get("arguments")), at)
+            if payload.get("name") == "update_plan":
+                steps = entry_of(payload.get("arguments")).get("plan")
+                found.planned((step.get("step"), step.get("status")) for step in tables(steps))
+            return True
+        case "response_item" if payload.get("type") == "function_call_output":
+            if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
+                found.tasks = {}
+            return True
+        case "session_meta":
+            found.session = line(payload.get("id"))
+            found.cwd = values.exact(payload.get("cwd"), 4096) or ""
+    return False
+
+
+read = in_lines(_take, _WORDS, _WITHIN)
+
+
+def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
+    match payload.get("type"):
+        case "task_started":
+            found.began(at)
+            found.counted(None, payload.get("model_context_window"))
+        case "task_complete":
+            working = {id_: child for id_, child in found.children.items() if child.status is Status.WORKING}
+            found.children = {}
+            found.replied(payload.get("last_agent_message"))
+            error = payload.get("error")
+            if not isinstance(error, dict):
+                found.left = working  # what becomes of them is in records of their own
+                found.ended(Status.DONE, at, rule="the turn is complete")
+            elif error.get("codex_error_info") == "usage_limit_exceeded":
+                found.limited(at, error.get("message"))
+            else:
+                found.ended(Status.ERROR, at, error_words(error.get("message")))
+        case "turn_aborted":
+            found.ended(Status.IDLE, at)
+        case "token_count":
+            info = table(payload, "info")
+            last = table(info, "last_token_usage")
+            found.counted(last.get("total_tokens"), info.get("model_context_window"))
+            found.limited_until = _resets(table(payload, "rate_limits"))
+        case "item_completed":
+            item = table(payload, "item")
+            if item.get("type") == "CollabAgentToolCall":
+                # What became of the agents that it has started.
+                agents = tables(item.get("receiver_agents"))
+                names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in agents}
+                for id_, state in table(item, "agents_states").items():
+                    word = table(state).get("status", next(iter(state), "")) if isinstance(state, dict) else state
+                    found.started_child(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
+        case _:
+            return False
+    return True
+
+
+_CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}
+
+
+def _resets(windows: dict[str, Any]) -> float:
+    """Until when nothing more is available: of the windows that are used up, the last to open again."""
+    resets = 0.0
+    for name in ("primary", "secondary"):
+        window = table(windows, name)
+        if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
+            resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
+    return resets
+
+
+READER = Reader(locate, read, child=child, wants_files=True, wants_others=True)

@@ -1,0 +1,155 @@
+"""
+GitHub Copilot's events: `<COPILOT_HOME>/session-state/<session>/events.jsonl`, one JSON object a line.
+
+As seen in 1.0.102. Beside it lies `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: its session
+is certain. A turn begins with `user.message`, and goes on with each `assistant.turn_start`. It has ended when
+`assistant.turn_end` follows a message that calls no tool; `abort` and `session.error` come after a `turn_end` of their
+own. Commands in the background outlive it, and each is noted once when it has ended. What a person is asked is in it,
+from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are reported exactly.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.reading import Reading, in_lines, table, tables, target, word
+from tallylight.model.status import Kind, Status
+from tallylight.wire import values
+
+_HELD = re.compile(r"/session-state/([A-Za-z0-9-]{1,64})/inuse\.[0-9]{1,10}\.(?:hold|lock)$")
+_WORDS = (
+    b'"session.', b'"user.message"', b'"assistant.', b'"tool.execution_', b'"subagent.', b'"abort"',
+    b'"system.notification"', b'"permission.', b'"human_response.recorded"',
+)  # fmt: skip
+#: A line begins with the type of its event.
+_WITHIN = 64
+_QUESTION = "ask_user"
+#: What it calls errors that mean that nothing more is available.
+_LIMITS = ("rate_limit", "quota")
+#: Commands in the background that are counted.
+_MAX_SHELLS = 64
+_STARTED = re.compile(r"<command started in background with shellId: ([A-Za-z0-9_-]{1,64})>")
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session that the process holds."""
+    held = [path for path in facts.open_files if _HELD.search(path)]
+    if not held:
+        top = posixpath.join(
+            facts.environ.get("COPILOT_HOME") or posixpath.join(facts.home, ".copilot"), "session-state"
+        )
+        locks = [f"inuse.{pid}.lock" for pid in (facts.pid, *facts.pids)]
+        for session in places.names(top):
+            folder = posixpath.join(top, session)
+            if any(places.changed(posixpath.join(folder, lock)) >= max(facts.started, 1.0) for lock in locks):
+                held.append(posixpath.join(folder, locks[0]))
+    folders = {posixpath.dirname(path) for path in held}
+    return Place(posixpath.join(folders.pop(), "events.jsonl")) if len(folders) == 1 else None
+
+
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    data, kind = table(entry, "data"), entry.get("type")
+    if entry.get("agentId") is not None:
+        status = _CHILD.get(values.text(kind, 64))
+        if status is not None:
+            name = data.get("agentDisplayName") or data.get("agentName")
+            id_ = values.text(entry.get("agentId"), 64)
+            found.started_child(id_, name if status is Status.WORKING else None, status)
+        return status is not None
+    return _session(found, kind, data, at) or _turn(found, kind, data, at) or _asked(found, kind, data, at)
+
+
+read = in_lines(_take, _WORDS, _WITHIN)
+
+
+def _session(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of the session, or of what goes on beside the turns."""
+    match kind:
+        case "session.start":
+            found.session = word(data.get("sessionId"))
+            found.named(data.get("selectedModel"))
+        case "session.model_change":
+            found.named(data.get("newModel"))
+        case "session.shutdown":
+            found.background = frozenset()
+        case "system.notification":
+            about = table(data, "kind")
+            if about.get("type") == "shell_completed":
+                found.background -= {word(about.get("shellId"))}
+                turn = found.turn
+                if not found.background and turn is not None and turn.status is Status.BACKGROUND:
+                    found.ended(Status.DONE, at, rule="the command in the background ended")
+        case _:
+            return False
+    return True
+
+
+def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of a turn: it begins, goes on or ends."""
+    match kind:
+        case "user.message" | "assistant.turn_start":  # news of a command in the background begin one, too
+            found.began(at)
+            found.is_answered = False
+        case "assistant.message":
+            found.named(data.get("model"))
+            found.replied(data.get("content"))
+            found.calls = {}
+            found.is_answered = not data.get("toolRequests")
+            for call in tables(data.get("toolRequests")):
+                found.called(call.get("toolCallId"), call.get("name"), target(call.get("arguments")))
+                found.edited(call.get("arguments"), at)
+        case "assistant.turn_end" if found.is_answered and found.background:
+            found.ended(Status.BACKGROUND, at, rule="the turn ended, a command still runs")
+        case "assistant.turn_end" if found.is_answered:
+            found.ended(Status.DONE, at)
+        case "abort":
+            found.ended(Status.IDLE, at)
+        case "session.error" if data.get("errorType") in _LIMITS:
+            found.limited(at, data.get("message"))
+        case "session.error":
+            found.ended(Status.ERROR, at, data.get("message"))
+        case _:
+            return False
+    return True
+
+
+def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
+    """An event of a call: a person is asked, has answered, or it has its result."""
+    match kind:
+        case "tool.execution_start" if data.get("toolName") == _QUESTION:
+            found.asks(data.get("toolCallId"), at, Kind.QUESTION, table(data, "arguments").get("message"))
+        case "permission.requested":
+            found.asks(data.get("requestId"), at, Kind.PERMISSION)
+        case "permission.completed":
+            found.settled(data.get("requestId"), at)
+        case "human_response.recorded":
+            found.settled(data.get("toolCallId"), at)
+        case "tool.execution_complete":
+            found.settled(data.get("toolCallId"), at)
+            found.answered(data.get("toolCallId"))
+            metrics = table(table(data, "toolTelemetry"), "metrics")
+            names = ("context_current_tokens", "context_token_limit")
+            counts = (values.number(metrics.get(name), 0, 1 << 40) for name in names)
+            found.counted(*(int(count) if count is not None else None for count in counts))
+            text = values.text(table(data, "result").get("content"), 1024)
+            if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
+                found.background |= {started[1]}
+        case _:
+            return False
+    return True
+
+
+#: What becomes of a subagent, by its event.
+_CHILD = {
+    "subagent.started": Status.WORKING,
+    "subagent.completed": Status.DONE,
+    "subagent.failed": Status.ERROR,
+}
+
+
+READER = Reader(locate, read, is_exact=True, wants_files=True)

@@ -1,0 +1,75 @@
+"""
+Qwen Code's chat: `~/.qwen/projects/<directory>/chats/<session>.jsonl`, one JSON object a line.
+
+As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` says which session a process holds: its owner is certain. What a
+person is asked is not in it, nor that a turn was broken off.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Facts
+from tallylight.evidence.records.places import Place, Places
+from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.reading import Reading, entry_of, in_lines, table, tables, word
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_WORDS = (b'"type":"user"', b'"type":"assistant"', b'"type":"tool_result"', b'"type":"system"', b'"qwen-code.')
+#: Errors after which it asks again by itself.
+_RETRIED = frozenset({408, 409, 429})
+_TODO = "todo_write"
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session that the status file of one of the processes names."""
+    top = posixpath.join(facts.home, ".qwen")
+    for pid in (facts.pid, *facts.pids):
+        path = posixpath.join(top, "sessions", f"{pid}.json")
+        if places.changed(path) < facts.started:
+            continue
+        found = entry_of(places.head(path))
+        session = values.text(found.get("sessionId") or found.get("session_id"), 64)
+        cwd = found.get("workDir") or found.get("work_dir") or found.get("cwd") or facts.cwd
+        if found.get("pid") == pid and _SESSION.fullmatch(session) and isinstance(cwd, str):
+            folder = re.sub(r"[^A-Za-z0-9]", "-", cwd)
+            return Place(posixpath.join(top, "projects", folder, "chats", f"{session}.jsonl"))
+    return None
+
+
+def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    match entry.get("type"):
+        case "user":
+            found.began(at)
+        case "assistant":
+            found.named(entry.get("model"))
+            found.counted(table(entry, "usageMetadata").get("promptTokenCount"), entry.get("contextWindowSize"))
+            for part in tables(table(entry, "message").get("parts")):
+                if part.get("thought") is not True:
+                    found.replied(part.get("text"))
+                call = table(part, "functionCall")
+                found.edited(call.get("args"), at)
+                if call.get("name") == _TODO:
+                    todos = tables(table(call, "args").get("todos"))
+                    found.planned((todo.get("content"), todo.get("status")) for todo in todos)
+        case "tool_result":
+            pass  # it is of a known kind
+        case "system":
+            event = table(table(entry, "systemPayload"), "uiEvent")
+            code = values.integer(event.get("status_code"), 400, 499)
+            if event.get("event.name") == "qwen-code.api_error" and code is not None and code not in _RETRIED:
+                found.ended(Status.ERROR, at, event.get("error_message"), "the request failed")
+        case _:
+            return False
+    found.session = word(entry.get("sessionId")) or found.session
+    return True
+
+
+read = in_lines(_take, _WORDS)
+
+
+READER = Reader(locate, read)

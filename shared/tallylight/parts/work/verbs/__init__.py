@@ -1,1 +1,0 @@
-"""The verbs of the part `work`, one file each."""

@@ -1,0 +1,69 @@
+"""
+The fields of a pane in a snapshot that parts declare: read, written and put into words by their declarations.
+
+A value that is empty is not kept, and is written as its form has it. A fault of a part costs its field.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from tallylight.parts import Field, index
+from tallylight.snapshot.values import COUNT, FLAG, NUMBER, TEXTS, Form, Json, short
+from tallylight.wire.text import sanitise
+
+#: The forms that a declaration can name, but for `text`, which has a limit.
+FORMS = {"texts": TEXTS, "number": NUMBER, "count": COUNT, "truth": FLAG}
+#: Cells of the words of all parts behind the outcome of a turn.
+MAX_WORDS = 40
+
+_EMPTY: tuple[object, ...] = (None, "", 0, False, ())
+
+
+@functools.cache
+def form(field: Field) -> Form:
+    """Return how the values of *field* are read and written."""
+    if field.form == "text":
+        return short(field.limit)
+    found = FORMS.get(field.form) or index.load(field.form)
+    if not isinstance(found, Form):
+        raise TypeError(f"{field.form} is no form of a field")
+    return found
+
+
+def read(value: Json) -> dict[str, Any]:
+    """Return what *value*, a pane in JSON, has of the fields of parts."""
+    found = {}
+    for name, field in index.fields().items():
+        if name in value and (one := _safely(field, value[name])) not in _EMPTY:
+            found[name] = one
+    return found
+
+
+def write(more: Mapping[str, Any]) -> Json:
+    """Return *more*, the values of a pane by the names of their fields, for JSON: each field of a part is there."""
+    return {name: _safely(field, more.get(name), is_written=True) for name, field in index.fields().items()}
+
+
+def words(more: Mapping[str, Any]) -> str:
+    """Return what the parts say of their values: `+12 −3`; nothing for nothing."""
+    found = []
+    for name, field in index.fields().items():
+        if field.shown and name in more:
+            with contextlib.suppress(Exception):  # a part must not cost a surface
+                found.append(sanitise(index.load(field.shown)(more[name]), cells=MAX_WORDS))
+    return sanitise("  ".join(filter(None, found)), cells=MAX_WORDS)
+
+
+def _safely(field: Field, value: object, *, is_written: bool = False) -> Any:
+    """Return *value* as *field* reads it, or as it is written; None where its part cannot do that."""
+    try:
+        kind = form(field)
+        if not is_written or value is None:
+            value = kind.read(value)
+        return value if not is_written or value is None or kind.write is None else kind.write(value)
+    except Exception:  # a part must not cost a snapshot
+        return None

@@ -17,7 +17,7 @@ from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import NO_HOST, Found, Panes, labelled, read_panes
-from tallylight.snapshot.rows import repeated
+from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
 from tallylight.snapshot.writer import StaleError
@@ -124,8 +124,8 @@ def _print(
     """Write what of *shown* a person wants to see, and how long agents waited for them today."""
     output = Output.chosen(options.color)
     if not options.all:
-        left_out = repeated((found.host, found.pane) for found in panes.panes)
-        shown = [found for found in shown if found.is_lit and (found.host, found.pane.id) not in left_out]
+        kept = {found.address for found in listed(panes.panes)}
+        shown = [found for found in shown if found.address in kept]
     if shown:
         draw(output, shown, time.time(), besides)
     else:

@@ -14,7 +14,7 @@ from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.names import spellings
-from tallylight.snapshot.rows import Row, repeated
+from tallylight.snapshot.rows import Row, listed
 from tallylight.snapshot.rows import in_order as in_order
 from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
@@ -173,11 +173,8 @@ def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Fou
         return []
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
-    left_out = repeated((found.host, found.pane) for found in panes.panes)
     return [
         found
-        for found in labelled(panes.panes, labels.labels)
-        if found.is_lit
-        and (found.host, found.pane.id) not in left_out
-        and wanted.casefold() in map(str.casefold, (found.called, found.pane.project, found.pane.agent))
+        for found in listed(labelled(panes.panes, labels.labels))
+        if wanted.casefold() in map(str.casefold, (found.called, found.pane.project, found.pane.agent))
     ]

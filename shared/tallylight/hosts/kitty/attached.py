@@ -20,6 +20,7 @@ import attrs
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal, rule_of
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision, Reason
+from tallylight.model.jobs import raised
 from tallylight.model.report import Report, Source
 from tallylight.snapshot import requests, rows, writer
 from tallylight.snapshot.feed import Feed
@@ -85,7 +86,7 @@ class Attached:
             return
         for id_ in self._terminals.keys() - windows:
             del self._terminals[id_]
-        if self.worker.submit(JOB, lambda: self._read(now), self._was_read):
+        if self.worker.submit(JOB, lambda: self._read(now), self._was_read, raised):
             self._looked_at = now
 
     def decisions(self, window: Any) -> tuple[Decision, ...]:
@@ -122,9 +123,7 @@ class Attached:
                     panes[terminal] = (*panes.get(terminal, ()), (snapshot.name, pane))
         return _Found(decisions, panes)
 
-    def _was_read(self, found: object) -> None:
-        if not isinstance(found, _Found):
-            raise found if isinstance(found, Exception) else TypeError(found)
+    def _was_read(self, found: _Found) -> None:
         self._panes = found.panes
         if found.decisions != self._decisions:
             self._decisions = found.decisions

@@ -163,7 +163,7 @@ class Grades(Generic[Id]):
         """Have kept what waits, now and then."""
         if not self._waiting or now < self._due:
             return
-        if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting)), lambda _: None):
+        if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting))):
             self._waiting.clear()
             self._due = now + EVERY_S
 

@@ -63,6 +63,11 @@ class Panes:
         """What programs may do to the panes of *host*."""
         return self.levels.get(host, OWN)
 
+    @property
+    def why_none(self) -> str:
+        """Why there is nothing to list."""
+        return "no agent runs in any tab" if self.hosts or self.machines else NO_HOST
+
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
         """The panes that *hosts* show."""

@@ -343,7 +343,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         *known,
         pane.collisions,
         decision.since,
-        pane.tracker.revision,
+        pane.tracker.said.revision,
         pane.pace,
         pane.dialog,
         pane.pid,

@@ -20,7 +20,8 @@ from tallylight.model.jobs import Done, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import EAGER_LOOKS, Pane
+from tallylight.pane.known import EAGER_LOOKS
+from tallylight.pane.pane import Pane
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.notify import Notice, Notifier, Settings, View

@@ -70,7 +70,7 @@ class Screens:
         is_due = now >= polled.read_at
         if source_pane.read is None and source_pane.together is None:
             return
-        if now < polled.known_until and polled.pane.is_known:
+        if now < polled.known_until and polled.pane.looks.is_known:
             return
         if not is_due and not (polled in self._armed and self._has_look(polled, now)):
             return
@@ -122,7 +122,7 @@ class Screens:
         is_alone = polled.source_pane.together is None
         others = sum((other.source_pane.together is None) is is_alone for other in self._armed)
         least = others / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
-        every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1)
+        every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.looks.is_calm else 1)
         if is_alone or least <= every:
             return now + max(least, every)
         # What is read together is due together, too: what costs most is that a command is run at all.

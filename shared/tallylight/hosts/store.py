@@ -131,7 +131,7 @@ class Store:
         snapshot, as_of = self._opened.snapshot, time.time()
         snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
         self._saved_at, self.pending, before = now, as_of, self.pending
-        if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved):
+        if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved, self._was_saved):
             self.pending = before
             return False
         return True
@@ -142,7 +142,7 @@ class Store:
             return
         snapshot = self._opened.snapshot
         if (due := snapshot.due(now)) is not None and due <= now:
-            self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved)
+            self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved, self._was_saved)
         if snapshot.error and snapshot.error != self._error:
             self.told(f"snapshot: {snapshot.error}")
         self._error = snapshot.error

@@ -289,7 +289,7 @@ def test_the_rooms_are_those_of_the_list() -> None:
 
 
 def test_no_verb_uses_a_verb_for_scripts() -> None:
-    """What several of them do lies beside them, in `cli.reaching`, `cli.waiting` and `cli.opening`."""
+    """What several of them do lies beside them, in `cli.reaching` and `cli.waiting`."""
     verbs = {f"tallylight.cli.{verb}" for verb in ("wait", "read", "send", "start", "status", "interrupt", "jump")}
     assert [(name, one) for name, module in MODULES.items() for _, one in imports(module) if one in verbs] == []
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping
 
@@ -24,8 +25,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
-from tallylight.cli.opening import launch, open_pane, to_json
-from tallylight.cli.output import Output, clean, complain
+from tallylight.cli.output import JSON_VERSION, Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
@@ -34,6 +34,7 @@ from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
 #: Seconds for kitty to open the new pane.
+LAUNCH_S = 10.0
 _NOT_STARTED = (
     "nothing was started: this terminal is not in the kitty or tmux that has the pane; run the lines above, or use "
     "--here"
@@ -126,6 +127,28 @@ def _in_worktree(plan: Plan | Refusal) -> tuple[Plan | Refusal, Base | None]:
     return attrs.evolve(plan, cwd=made.cwd), made
 
 
+def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:
+    """The JSON object: what to run and where, or which rule forbids it."""
+    if isinstance(plan, Refusal):
+        return {"version": JSON_VERSION, "refused": plan.rule, "text": plan.text}
+    document: dict[str, object] = {
+        "version": JSON_VERSION,
+        "argv": list(plan.argv),
+        "cwd": plan.cwd,
+        "title": plan.title,
+        "agent": plan.agent,
+        "session": plan.session,
+        "method": plan.method.name.lower(),
+        "lost": list(plan.lost),
+        "notes": [*plan.notes, *(base.notes if base is not None else ())],
+        "env": plan.env,
+    }
+    if base is not None:
+        add = worktrees.command(base)
+        document["worktree"] = {"path": str(base.path), "branch": base.branch, "changed": base.changed, "argv": add}
+    return document
+
+
 def describe(output: Output, plan: Plan, base: Base | None) -> None:
     """Print what would run: a line that can be pasted into a shell, and where it belongs."""
     if plan.warning:
@@ -149,6 +172,32 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
     if kitten is None or not is_here or not environ.get("KITTY_LISTEN_ON"):
         return None
     return launch(kitten, found.pane.id, plan, place, f"--next-to=id:{found.pane.id}")
+
+
+def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: str = "") -> list[str]:
+    """What has kitty start *plan* in a new pane, with the surroundings of the program in *window*, in a tab *tab*."""
+    where = {
+        Place.TAB: ["--type=tab"],
+        Place.OS_WINDOW: ["--type=os-window"],
+        Place.VSPLIT: ["--type=window", "--location=vsplit"],
+        Place.HSPLIT: ["--type=window", "--location=hsplit"],
+    }[place]
+    # They come from the program in that pane, and so from no command line that others could read.
+    same = ["--copy-env", f"--source-window=id:{window}", *more]
+    names = [f"--tab-title={tab or plan.title}"] if place is Place.TAB else []
+    names += [f"--title={plan.title}", f"--cwd={plan.cwd}"]
+    if plan.pid is None:
+        # That program is the shell, whose start-up files have set what the agent had.
+        names += [f"--env={name}={value.replace('$', '$$')}" for name, value in plan.env.items()]
+    return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
+
+
+def open_pane(command: list[str], env: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """Run a `launch`; the id of kitty's new window, and why there is none."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False, env=env)
+    if done.returncode:
+        return "", clean(done.stderr or done.stdout or "it does not say why")
+    return done.stdout.strip(), ""
 
 
 def _agreed(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> Plan | None:

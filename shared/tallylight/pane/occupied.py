@@ -10,7 +10,6 @@ import attrs
 
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.progress import ProgressReader
-from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import TitleReader
 from tallylight.evidence.traffic import Sample
 from tallylight.evidence.unknown import Unknown

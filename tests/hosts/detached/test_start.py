@@ -18,7 +18,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.actions.say import Say
 from tallylight.actions.start import Start
-from tallylight.cli.opening import open_pane
+from tallylight.cli.fork import open_pane
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers

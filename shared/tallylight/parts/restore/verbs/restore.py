@@ -25,7 +25,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.opening import LAUNCH_S, launch, open_pane, to_json
+from tallylight.cli.fork import LAUNCH_S, launch, open_pane, to_json
 from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.evidence import process_table

@@ -109,8 +109,8 @@ with (folder / f"rollout-2026-11-22T08-56-08-{uuid.uuid4()}.jsonl").open("wb", b
 _READ = """
 from tallylight.pane.run import Run
 if not hasattr(Run, "asked_for"):
-    Run.asked_for = Run.record_request
-Run.record_request = Run.asked_for if {is_read} else lambda *_: None
+    Run.asked_for = Run.transcript_request
+Run.transcript_request = Run.asked_for if {is_read} else lambda *_: None
 """
 _TOLD = """
 from tallylight.hosts.kitty import watcher as k

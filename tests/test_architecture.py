@@ -293,6 +293,21 @@ def test_the_rooms_are_those_of_the_list() -> None:
     assert silent == []
 
 
+def test_no_verb_uses_a_verb_for_scripts() -> None:
+    """What several of them do lies beside them, in `cli.reaching` and `cli.waiting`."""
+    verbs = {f"tallylight.cli.{verb}" for verb in ("wait", "read", "send", "start", "status", "interrupt", "jump")}
+    assert [(name, one) for name, module in MODULES.items() for _, one in imports(module) if one in verbs] == []
+
+
+def test_no_class_has_more_than_thirty_methods() -> None:
+    """A larger one is several."""
+    classes = [node for module in MODULES.values() for node in ast.walk(tree(module)) if isinstance(node, ast.ClassDef)]
+    counts = {
+        one.name: sum(isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) for part in one.body) for one in classes
+    }
+    assert {name: count for name, count in counts.items() if count > 30} == {}
+
+
 #: A name of a module, or of what is in one, in a text: `wire.osc1338`, `tracker.foreground.Foreground`.
 _NAMED = re.compile(r"`([a-z_0-9]+(?:\.[A-Za-z_0-9]+)+)(?:\(\))?`")
 #: Files of others that look like one.

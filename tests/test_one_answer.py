@@ -20,7 +20,7 @@ from tallylight.actions.caller import PERSON, Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import id_of
-from tallylight.cli import send
+from tallylight.cli import reaching
 from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.parts.remote.messages import Ask, Reply, Whole, decode, encode
@@ -83,7 +83,7 @@ def by_script(desk: Desk, given: Answer) -> str:
     """`tally send --answer`."""
     publish(Path(os.environ["XDG_RUNTIME_DIR"]), [WAITING], host="sessions", allow="all")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as out:
-        patch.setattr(send, "client_of", lambda _: _client(desk, Who.SCRIPT))
+        patch.setattr(reaching, "client_of", lambda _: _client(desk, Who.SCRIPT))
         main(["send", "3", "--answer", str(given.number), "--to", id_of(given), "--json"])
     return str(json.loads(out.getvalue())["refused"] or "typed")
 

@@ -479,7 +479,7 @@ def said_by_all(
     caller: Caller, level: str, verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> set[str]:
     """What each surface says to *caller*."""
-    from tallylight.cli import send
+    from tallylight.cli import reaching
     from tallylight.ui.agent_list.actions import Direct
 
     screen, status = SCREENS[verb]
@@ -489,7 +489,7 @@ def said_by_all(
     reach = PaneClient(panes, lambda: caller, at(level))
     told = [reach.perform(found, given)]
     # The command.
-    send.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
+    reaching.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)

@@ -17,7 +17,7 @@ from tests.cli.panes import NOW
 @pytest.fixture(autouse=True)
 def by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands are run by a script in a pane, wherever the tests are run."""
-    for module in ("cli.send", "cli.attach", "parts.conversations.verbs.start"):
+    for module in ("cli.reaching", "cli.attach", "parts.conversations.verbs.start"):
         monkeypatch.setattr(f"tallylight.{module}.here", lambda *_: CALLERS[Who.SCRIPT])
 
 

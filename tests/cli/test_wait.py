@@ -9,9 +9,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.cli import wait
+from tallylight.cli import exit_codes, waiting
 from tallylight.cli.main import main
-from tallylight.cli.wait import GONE, GONE_S, Wait
+from tallylight.cli.waiting import GONE, GONE_S, Wait
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane, ReasonEntry
@@ -34,7 +34,7 @@ def waiting_for(
     return Wait(frozenset(states), is_all, since, tuple(f"{HOST}:{pane}" for pane in panes))
 
 
-def states(found: tuple[wait.End, ...]) -> list[str]:
+def states(found: tuple[waiting.End, ...]) -> list[str]:
     return [end.state for end in found]
 
 
@@ -105,7 +105,7 @@ class Turn:
     @classmethod
     def after(cls, pane: Pane) -> Turn:
         """The text goes to *pane*."""
-        turn = cls(Wait(wait.AT_REST, True, NOW, (f"{HOST}:{pane.id}",), is_turn=True))
+        turn = cls(Wait(waiting.AT_REST, True, NOW, (f"{HOST}:{pane.id}",), is_turn=True))
         turn.waited.clock = lambda: turn.now
         assert turn.at(NOW, pane) == []
         return turn
@@ -132,7 +132,7 @@ def test_the_turn_that_was_sent_is_waited_for(end: Pane) -> None:
 def test_a_turn_that_is_over_before_anybody_waits() -> None:
     """`send --json`, then `wait --since`: it is over at once, also if somebody has looked at its end already."""
     for end in (DONE, IDLE):
-        turn = Turn(Wait(wait.AT_REST, True, NOW, (f"{HOST}:1",), is_turn=True))
+        turn = Turn(Wait(waiting.AT_REST, True, NOW, (f"{HOST}:1",), is_turn=True))
         turn.waited.clock = lambda turn=turn: turn.now  # type: ignore[misc]
         assert turn.at(NOW + 60, attrs.evolve(end, since=NOW + 20)) == [end.status]
 
@@ -142,16 +142,16 @@ def test_a_turn_that_nobody_saw() -> None:
     turn = Turn.after(DONE)
     ended = attrs.evolve(IDLE, since=NOW + 1)
     assert turn.at(NOW + 2, ended) == []
-    assert turn.at(NOW + wait.STARTS_S, ended) == ["idle"]
+    assert turn.at(NOW + waiting.STARTS_S, ended) == ["idle"]
 
 
 def test_no_turn_follows() -> None:
     """A command of the agent's own begins none: that is said, and nobody waits for ever."""
     turn = Turn.after(DONE)
-    assert turn.at(NOW + wait.STARTS_S - 1, DONE) == []
-    assert turn.at(NOW + wait.STARTS_S, DONE) == [wait.NO_TURN]
+    assert turn.at(NOW + waiting.STARTS_S - 1, DONE) == []
+    assert turn.at(NOW + waiting.STARTS_S, DONE) == [waiting.NO_TURN]
     asked = attrs.evolve(WAITING, id="1")
-    assert Turn.after(asked).at(NOW + wait.STARTS_S, asked) == ["waiting"]
+    assert Turn.after(asked).at(NOW + waiting.STARTS_S, asked) == ["waiting"]
 
 
 def test_a_text_that_waits_has_its_turn_after_the_present_one() -> None:
@@ -162,7 +162,7 @@ def test_a_text_that_waits_has_its_turn_after_the_present_one() -> None:
     assert turn.at(NOW + 61, attrs.evolve(DONE, since=NOW + 60)) == []
     assert turn.at(NOW + 62, attrs.evolve(WORKING, id="1", since=NOW + 62)) == []
     assert turn.at(NOW + 63, attrs.evolve(DONE, since=NOW + 63)) == ["done"]
-    assert turn.at(NOW + 64, attrs.evolve(DONE, unsent="its agent has ended", queued="x")) == [wait.NO_TURN]
+    assert turn.at(NOW + 64, attrs.evolve(DONE, unsent="its agent has ended", queued="x")) == [waiting.NO_TURN]
 
 
 def test_the_reply_is_that_of_the_turn() -> None:
@@ -171,7 +171,7 @@ def test_the_reply_is_that_of_the_turn() -> None:
     end = attrs.evolve(DONE, reply="Before.", since=NOW + 5)
     assert turn.at(NOW + 5, end) == []
     assert turn.at(NOW + 6, attrs.evolve(end, reply="Now.")) == ["done"]
-    assert turn.at(NOW + 5 + wait.SETTLE_S, end) == ["done"]
+    assert turn.at(NOW + 5 + waiting.SETTLE_S, end) == ["done"]
 
 
 @pytest.mark.parametrize("is_json", [False, True])
@@ -179,7 +179,7 @@ def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, i
     """A line for each pane that was waited for: by default every agent that does not work."""
     publish(runtime, [WAITING, DONE, WORKING, SHELL])
 
-    assert main(["wait", *["--json"] * is_json]) == wait.WAITS
+    assert main(["wait", *["--json"] * is_json]) == exit_codes.WAITS
     lines = capsys.readouterr().out.splitlines()
     if is_json:
         told = [json.loads(line) for line in lines]
@@ -197,19 +197,19 @@ def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, i
     "panes, argv, code",
     [
         ([DONE], [], 0),
-        ([IDLE], ["--timeout", "0"], wait.TIMED_OUT),
+        ([IDLE], ["--timeout", "0"], exit_codes.TIMED_OUT),
         ([IDLE], ["--all"], 0),
         ([IDLE], ["1"], 0),
         ([IDLE, WORKING], ["--for", "idle"], 0),
-        ([DONE], ["1", "--since", str(NOW - 11)], wait.NOTHING),
+        ([DONE], ["1", "--since", str(NOW - 11)], exit_codes.NOTHING),
         ([DONE], ["1", "--since", "1"], 0),
         ([DONE], ["1", "--since", "1", "--new"], 2),
-        ([FAILED], [], wait.FAILED),
-        ([DOWN], [], wait.FAILED),
-        ([WAITING, FAILED], [], wait.WAITS),
+        ([FAILED], [], exit_codes.FAILED),
+        ([DOWN], [], exit_codes.FAILED),
+        ([WAITING, FAILED], [], exit_codes.WAITS),
         ([DONE, WORKING], ["2", "--for", "working"], 0),
         ([DONE, WORKING], ["1", "2", "--all", "--for", "working,done"], 0),
-        ([WORKING], ["--timeout", "0"], wait.TIMED_OUT),
+        ([WORKING], ["--timeout", "0"], exit_codes.TIMED_OUT),
         ([WORKING], ["7"], 1),
         ([SHELL], [], 1),
         ([DONE], ["--for", "sleeping"], 2),
@@ -229,7 +229,7 @@ def test_not_for_oneself(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("KITTY_WINDOW_ID", "1")
     publish(runtime, [DONE, WORKING])
 
-    assert main(["wait", "--timeout", "0"]) == wait.TIMED_OUT
+    assert main(["wait", "--timeout", "0"]) == exit_codes.TIMED_OUT
     assert main(["wait", "1"]) == 0
 
 
@@ -239,7 +239,7 @@ def test_it_waits_for_a_change(runtime: Path, monkeypatch: pytest.MonkeyPatch) -
     looks = threading.Semaphore(0)
     look = Wait.look
 
-    def counted(self: Wait, panes: list[Found], now: float) -> tuple[wait.End, ...]:
+    def counted(self: Wait, panes: list[Found], now: float) -> tuple[waiting.End, ...]:
         looks.release()
         return look(self, panes, now)
 
@@ -252,4 +252,4 @@ def test_it_waits_for_a_change(runtime: Path, monkeypatch: pytest.MonkeyPatch) -
     publish(runtime, [attrs.evolve(WORKING, status=Status.ERROR, since=NOW)])
     thread.join(30)
 
-    assert codes == [wait.FAILED]
+    assert codes == [exit_codes.FAILED]

@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,14 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.hosts.engine import A_CHECK, FEW, OFTEN, SELDOM, Engine
-from tallylight.hosts.store import Store, at_once
+from tallylight.hosts.jobs import at_once
+from tallylight.hosts.store import Store
+from tallylight.model.jobs import Done, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import EAGER_LOOKS, Pane
+from tallylight.pane.known import EAGER_LOOKS
+from tallylight.pane.pane import Pane
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
@@ -51,7 +55,7 @@ class HandEngine(Engine[int]):
         for id_ in range(panes):
             self._add(id_, self.now)
 
-    def _submit(self, _key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def _submit(self, _key: object, job: Callable[[], Any], done: Done[Any] = ignored, _failed: object = None) -> bool:
         """Have *job* done after this tick, as a worker would."""
         self.jobs.append((job, done))
         return True

@@ -19,7 +19,9 @@ import attrs
 import pytest
 
 from tallylight.evidence.process import Process
+from tallylight.hosts.jobs import call_of
 from tallylight.model.decision import Decision
+from tallylight.model.jobs import Done, Failed, ignored
 from tallylight.model.queued import Queued
 from tallylight.model.report import Source
 from tallylight.model.status import Status
@@ -60,8 +62,8 @@ class Late:
 
     def __init__(self, deliver: Callable[[Callable[[], None]], None], *_: object) -> None:
         self._deliver = deliver
-        self._waiting: dict[Hashable, tuple[Callable[[], object], Callable[[object], None]]] = {}
-        self._done: dict[Hashable, tuple[object, Callable[[object], None]]] = {}
+        self._waiting: dict[Hashable, Callable[[], Callable[[], object]]] = {}
+        self._done: dict[Hashable, Callable[[], object]] = {}
         self.made.append(self)
 
     @property
@@ -77,23 +79,23 @@ class Late:
     def replace_hung(self) -> None:
         """There is no thread."""
 
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(
+        self,
+        key: Hashable,
+        job: Callable[[], object],
+        done: Done[object] = ignored,
+        failed: Failed = ignored,
+    ) -> bool:
         if self.is_busy(key):
             return False
-        self._waiting[key] = job, done
+        self._waiting[key] = functools.partial(call_of, job, done, failed)
         return True
 
     def step(self) -> None:
         for key in [key for key in self._done if self.chance.random() < self.speed]:
-            result, done = self._done.pop(key)
-            self._deliver(functools.partial(done, result))
+            self._deliver(self._done.pop(key))
         for key in [key for key in self._waiting if self.chance.random() < self.speed]:
-            job, done = self._waiting.pop(key)
-            try:
-                result: object = job()
-            except Exception as error:
-                result = error
-            self._done[key] = result, done
+            self._done[key] = self._waiting.pop(key)()
 
 
 class Deed:

@@ -93,6 +93,20 @@ def test_a_pane_is_not_asked_while_its_files_are_read(desk: Desk, monkeypatch: p
     assert asked[0] > 1
 
 
+def test_a_fault_in_a_reading_costs_that_reading(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one is made, and is told."""
+
+    def broken(_: FileRequest) -> None:
+        raise ValueError("broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileRequest, "read", broken)
+        desk.until_read()
+    assert desk.pane.decision.status is not Status.WORKING
+    desk.until_read()
+    assert desk.pane.decision.status is Status.WORKING
+
+
 def test_what_is_not_new_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that says what it said is read, and nobody hears of it."""
     desk.until_read()

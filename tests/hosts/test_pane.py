@@ -532,12 +532,12 @@ def test_how_to_start_again_is_no_status(pane: Pane) -> None:
     """An argument list without a status changes no light and silences nobody, but is told to others at once."""
     pane.foreground(CLAUDE.pid, 0)
     pane.carrier("state=waiting;tool=claude", 1)
-    before, revision = pane.decision, pane.tracker.revision
+    before, revision = pane.decision, pane.tracker.said.revision
     pane.carrier("resume=claude%0A--continue", 2)
 
     assert pane.decision is before
     assert pane.conversation.resume == ("claude", "--continue")
-    assert pane.tracker.revision > revision
+    assert pane.tracker.said.revision > revision
 
 
 def test_a_deleted_variable_withdraws(pane: Pane) -> None:

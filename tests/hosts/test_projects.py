@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -54,10 +55,10 @@ def test_what_is_no_directory_has_no_name(cwd: str, name: str) -> None:
 class _Jobs:
     """Jobs that are done when a test says so."""
 
-    waiting: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.field(factory=list)
+    waiting: list[tuple[Callable[[], Any], Callable[[Any], object]]] = attrs.field(factory=list)
     names: list[str] = attrs.field(factory=list)
 
-    def submit(self, name: str, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(self, name: Any, job: Callable[[], Any], done: Callable[[Any], object], *_: object) -> bool:
         assert name.startswith("projects on /")
         self.names.append(name)
         self.waiting.append((job, done))
@@ -85,11 +86,11 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     projects.tell([pane])
     assert pane.project == "deep"
     jobs.run()
-    revision = pane.tracker.revision
+    revision = pane.tracker.said.revision
     projects.tell([pane])
-    assert (pane.project, pane.tracker.revision) == ("api", revision + 1)
+    assert (pane.project, pane.tracker.said.revision) == ("api", revision + 1)
     projects.tell([pane])
-    assert pane.tracker.revision == revision + 1 and not jobs.waiting
+    assert pane.tracker.said.revision == revision + 1 and not jobs.waiting
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
     assert entry.project == "api"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallylight.hosts.store import Store, at_once
+from tallylight.hosts.jobs import at_once
+from tallylight.hosts.store import Store
 
 
 def test_what_was_waited_is_added_once(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.procfs import ProcTable
 from tallylight.evidence.traffic import Connection, Sample
 from tallylight.hosts.processes import Processes
+from tallylight.model.jobs import raised
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
@@ -233,11 +234,11 @@ def test_where_there_is_no_proc(table: ProcTable | None, tmp_path: Path, desk: C
     """Nothing is asked of another kind of table; of this one one job reads all panes that are due."""
     jobs: list[Callable[[], object]] = []
 
-    def submit(_key: object, job: Callable[[], object], _done: Callable[[object], None]) -> bool:
+    def submit(_key: object, job: Callable[[], object], *_: object) -> bool:
         jobs.append(job)
         return True
 
-    reader: Processes[int] = Processes(submit, table or HandTable(str(tmp_path)), lambda _: None)
+    reader: Processes[int] = Processes(submit, table or HandTable(str(tmp_path)), lambda _: None, raised)
     panes = {number: desk(MYSTERY).pane for number in range(3)}
     reader.look(panes, 5.0)
     assert len(jobs) == (table is not None)

@@ -24,8 +24,10 @@ import pytest
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import worker
+from tallylight.hosts.jobs import call_of
 from tallylight.hosts.polling import host as polling_host
 from tallylight.hosts.polling.host import PollingHost, SourcePane
+from tallylight.model.jobs import Done, Failed, ignored
 from tallylight.model.queued import Queued
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request
@@ -84,18 +86,21 @@ class Inline:
     def replace_hung(self) -> None:
         """There is no thread."""
 
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(
+        self,
+        key: Hashable,
+        job: Callable[[], object],
+        done: Done[object] = ignored,
+        failed: Failed = ignored,
+    ) -> bool:
         if key in self._busy:
             return False
         self._busy.add(key)
-        try:
-            result: object = job()
-        except Exception as error:
-            result = error
+        call = call_of(job, done, failed)
 
         def deliver() -> None:
             self._busy.discard(key)
-            done(result)
+            call()
 
         self._deliver(deliver)
         return True

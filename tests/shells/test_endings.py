@@ -23,7 +23,8 @@ from tallylight import wire
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.process_table import ForegroundReader, table
 from tallylight.model.timing import Timing
-from tallylight.pane.pane import SPOKEN_S, Pane
+from tallylight.pane.occupied import SPOKEN_S
+from tallylight.pane.pane import Pane
 from tallylight.wire import envelope, osc133
 from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Osc

@@ -37,9 +37,9 @@ STEPS: dict[str, Callable[..., Step]] = {
     "starts": lambda: lambda tracker, now: tracker.command_start(now),
     "ends": lambda code="": lambda tracker, now: tracker.command_end(int(code) if code else None, now),
     "output": lambda: lambda tracker, now: tracker.output(now),
-    "stirs": lambda: lambda tracker, now: tracker.seen_active(now),
+    "stirs": lambda: lambda tracker, now: tracker.output(now, has_started=True),
     "look": lambda: lambda tracker, now: tracker.seen(now),
-    "unseen": lambda: lambda tracker, now: tracker.unseen(now),
+    "unseen": lambda: lambda tracker, now: tracker.seen(now, is_so=False),
     "tick": lambda: lambda tracker, now: tracker.tick(now),
     "deadline": lambda: lambda tracker, now: tracker.tick(tracker.deadline() or now),
     "pause": lambda seconds: lambda tracker, now: tracker.pause(float(seconds)),
@@ -985,7 +985,7 @@ def test_the_words_belong_to_the_question(line: str, subject: str) -> None:
 def test_revision() -> None:
     """What is newly said counts one, and what is said again nothing; a host may count what stands beside it."""
     tracker = Tracker()
-    seen = [tracker.revision]
+    seen = [tracker.said.revision]
     for event in (
         explicit("working"),
         explicit("working"),
@@ -998,7 +998,7 @@ def test_revision() -> None:
         lambda tracker, now: tracker.touch(),
     ):
         event(tracker, 1)
-        seen.append(tracker.revision)
+        seen.append(tracker.said.revision)
 
     assert seen == [0, 1, 1, 2, 3, 4, 4, 4, 4, 5]
 

@@ -7,7 +7,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import CODES, reached, tell
+from tallylight.cli.reaching import CODES, reached, tell
 from tallylight.snapshot.addresses import add_pane
 
 

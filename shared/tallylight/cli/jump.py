@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
-from tallylight.cli.status import nothing
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, Panes, own_place, read_panes
@@ -50,7 +49,7 @@ def main(argv: list[str]) -> int:
         if stops([found.pane for found in panes.panes if found.pane.attach], now, is_any=options.any):
             output.line("only agents in detached sessions need you; use `tally agents` to go there")
         else:
-            output.line("nothing needs you" if panes.hosts else nothing(panes))
+            output.line("nothing needs you" if panes.hosts else panes.why_none)
         return int(not panes.hosts)
     order = stops(_reached(panes, host), now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order

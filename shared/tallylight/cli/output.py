@@ -67,6 +67,10 @@ def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str
     return "\n".join(lines)
 
 
+#: Of the JSON of commands. A key that goes or changes its meaning makes it 2; a new key does not.
+JSON_VERSION = 1
+#: What is left of a name, in cells, where a line also has a message.
+LEAST_NAME = 8
 #: Cells of a line that goes into a pipe or a file.
 PIPED = 120
 #: From this width on a decision and its reason share a line.

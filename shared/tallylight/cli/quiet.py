@@ -15,8 +15,7 @@ import time
 
 from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.cli.parser import Parser, span
-from tallylight.cli.seen import ANY_MACHINE, ask
-from tallylight.cli.status import nothing
+from tallylight.cli.reaching import ANY_MACHINE, ask
 from tallylight.model.errors import TallyError
 from tallylight.model.status import NEEDS_PERSON
 from tallylight.pane.marks import MAX_MINUTES
@@ -108,7 +107,7 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
     if wanted is not None:
         return pick(panes, wanted, os.environ)
     if not panes.hosts:
-        raise TallyError(nothing(panes))
+        raise TallyError(panes.why_none)
     found = own(panes, os.environ)
     # A multiplexer keeps the variables of the window that it was started in, which may not be the one around it.
     if found is None or (not found.host.startswith("sessions-") and {"TMUX", "STY"} & os.environ.keys()):
@@ -144,7 +143,7 @@ def _mute(found: Found, seconds: float) -> int:
 def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
     """Ask every host; one that takes no requests is named, and costs itself."""
     if not panes.hosts:
-        raise TallyError(nothing(panes))
+        raise TallyError(panes.why_none)
     request = Request("mute", "", (*scope, f"{seconds:g}"))
     done = 0
     for host in panes.hosts:

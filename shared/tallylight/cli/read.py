@@ -15,10 +15,9 @@ from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import QUESTION, SCREEN, SILENT, Reply, Rows, id_of
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
-from tallylight.cli.output import Output, refused
+from tallylight.cli.output import JSON_VERSION, Output, refused
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import reached
-from tallylight.cli.status import JSON_VERSION
+from tallylight.cli.reaching import reached
 from tallylight.model.limits import MAX_CELLS
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane

@@ -9,34 +9,24 @@ nothing is typed that was not shown.
 from __future__ import annotations
 
 import argparse
-import functools
-import json
 import os
 import sys
 import time
 
 from tallylight.actions.answer import Answer, Done, Occupant
-from tallylight.actions.client import PaneClient, here
+from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import HOLDER, SILENT, DeferredText, Given, Reply, read_id
+from tallylight.actions.request import HOLDER, DeferredText, Given, Reply, read_id
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
-from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
-from tallylight.cli.output import clean, refused
+from tallylight.cli.exit_codes import NOTHING
+from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
-from tallylight.cli.status import JSON_VERSION
-from tallylight.cli.wait import AT_REST, Wait, add_timeout, follow, told
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.cli.reaching import CODES, reached, tell
+from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, told
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, NoPaneError, Panes, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Found, add_pane
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
-
-CODES: dict[int | str, str] = {
-    0: "it was typed",
-    1: "no such pane",
-    GONE: "the pane is gone",
-    REFUSED: "a rule refused it, and nothing was typed; the message names the rule",
-}
 
 
 def make_parser() -> Parser:
@@ -131,39 +121,3 @@ def _given(
     if options.queue:
         return DeferredText(found.pane.id, pid, start, text)
     return Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
-
-
-def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
-    """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
-    panes = read_panes(os.environ)
-    try:
-        return pick(panes, wanted, os.environ), client_of(panes)
-    except NoPaneError as error:
-        return Refusal("pane", str(error)), client_of(panes)
-
-
-def client_of(panes: Panes) -> PaneClient:
-    """What reaches *panes* for the program that runs this command."""
-    multiplexers = Multiplexers(os.environ)
-    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
-
-
-def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
-    """Print what was done, *at* then, or which rule refused it, and return the exit code."""
-    told = reply if isinstance(reply, Done | Refusal) else SILENT
-    if as_json:
-        document = {
-            "version": JSON_VERSION,
-            "address": found.address if found is not None else None,
-            "at": at if isinstance(told, Done) else None,
-            "done": clean(told.text) if isinstance(told, Done) else None,
-            "refused": told.rule if isinstance(told, Refusal) else None,
-            "text": clean(told.text),
-        }
-        sys.stdout.write(json.dumps(document) + "\n")
-    if isinstance(told, Done):
-        if not as_json:
-            sys.stdout.write(f"{clean(told.text)}\n")
-        return 0
-    code = refused(verb, told)
-    return {"pane": 1, "gone": GONE}.get(told.rule, code)

@@ -10,33 +10,28 @@ import time
 from collections.abc import Iterable, Mapping
 
 from tallylight.cli.exit_codes import WAITS
-from tallylight.cli.output import GAP, Output, age, clean, complain, fit, status_words
+from tallylight.cli.output import GAP, LEAST_NAME, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
 from tallylight.snapshot import fields, labels_file
-from tallylight.snapshot.addresses import NO_HOST, Found, Panes, labelled, read_panes
-from tallylight.snapshot.rows import repeated
+from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
+from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
 from tallylight.snapshot.writer import StaleError
 from tallylight.ui import beside, details
 from tallylight.ui.layout import duration
 
-#: Of the JSON of commands. A key that goes or changes its meaning makes it 2; a new key does not.
-JSON_VERSION = 1
 #: The version of this JSON, where `label` has no colour and no pin any more.
 VERSION = 2
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
-#: What is left of a name, in cells, where a line also has a message.
-LEAST_NAME = 8
 #: Cells that a reply gets at least, or it is left out.
 _LEAST = 16
 #: Seconds that `-o wide` has for the repositories of all panes.
 BESIDE_S = 3.0
-_NOTHING = "no agent runs in any tab"
 
 
 def make_parser() -> Parser:
@@ -124,19 +119,14 @@ def _print(
     """Write what of *shown* a person wants to see, and how long agents waited for them today."""
     output = Output.chosen(options.color)
     if not options.all:
-        left_out = repeated((found.host, found.pane) for found in panes.panes)
-        shown = [found for found in shown if found.is_lit and (found.host, found.pane.id) not in left_out]
+        kept = {found.address for found in listed(panes.panes)}
+        shown = [found for found in shown if found.address in kept]
     if shown:
         draw(output, shown, time.time(), besides)
     else:
-        output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
+        output.line("nothing waits for you" if options.waiting and panes.hosts else panes.why_none)
     if not options.waiting and waited_s >= 1:
         output.line(f"agents waited {duration(waited_s)} for you today")
-
-
-def nothing(panes: Panes) -> str:
-    """Word why there is nothing to list."""
-    return _NOTHING if panes.hosts or panes.machines else NO_HOST
 
 
 def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, Beside] | None = None) -> None:

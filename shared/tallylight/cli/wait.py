@@ -8,52 +8,19 @@ once, unless `--new` or `--since` is given. The exit code says what was found; d
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import os
-import sys
 import time
-from collections.abc import Callable, Iterable
-
-import attrs
 
 from tallylight.cli.exit_codes import FAILED, NOTHING, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
-from tallylight.cli.output import GAP, Output, clean, complain, complain_once, status_words
 from tallylight.cli.parser import Parser, within
-from tallylight.cli.status import JSON_VERSION
+from tallylight.cli.waiting import AT_REST, FINISHED, GONE, Wait, add_timeout, follow, told
 from tallylight.model.errors import TallyError
-from tallylight.model.status import NEEDS_PERSON, URGENCY, Status
-from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_place, pick
+from tallylight.model.status import URGENCY, Status
+from tallylight.snapshot.addresses import NAMED, Panes, add_pane, own_place, pick
 from tallylight.snapshot.feed import Feed
-from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.tracker import SEEN
 
-#: Seconds between two looks.
-POLL_S = 0.1
-#: Seconds that a pane must be missing before it counts as gone: a host may be writing its file again.
-GONE_S = 1.0
-#: The word for a pane that was closed, or has no agent any more.
-GONE = "gone"
-#: The word for a pane where no turn followed the text that was sent; and the seconds until one should begin.
-NO_TURN = "no-turn"
-STARTS_S = 10.0
-#: Seconds that the end of a turn is held back while the agent's record still has the reply of an earlier one.
-SETTLE_S = 2.0
-#: What needs a person, or has finished; an agent at its prompt has neither.
-FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
-AT_REST = FINISHED | {Status.QUIET.value, Status.IDLE.value}
-_CODES = {
-    Status.WAITING.value: WAITS,
-    Status.LIMITED.value: WAITS,
-    Status.ERROR.value: FAILED,
-    Status.DOWN.value: FAILED,
-    GONE: IS_GONE,
-    NO_TURN: NOTHING,
-}
-#: What decides the exit code, if several were waited for.
-_ORDER = tuple(_CODES)
 _WORDS = (*(status.value for status in URGENCY if status is not Status.ACTIVE), GONE)
 
 
@@ -104,14 +71,6 @@ def make_parser() -> Parser:
     return parser
 
 
-def add_timeout(parser: Parser) -> None:
-    """Let the person say how long to wait."""
-    seconds = within(0, 999_999_999, float)
-    parser.add_argument(
-        "--timeout", type=seconds, default=math.inf, metavar="SECONDS", help="stop waiting after so long"
-    )
-
-
 def main(argv: list[str]) -> int:
     """Wait, print a line for each pane that was waited for, and return the exit code of what was found."""
     options = make_parser().parse_args(argv)
@@ -136,152 +95,9 @@ def main(argv: list[str]) -> int:
     return told(follow("wait", wait, feed, options.timeout), as_json=options.json)
 
 
-def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ...]:
-    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, with a message."""
-    end, reported = time.monotonic() + timeout_s, set[str]()
-    panes = Panes.of(feed.snapshots, feed.problems)
-    while True:
-        now = time.monotonic()
-        complain_once(verb, panes.problems, reported)
-        ends = wait.look(panes.panes, now)
-        for found in ends:
-            if found.state == NO_TURN:
-                complain(verb, f"no turn followed in {found.address}")
-        if ends:
-            return ends
-        if now >= end:
-            complain(verb, f"still waiting after {timeout_s:g} s")
-            return ()
-        time.sleep(min(POLL_S, end - now))
-        if feed.poll(time.monotonic()):
-            panes = Panes.of(feed.snapshots, feed.problems)
-
-
 def _statuses(text: str) -> frozenset[str]:
     words = frozenset(text.split(","))
     unknown = sorted(words - set(_WORDS))
     if unknown:
         raise argparse.ArgumentTypeError(f"unknown status {unknown[0]!r}; known are {', '.join(_WORDS)}")
     return words
-
-
-@attrs.frozen
-class End:
-    """A pane that was waited for: its *state*, the word of a status or `GONE`, and what was last known of it."""
-
-    address: str
-    state: str
-    found: Found | None
-
-
-@attrs.define
-class Wait:
-    """
-    What is waited for, and what was seen so far.
-
-    *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
-    the epoch, by *clock*; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
-    for, which should begin within *starts_s*. Times given to `look` are monotonic.
-    """
-
-    wanted: frozenset[str]
-    is_all: bool
-    since: float | None
-    chosen: tuple[str, ...]
-    is_turn: bool = False
-    starts_s: float = STARTS_S
-    clock: Callable[[], float] = attrs.Factory(lambda: time.time)
-    _last: dict[str, Found] = attrs.Factory(dict)
-    #: What each pane shows, and since when; `done` also once somebody has looked at it, which makes it `idle`.
-    _shown: dict[str, tuple[Status, float]] = attrs.Factory(dict)
-    _missing_since: dict[str, float] = attrs.Factory(dict)
-    _had_agent: set[str] = attrs.Factory(set)
-    #: Since when a text that was queued does not wait any more; and the panes with a turn that was seen.
-    _typed: dict[str, float] = attrs.Factory(dict)
-    _begun: set[str] = attrs.Factory(set)
-    #: What each agent had said at the first look.
-    _reply: dict[str, str] = attrs.Factory(dict)
-
-    def look(self, panes: Iterable[Found], now: float) -> tuple[End, ...]:
-        """What was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
-        present = {found.address: found for found in panes if found.address in self.chosen}
-        ends = []
-        for address in self.chosen:
-            state = self._state(address, present.get(address), now)
-            if state in self.wanted or state == NO_TURN:
-                ends.append(End(address, state, self._last.get(address)))
-        is_there = len(ends) == len(self.chosen) if self.is_all else bool(ends)
-        return tuple(ends) if is_there else ()
-
-    def _state(self, address: str, found: Found | None, now: float) -> str:
-        """The state of one pane; empty while it does not count."""
-        if found is None:
-            return GONE if now - self._missing_since.setdefault(address, now) >= GONE_S else ""
-        self._missing_since.pop(address, None)
-        pane = found.pane
-        if pane.agent:
-            self._had_agent.add(address)
-        elif address in self._had_agent and pane.status in (Status.IDLE, Status.ACTIVE):
-            return GONE
-        self._last[address] = found
-        before = self._shown.get(address, (pane.status, pane.since))
-        is_looked_at = before[0] is Status.DONE and pane.status is Status.IDLE and pane.reason.rule.endswith(SEEN)
-        self._shown[address] = before if is_looked_at else (pane.status, pane.since)
-        if self.is_turn:
-            return self._of_turn(address, pane)
-        status, since = self._shown[address]
-        return status.value if self.since is None or since > self.since else ""
-
-    def _of_turn(self, address: str, pane: Pane) -> str:
-        """The state of the turn that follows the text; empty while it has yet to begin."""
-        (status, since), now = self._shown[address], self.clock()
-        self._reply.setdefault(address, pane.reply)
-        if pane.queued and not pane.unsent:
-            self._typed[address] = now
-            return ""
-        sent = self._typed.get(address, self.since or 0.0)
-        # One that is idle again without having worked was looked at between the text and its turn.
-        if since > sent and (status is not Status.IDLE or address in self._begun):
-            self._begun.add(address)
-            return status.value if now - since >= self._settles(address, pane) else ""
-        if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
-            return ""
-        return status.value if since > sent or status in (Status.WAITING, Status.LIMITED) else NO_TURN
-
-    def _settles(self, address: str, pane: Pane) -> float:
-        """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
-        is_late = pane.status is Status.DONE and pane.reply and pane.reply == self._reply[address]
-        return SETTLE_S if is_late else -math.inf
-
-
-def exit_code(ends: tuple[End, ...]) -> int:
-    """The exit code for *ends*: of the most urgent one; where there is none the time was over."""
-    states = {end.state for end in ends}
-    return next((_CODES[state] for state in _ORDER if state in states), 0 if ends else TIMED_OUT)
-
-
-def told(ends: tuple[End, ...], *, as_json: bool) -> int:
-    """
-    Write of each pane what it is called, its state, its agent, its name and what it asks, or all that is known; and
-    return the exit code.
-    """
-    output = Output.to(sys.stdout, os.environ)
-    for end in ends:
-        pane = end.found.pane if end.found is not None else None
-        if as_json:
-            document = {
-                "version": JSON_VERSION,
-                "address": end.address,
-                "state": end.state,
-                "pane": pane.to_json() if pane is not None else None,
-            }
-            output.line(json.dumps(document))
-        elif end.found is None or pane is None:
-            output.line(f"{end.address}{GAP}{end.state}")
-        else:
-            is_there = end.state == pane.status
-            words = status_words(pane.status, pane.kind) if is_there else end.state
-            asks = pane.question or pane.message if is_there else ""
-            cells = end.found.name, words, clean(pane.agent, 20), clean(pane.project or pane.title), clean(asks)
-            output.line(GAP.join(filter(None, cells)))
-    return exit_code(ends)

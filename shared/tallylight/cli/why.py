@@ -9,16 +9,15 @@ import time
 from collections.abc import Sequence
 
 from tallylight.agents.agent import Agents
-from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, complain, fit, status_words
+from tallylight.cli.output import GAP, JSON_VERSION, UNBOUNDED, Output, age, ago, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
-from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.report import current
 from tallylight.model.status import Status
-from tallylight.pane.pane import MULTIPLEXERS
+from tallylight.pane.known import MULTIPLEXERS
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, status_of
 from tallylight.ui import details
@@ -50,7 +49,7 @@ def main(argv: list[str]) -> int:
     complain("why", *panes.problems)
     output = Output.chosen(options.color)
     if not panes.panes and options.pane is None:
-        output.line(nothing(panes))
+        output.line(panes.why_none)
         return 1
     found = pick(panes, options.pane, os.environ)
     if options.json:

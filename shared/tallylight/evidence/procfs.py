@@ -64,8 +64,8 @@ def parse_stat(data: bytes) -> Stat | None:
     return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start, threads)
 
 
-class ProcTable:
-    """The table under *root*, normally `/proc`."""
+class ProcFiles:
+    """The files of one process each under *root*, normally `/proc`."""
 
     def __init__(self, root: str = "/proc") -> None:
         self._root = root
@@ -148,39 +148,6 @@ class ProcTable:
         """The inodes of the sockets that a process has open."""
         return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
 
-    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
-        """The inodes of the other ends of Unix *sockets*, inodes too."""
-        return sock_diag.peers(sockets)
-
-    def far_ends(self, pid: int) -> frozenset[str]:
-        """The inodes of the other ends of the Unix sockets of *pid*."""
-        sockets = self.sockets(pid)
-        return frozenset(self.peers(sockets)) if sockets else frozenset()
-
-    def server(self, ends: frozenset[str]) -> int:
-        """
-        The process that has one of *ends* of sockets, and draws one terminal; 0 if there is none.
-
-        It is what a client such as dtach's shows, of which it is no child. Of several terminals nobody knows which one
-        a client shows, if any: kitty has clients, too. Looks at all processes.
-        """
-        drawn: dict[int, set[int]] = {}
-        for pid, stat in self.stats() if ends else ():
-            if stat.session == pid and stat.tty_nr:
-                drawn.setdefault(stat.ppid, set()).add(stat.tty_nr & 0xFF | stat.tty_nr >> 12 & ~0xFF)
-        return next(
-            (
-                pid
-                for pid, numbers in drawn.items()
-                if len(numbers) == 1 and not ends.isdisjoint(self.sockets(pid)) and numbers == self.masters(pid)
-            ),
-            0,
-        )
-
-    def at_work_in(self, cwd: str) -> tuple[int, ...]:
-        """The processes with the working directory *cwd*, as far as that may be known."""
-        return tuple(pid for pid in self.pids() if self.link(pid, "cwd") == cwd)
-
     def words(self, pid: int) -> str:
         """Its executable and its arguments, to look for a name in: two thirds less than `get` costs."""
         argv = self.read(pid, "cmdline").strip(b"\0") or self.read(pid, "comm", 4096)
@@ -220,31 +187,6 @@ class ProcTable:
         files = self._device(pid, 0), self._device(pid, 1)
         return found is not None and _is_shown(found, *files, self.terminal(leader))
 
-    def shown(self, leader: Process) -> tuple[tuple[Process, ...], int]:
-        """The processes of which `is_shown` is true behind *leader*, nearest first, and how many were looked at."""
-        first = self.stat(leader.pid)
-        terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
-        queue = deque(self.children(leader.pid))
-        if first is not None and first.session != leader.pid:
-            # The rest of the pipeline that it leads has the same parent.
-            beside = (pid for pid in self.children(leader.ppid)[:MAX_DESCENDANTS] if pid != leader.pid)
-            queue.extend(pid for pid in beside if self._group(pid) == leader.pgrp)
-        while queue and len(seen) <= MAX_DESCENDANTS:
-            pid = queue.popleft()
-            seen.add(pid)
-            # One that was given no terminal or pipe to read has none to hand on either.
-            given = self._device(pid, 0)
-            stat = self.stat(pid) if given not in (0, _NULL) else None
-            if stat is not None:
-                queue.extend(child for child in self.children(pid, stat.threads) if child not in seen)
-                if _is_shown(stat, given, self._device(pid, 1), terminal):
-                    found.append(self._process(pid, stat))
-        return tuple(found), len(seen) - 1
-
-    def _group(self, pid: int) -> int:
-        stat = self.stat(pid)
-        return stat.pgrp if stat is not None else 0
-
     def _device(self, pid: int, number: int) -> int | None:
         """The device that is the file *number* of *pid*, 0 for none; None if that may not be known."""
         try:
@@ -273,6 +215,68 @@ class ProcTable:
                 return file.read(128).rpartition(b" ")[2]
         except OSError:
             return b""
+
+
+class ProcTable(ProcFiles):
+    """The table under *root*: the processes there are, and what they are to each other."""
+
+    def peers(self, sockets: Iterable[str]) -> Iterator[str]:
+        """The inodes of the other ends of Unix *sockets*, inodes too."""
+        return sock_diag.peers(sockets)
+
+    def far_ends(self, pid: int) -> frozenset[str]:
+        """The inodes of the other ends of the Unix sockets of *pid*."""
+        sockets = self.sockets(pid)
+        return frozenset(self.peers(sockets)) if sockets else frozenset()
+
+    def server(self, ends: frozenset[str]) -> int:
+        """
+        The process that has one of *ends* of sockets, and draws one terminal; 0 if there is none.
+
+        It is what a client such as dtach's shows, of which it is no child. Of several terminals nobody knows which one
+        a client shows, if any: kitty has clients, too. Looks at all processes.
+        """
+        drawn: dict[int, set[int]] = {}
+        for pid, stat in self.stats() if ends else ():
+            if stat.session == pid and stat.tty_nr:
+                drawn.setdefault(stat.ppid, set()).add(stat.tty_nr & 0xFF | stat.tty_nr >> 12 & ~0xFF)
+        return next(
+            (
+                pid
+                for pid, numbers in drawn.items()
+                if len(numbers) == 1 and not ends.isdisjoint(self.sockets(pid)) and numbers == self.masters(pid)
+            ),
+            0,
+        )
+
+    def at_work_in(self, cwd: str) -> tuple[int, ...]:
+        """The processes with the working directory *cwd*, as far as that may be known."""
+        return tuple(pid for pid in self.pids() if self.link(pid, "cwd") == cwd)
+
+    def shown(self, leader: Process) -> tuple[tuple[Process, ...], int]:
+        """The processes of which `is_shown` is true behind *leader*, nearest first, and how many were looked at."""
+        first = self.stat(leader.pid)
+        terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
+        queue = deque(self.children(leader.pid))
+        if first is not None and first.session != leader.pid:
+            # The rest of the pipeline that it leads has the same parent.
+            beside = (pid for pid in self.children(leader.ppid)[:MAX_DESCENDANTS] if pid != leader.pid)
+            queue.extend(pid for pid in beside if self._group(pid) == leader.pgrp)
+        while queue and len(seen) <= MAX_DESCENDANTS:
+            pid = queue.popleft()
+            seen.add(pid)
+            # One that was given no terminal or pipe to read has none to hand on either.
+            given = self._device(pid, 0)
+            stat = self.stat(pid) if given not in (0, _NULL) else None
+            if stat is not None:
+                queue.extend(child for child in self.children(pid, stat.threads) if child not in seen)
+                if _is_shown(stat, given, self._device(pid, 1), terminal):
+                    found.append(self._process(pid, stat))
+        return tuple(found), len(seen) - 1
+
+    def _group(self, pid: int) -> int:
+        stat = self.stat(pid)
+        return stat.pgrp if stat is not None else 0
 
     def descendants(self, pid: int) -> tuple[Process, ...]:
         parents: dict[int, list[int]] | None = None

@@ -51,13 +51,15 @@ class ByDirectory(Generic[Value]):
                 unknown.setdefault(self.mounts.of(Path(directory)), []).append(directory)
         for mount, wanted in unknown.items():
             if mount not in self._asked and len(self._asked) < MAX_ASKED:
-                job = functools.partial(self.read, wanted)
-                if self.submit(f"{self.name} on {mount}", job, functools.partial(self._were_read, mount)):
+                job, done = functools.partial(self.read, wanted), functools.partial(self._were_read, mount)
+                if self.submit(f"{self.name} on {mount}", job, done, functools.partial(self._failed, mount)):
                     self._asked.add(mount)
 
-    def _were_read(self, mount: str, result: object) -> None:
+    def _failed(self, mount: str, _error: object) -> None:
         self._asked.discard(mount)
-        if isinstance(result, dict):
-            self._known |= result
+
+    def _were_read(self, mount: str, found: Mapping[str, Value]) -> None:
+        self._asked.discard(mount)
+        self._known |= found
         while len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)

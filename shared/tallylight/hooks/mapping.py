@@ -27,8 +27,6 @@ SESSION = 257
 MODE = 64
 MAX_ID = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
-#: What a tool is to do, in the order of the search.
-_INPUTS = ("command", "cmd", "file_path", "path", "absolute_path", "url", "query", "pattern", "description", "prompt")
 
 
 def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> dict[str, str] | None:
@@ -146,13 +144,9 @@ def _tool(name: Any, given: Any) -> str:
     if isinstance(given, str):
         what = given if not given.startswith(("{", "[")) else ""
     elif isinstance(given, dict):
-        for key in _INPUTS:
-            value = given.get(key)
-            if isinstance(value, list):
-                value = " ".join(part for part in value if isinstance(part, str))
-            if isinstance(value, str) and value.strip():
-                what = value
-                break
+        from tallylight.model.tool_call import target
+
+        what = target(given)
     what = _line(what, MESSAGE - len(tool) - 2)
     return f"{tool}: {what}" if what else tool
 

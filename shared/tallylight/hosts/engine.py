@@ -20,6 +20,7 @@ import attrs
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.evidence.traffic import Sample
 from tallylight.hosts.beside import Beside
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.part import Context, HostParts, made
@@ -27,7 +28,7 @@ from tallylight.hosts.processes import Processes
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.store import Store
 from tallylight.model.decision import Decision
-from tallylight.model.jobs import Submit
+from tallylight.model.jobs import Submit, ignored, raised
 from tallylight.pane.file_request import Request
 from tallylight.pane.former import Former
 from tallylight.pane.pane import Pane
@@ -111,7 +112,9 @@ class Engine(ABC, Generic[Id]):
             touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
         self.parts = HostParts(made(context), told)
-        self._processes: Processes[Id] = Processes(submit, table, self.guarded("processes", self._were_sampled))
+        self._processes: Processes[Id] = Processes(
+            submit, table, self.guarded("processes", self._were_sampled), self.guarded("processes", raised)
+        )
         self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
@@ -205,7 +208,7 @@ class Engine(ABC, Generic[Id]):
             agents = tuple(agent for agent in self.reader.agents if agent.registry) if is_due else ()
             if is_shown or agents:
                 job = functools.partial(self.beside.keep, now, agents=agents)
-                self._submit("sessions", job, self.guarded("sessions", _raised))
+                self._submit("sessions", job, self.guarded("sessions", ignored), self.guarded("sessions", raised))
 
     def _take_turns(self, now: float) -> list[Id]:
         """Look at the panes that are due, as far as there is time; return them."""
@@ -234,10 +237,9 @@ class Engine(ABC, Generic[Id]):
                 pane.answered(request, what, now)
                 self._touched.add(id_)
 
-    def _were_sampled(self, found: object) -> None:
-        _raised(found)
+    def _were_sampled(self, found: Mapping[Id, tuple[tuple[int, int], Sample]]) -> None:
         now = self._clock()
-        for id_, (run, sample) in found.items() if isinstance(found, dict) else ():
+        for id_, (run, sample) in found.items():
             if (pane := self._panes.get(id_)) is not None:
                 pane.sampled(run, sample, now)
                 self._touched.add(id_)
@@ -326,12 +328,6 @@ class Engine(ABC, Generic[Id]):
         return min(dues, default=float("inf"))
 
 
-def _raised(result: object) -> None:
-    """A job has ended; what it raised is raised here."""
-    if isinstance(result, Exception):
-        raise result
-
-
 def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """
     What of a pane is drawn, and what else its entry is made of, with what else is *known* of it.
@@ -347,7 +343,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         pane.collisions,
         dict(pane.more),
         decision.since,
-        pane.tracker.revision,
+        pane.tracker.said.revision,
         pane.pace,
         pane.dialog,
         pane.pid,

@@ -7,10 +7,13 @@ that one, so that the others go on. `files.program.run` is the only way to anoth
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 import time
 from collections.abc import Callable, Hashable
+
+from tallylight.model.jobs import Done, Failed, Result, ignored
 
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one. Of the first, eight may read agents'
 #: files that hang, before anybody knows that they do.
@@ -39,9 +42,8 @@ class Jobs:
         self._deliver = deliver
         self._clock = clock
         self._patience = patience
-        self._queue: queue.Queue[tuple[Hashable, Callable[[], object], Callable[[object], None]]] = queue.Queue(
-            MAX_WAITING
-        )
+        #: Each job returns what is to be done on the loop.
+        self._queue: queue.Queue[tuple[Hashable, Callable[[], Callable[[], object]]]] = queue.Queue(MAX_WAITING)
         self._busy: set[Hashable] = set()
         #: When each job began that is being done. Written by the threads.
         self._began: dict[Hashable, float] = {}
@@ -62,16 +64,18 @@ class Jobs:
         hung = len(self.hung())
         return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 
-    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None] = lambda _: None) -> bool:
+    def submit(
+        self, key: Hashable, job: Callable[[], Result], done: Done[Result] = ignored, failed: Failed = ignored
+    ) -> bool:
         """
-        Do *job* on a thread; *done* gets its result, or the exception it raised, on the loop.
+        Do *job* on a thread; *done* gets its result, or *failed* the exception it raised, on the loop.
 
         False, and nothing is done, while a job of the same *key* is not delivered, or too many wait.
         """
         is_taken = key not in self._busy
         if is_taken:
             try:
-                self._queue.put_nowait((key, job, done))
+                self._queue.put_nowait((key, functools.partial(call_of, job, done, failed)))
             except queue.Full:
                 is_taken = False
             else:
@@ -88,18 +92,34 @@ class Jobs:
 
     def _work(self) -> None:
         while True:
-            key, job, done = self._queue.get()
+            key, job = self._queue.get()
             self._began[key] = self._clock()
-            try:
-                result: object = job()
-            except Exception as error:  # whatever it is, it is the caller's to judge
-                result = error
+            call = job()
             del self._began[key]
-            self._deliver(lambda key=key, done=done, result=result: self._delivered(key, done, result))  # type: ignore[misc]
+            self._deliver(functools.partial(self._delivered, key, call))
 
-    def _delivered(self, key: Hashable, done: Callable[[object], None], result: object) -> None:
+    def _delivered(self, key: Hashable, call: Callable[[], object]) -> None:
         self._busy.discard(key)
-        done(result)
+        call()
+
+
+def call_of(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
+    """Do *job*; the call that says how it ended."""
+    try:
+        return functools.partial(done, job())
+    except Exception as error:  # whatever it is, it is the caller's to judge
+        return functools.partial(failed, error)
+
+
+def at_once(
+    key: Hashable,  # noqa: ARG001
+    job: Callable[[], Result],
+    done: Done[Result] = ignored,
+    failed: Failed = ignored,
+) -> bool:
+    """As `Submit`, for a loop that may wait for a disk."""
+    call_of(job, done, failed)()
+    return True
 
 
 def backoff(failures: int) -> float:

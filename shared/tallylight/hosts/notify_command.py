@@ -70,7 +70,9 @@ class Command:
             return False
         environ = {**self.environ, **data(notice, self.host)}
         key = JOB, next(self._count)
-        if self.worker.submit(key, lambda: self._start(environ), lambda result: self._started(result, now)):
+        if self.worker.submit(
+            key, lambda: self._start(environ), lambda process: self._started(process, now), self._failed
+        ):
             self._starting += 1
         self.worker.lend()
         return True
@@ -99,9 +101,10 @@ class Command:
             start_new_session=True,
         )
 
-    def _started(self, result: object, now: float) -> None:
+    def _started(self, process: subprocess.Popen[bytes], now: float) -> None:
         self._starting -= 1
-        if isinstance(result, subprocess.Popen):
-            self._running.append((result, now))
-        elif isinstance(result, Exception):
-            self.failed(result)
+        self._running.append((process, now))
+
+    def _failed(self, error: Exception) -> None:
+        self._starting -= 1
+        self.failed(error)

@@ -8,6 +8,7 @@ else is read as before.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -171,8 +172,8 @@ class FileReader(Generic[Id]):
         if going_on < (MAX_READINGS if group.is_well else MAX_READINGS - 1):
             reading = group.reading = _Reading(key, group.waiting)
             group.waiting = []
-            job = (JOB, id(reading)), lambda: reading.run(self.clock, self.mounts), lambda _: self._were_read(reading)
-            if not self.submit(*job):
+            done = functools.partial(self._were_read, reading)
+            if not self.submit((JOB, id(reading)), lambda: reading.run(self.clock, self.mounts), done, done):
                 group.reading = None
 
     def _give_up(self, key: Key, group: _Group[Id], reading: _Reading[Id], now: float) -> None:
@@ -189,7 +190,7 @@ class FileReader(Generic[Id]):
             self.told(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)
 
-    def _were_read(self, reading: _Reading[Id]) -> None:
+    def _were_read(self, reading: _Reading[Id], _: object) -> None:
         group = self._groups[reading.key]
         group.failures, group.until = 0, 0.0
         if reading is not group.reading:

@@ -27,8 +27,9 @@ class Processes(Generic[Id]):
 
     submit: Submit
     table: Table
-    #: Is given the samples of panes by their ids, each with the run that it is of; or what was raised.
-    sampled: Callable[[object], None]
+    #: Is given the samples of panes by their ids, each with the run that it is of; and *failed* what was raised.
+    sampled: Callable[[Mapping[Id, tuple[tuple[int, int], Sample]]], None]
+    failed: Callable[[Exception], None]
     #: The tree of each pane, with the run of its first process.
     _trees: dict[Id, tuple[tuple[int, int], Tree]] = attrs.field(factory=dict)
 
@@ -46,7 +47,7 @@ class Processes(Generic[Id]):
                     self._trees[id_] = process.run, Tree(self.table, process.pid)
                 due[id_] = self._trees[id_]
         if due:
-            self.submit("processes", functools.partial(_read, due), self.sampled)
+            self.submit("processes", functools.partial(_read, due), self.sampled, self.failed)
 
     def forget(self, id_: Id) -> None:
         """The pane is gone."""

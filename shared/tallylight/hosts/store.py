@@ -7,6 +7,7 @@ that does not answer costs this and no light.
 
 from __future__ import annotations
 
+import functools
 import select
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,16 +57,6 @@ def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
     return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day), former)
 
 
-def at_once(_key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
-    """As `Submit`, for a host with a loop that may wait for the runtime directory."""
-    try:
-        result = job()
-    except Exception as error:  # whatever it is, it is the caller's to judge
-        result = error
-    done(result)
-    return True
-
-
 @attrs.define
 class Store:
     """
@@ -101,12 +92,12 @@ class Store:
     def open(self) -> None:
         """Begin to open it."""
         day = waiting_time_file.today(time.time())
-        self.submit("runtime directory", lambda: _open(self.host, self.environ, day), self._was_opened)
+        self.submit("runtime directory", lambda: _open(self.host, self.environ, day), self._was_opened, self._failed)
 
-    def _was_opened(self, result: object) -> None:
-        if not isinstance(result, _Opened):
-            self.told(f"runtime directory: {result}; no snapshot is written, and no request is taken")
-            return
+    def _failed(self, error: Exception) -> None:
+        self.told(f"runtime directory: {error}; no snapshot is written, and no request is taken")
+
+    def _was_opened(self, result: _Opened) -> None:
         if result.spool.error and not result.snapshot.error:
             self.told(f"requests: {result.spool.error}")
         if not self._is_added and self.ledger.day in ("", result.ledger.day):
@@ -123,7 +114,7 @@ class Store:
 
     def leave(self) -> None:
         """The same in a job, once no snapshot is being written; to be called again and again, until `open` is."""
-        if self._opened is not None and self.submit("snapshot", self._opened.close, lambda _: None):
+        if self._opened is not None and self.submit("snapshot", self._opened.close):
             self._opened = None
 
     # The snapshot --------------------------------------------------------------------------------------------
@@ -140,7 +131,7 @@ class Store:
         snapshot, as_of = self._opened.snapshot, time.time()
         snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
         self._saved_at, self.pending, before = now, as_of, self.pending
-        if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved):
+        if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved, self._was_saved):
             self.pending = before
             return False
         return True
@@ -151,7 +142,7 @@ class Store:
             return
         snapshot = self._opened.snapshot
         if (due := snapshot.due(now)) is not None and due <= now:
-            self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved)
+            self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved, self._was_saved)
         if snapshot.error and snapshot.error != self._error:
             self.told(f"snapshot: {snapshot.error}")
         self._error = snapshot.error
@@ -171,15 +162,16 @@ class Store:
             door = select.poll()
             door.register(self._door, select.POLLIN)
             is_due = bool(door.poll(0))
-        if is_due and self.submit("requests", self._opened.take, lambda result: self._taken(result, taken)):
+        if is_due and self.submit("requests", self._opened.take, functools.partial(self._taken, taken)):
             self._looked_at = now
 
-    def _taken(self, result: object, taken: Callable[[Sequence[Request]], None]) -> None:
-        if isinstance(result, tuple):
-            found, descriptors = result
-            self._door = descriptors[0] if descriptors else None
-            if found:
-                taken(found)
+    def _taken(
+        self, taken: Callable[[Sequence[Request]], None], result: tuple[list[Request], list[int] | None]
+    ) -> None:
+        found, descriptors = result
+        self._door = descriptors[0] if descriptors else None
+        if found:
+            taken(found)
 
     # The ledger ----------------------------------------------------------------------------------------------
 
@@ -189,4 +181,4 @@ class Store:
         found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):
             waited_file = self._opened.waited_file
-            self.submit("ledger", lambda: waited_file.save(found), lambda _: None)
+            self.submit("ledger", lambda: waited_file.save(found))

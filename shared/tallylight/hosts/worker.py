@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.model.bucket import Bucket
 
 #: How long, in seconds, the main thread may be kept in one go: an eighth of a frame at 60 Hz; and in how long a time it
 #: is kept no longer than that.
@@ -53,9 +54,8 @@ class Worker:
         self.submit = self._jobs.submit
         self._reported: set[str] = set()
         self._is_lending = False
-        #: What is left of the time that may be lent, and as of when.
-        self._left = LEND_S
-        self._left_at = clock()
+        #: What is left of the time that may be lent.
+        self._left = Bucket(LEND_S / LEND_EVERY_S, LEND_S)
 
     @property
     def is_waiting(self) -> bool:
@@ -77,8 +77,7 @@ class Worker:
         try:
             self._jobs.replace_hung()
             start = self._clock()
-            self._left = min(LEND_S, self._left + (start - self._left_at) * LEND_S / LEND_EVERY_S)
-            end = start + max(self._left, seconds)
+            end = start + max(self._left.fill(start), seconds)
             now = start
             while self._jobs.is_waiting and now < end:
                 try:
@@ -89,9 +88,9 @@ class Worker:
                 now = self._clock()
             if not self._jobs.is_waiting and self._jobs.hung():
                 time.sleep(HUNG_LEND_S)
-            self._left_at = self._clock()
-            self._left = max(0.0, self._left - (self._left_at - start))
-            self._lent += self._left_at - start
+            self._left.at = self._clock()
+            self._left.left = max(0.0, self._left.left - (self._left.at - start))
+            self._lent += self._left.at - start
             while not self._results.is_empty():
                 self._results.get()()
         finally:

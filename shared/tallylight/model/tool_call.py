@@ -18,9 +18,9 @@ MOST = 400
 #: Characters of an input that are looked at.
 _LOOKED_AT = 200_000
 _NAME = 64
-_COMMANDS = ("command", "cmd", "script")
+_COMMANDS = ("command", "cmd", "commands", "script")
 _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename")
-_OTHERS = ("query", "pattern", "description", "prompt")
+_OTHERS = ("query", "pattern", "question", "description", "prompt", "message")
 #: The options that give a shell a command to run.
 _SHELL_OPTIONS = ("-c", "-lc", "-ic")
 _PATCH = "*** Begin Patch"
@@ -55,6 +55,11 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
         return _middle(f"{tool} {url.removeprefix('https://')}")
     other = _first(given, _OTHERS).strip()
     return _middle(f"{tool}: {other}") if other else ""
+
+
+def target(given: dict[str, Any]) -> str:
+    """The argument of *given* that says best what the call is about."""
+    return _first(given, (*_COMMANDS, *_FILES, "url", *_OTHERS))
 
 
 def request(what: str) -> str:

@@ -22,7 +22,7 @@ def carry_out(request: Request, pane: Pane, snooze_min: float, now: float) -> bo
     if request.verb == "seen":
         mark_seen(pane, now)
     elif request.verb == "unread":
-        pane.tracker.unseen(now)
+        pane.tracker.seen(now, is_so=False)
         attention.shown(pane.decision, now)
         attention.mark_unread()
     elif request.verb == "snooze":

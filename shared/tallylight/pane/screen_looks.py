@@ -58,7 +58,11 @@ class ScreenLooks:
 
     @property
     def _is_told(self) -> bool:
-        return self.dialog is not None and self._tracker.has_file_ask and self._tracker.revision == self._revision
+        return (
+            self.dialog is not None
+            and self._tracker.said.has_file_ask
+            and self._tracker.said.revision == self._revision
+        )
 
     def is_wanted(self, now: float) -> bool:
         """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
@@ -99,4 +103,4 @@ class ScreenLooks:
             for one in filter(None, told):
                 tracker.report(one, now)
         self._same = self._same + 1 if self._is_told else 0
-        self._revision = tracker.revision
+        self._revision = tracker.said.revision

@@ -30,6 +30,7 @@ from collections.abc import Callable
 
 from tallylight import wire
 from tallylight.model import attributes
+from tallylight.model.bucket import Bucket
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.relay import records
@@ -43,6 +44,7 @@ from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.passthrough import Unwrapper
+from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
 #: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
@@ -58,8 +60,6 @@ PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_0
 
 #: The numbers that others use too: only a codec can decide on a sequence.
 _SHARED = (21337, 3008)
-#: The numbers that no terminal we write to speaks.
-_OURS = (1338, 26, 88, 7501)
 #: What is sent back to a query, with the query's own terminator: constant bytes, and nothing that the program wrote.
 _ANSWERS = {osc7501.QUERY: osc7501.QUERY, osc88.QUERY: osc88.SUPPORTED}
 _QUERIES = {raw: whole(raw) for query in _ANSWERS for end in (BEL, ST) if (raw := b"\x1b]" + query + end)}
@@ -116,8 +116,7 @@ class RelayCore(Core):
         self._heartbeat = heartbeat
         #: When to send everything again; None with nothing to send.
         self._next_beat: float | None = None
-        self._answers = float(ANSWERS_A_SECOND)
-        self._answered_at = 0.0
+        self._answers = Bucket(ANSWERS_A_SECOND, ANSWERS_A_SECOND)
 
     # Bytes in ------------------------------------------------------------------------------------------------
 
@@ -244,7 +243,7 @@ class RelayCore(Core):
             is_read = self._read(sequence)
         else:
             is_read = self._read_in_turn(sequence)
-        is_ours = is_read or number in _OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
+        is_ours = is_read or number in OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
         return is_ours and not self._passthrough and self._splitter.position.is_safe
 
     def _open(self, sequence: Sequence) -> None:
@@ -317,16 +316,10 @@ class RelayCore(Core):
 
     def _is_flooded(self) -> bool:
         """Whether more has come than is read, or answered, at this time."""
-        return self._inbox.is_full(self._now) or (self._answers < 1 and self._now == self._answered_at)
+        return self._inbox.is_full(self._now) or (self._answers.left < 1 and self._now == self._answers.at)
 
     def _answer(self, sequence: Sequence) -> None:
-        if self._answers < 1 and self._now == self._answered_at:
-            return
-        since = max(0.0, self._now - self._answered_at)
-        self._answers = min(ANSWERS_A_SECOND, self._answers + since * ANSWERS_A_SECOND)
-        self._answered_at = self._now
-        if self._answers >= 1:
-            self._answers -= 1
+        if self._answers.take(self._now):
             if not self._owed:
                 self._owed_at = self._now
             self._owed.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)

@@ -36,7 +36,7 @@ _OWN = re.compile(
 #: A recipe as it is carried: it has no status.
 _RECIPE = re.compile(rb";resume=(?!.*;state=)", re.DOTALL)
 _ID_7501 = re.compile(rb"[;:]\s*id\s*=")
-_VARIABLE = b"\x1b]1337;SetUserVar=tally="
+_VARIABLE = b"\x1b]%b%b=" % (user_var.BEGINNING, envelope.CARRIER.encode())
 _ARM = b"\x1b]88;"
 _NUMBER = slice(2, 7)
 

@@ -17,24 +17,17 @@ import re
 from collections.abc import Callable
 
 from tallylight.relay.position import ENVELOPES, Position, State
+from tallylight.wire import cli_agent, osc3008, osc21337, user_var
+from tallylight.wire.envelope import CARRIER
+from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind, whole
 
+#: The beginnings of what is consumed, whatever it says.
+_OWN = *(b"%d;" % number for number in OURS), b"777;" + cli_agent.PREFIX
+_VARIABLE = user_var.BEGINNING + CARRIER.encode()
 #: Those with `;` of a number that is not ours alone go as far as it takes to tell.
 INTRODUCERS = tuple(
-    b"\x1b]" + start
-    for start in (
-        b"7501;",
-        b"1338;",
-        b"26;",
-        b"88;",
-        b"21337;",
-        b"3008;start=",
-        b"3008;end=",
-        b"777;notify;",
-        b"9;",
-        b"99;",
-        b"1337;SetUserVar=tally",
-    )
+    b"\x1b]" + start for start in (*_OWN[:-1], b"21337;", *osc3008.BEGINNINGS, b"777;notify;", b"9;", b"99;", _VARIABLE)
 )
 #: A progress bar is the terminal's own and of no interest, though it has the number of a notification.
 BAR = b"\x1b]9;4;"
@@ -77,14 +70,10 @@ _LONGEST = max(map(len, INTRODUCERS))
 #: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
 #: terminal where something may be taken out: text in whole characters, colours, RIS, titles and similar.
 _BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
-_CONSUMED = (
-    rb"\x1b\](?:7501;|1338;|26;|88;|777;notify;warp://cli-agent;)"
-    + _BODY
-    # Of the shared numbers, what is certainly ours.
-    + rb"|\x1b\](?:21337;(?:status|detail)=[!-:<-\[\]-~]|3008;start=[a-z]{1,32};event=(?:busy|idle)(?=[;\x07\x1b]))"
-    rb"[ -~]{0,4000}(?:\x07|\x1b\\)"
-)
-_PASSED = rb"\x1b\](?:1337;SetUserVar=tally|9;(?!4;)|99;|777;notify;(?!warp://cli-agent;))" + _BODY
+_CONSUMED = rb"\x1b\](?:%b)%b|\x1b\](?:%b|%b)[ -~]{0,4000}(?:\x07|\x1b\\)" % (
+    b"|".join(map(re.escape, _OWN)), _BODY, osc21337.CERTAIN, osc3008.CERTAIN,
+)  # fmt: skip
+_PASSED = rb"\x1b\](?:%b|9;(?!4;)|99;|777;notify;(?!warp://cli-agent;))%b" % (re.escape(_VARIABLE), _BODY)
 _OTHER = (
     rb"[ -~\r\n\t]++|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
     rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc"

@@ -15,7 +15,7 @@ from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.names import spellings
-from tallylight.snapshot.rows import Row, repeated
+from tallylight.snapshot.rows import Row, listed
 from tallylight.snapshot.rows import in_order as in_order
 from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
@@ -63,6 +63,11 @@ class Panes:
     def level(self, host: str) -> str:
         """What programs may do to the panes of *host*."""
         return self.levels.get(host, OWN)
+
+    @property
+    def why_none(self) -> str:
+        """Why there is nothing to list."""
+        return "no agent runs in any tab" if self.hosts or self.machines else NO_HOST
 
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
@@ -176,9 +181,7 @@ def _known(panes: Panes, environ: Mapping[str, str]) -> list[tuple[Found, tuple[
     """
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
-    left_out = repeated((found.host, found.pane) for found in panes.panes)
     return [
         (found, tuple(map(str.casefold, (found.called, found.pane.project, found.pane.agent))))
-        for found in labelled(panes.panes, labels.labels)
-        if found.is_lit and (found.host, found.pane.id) not in left_out
+        for found in listed(labelled(panes.panes, labels.labels))
     ]

@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tallylight.files import directories, read_write
-from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.snapshot.labels import Labels
-from tallylight.snapshot.writer import checked_directory
+from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
 #: Of the file. Five hundred labels have room.
@@ -59,9 +58,7 @@ def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
 
     `OSError` and `TallyError` if the disk or the directory is of no use, or another list goes on writing.
     """
-    file.parent.parent.mkdir(parents=True, exist_ok=True)
-    checked_directory(file.parent, create=True)
-    with locked(file.parent, "another list keeps that file busy; try again", PATIENCE_S):
+    with held(file.parent, "another list keeps that file busy; try again", PATIENCE_S):
         message = ""
         try:
             found = read(file)

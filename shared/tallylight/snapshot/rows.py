@@ -137,6 +137,13 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     return found
 
 
+def listed(rows: Iterable[Row]) -> list[Row]:
+    """Those of *rows*, which are of all hosts, that have something to say, one a session."""
+    every = list(rows)
+    left_out = repeated((row.host, row.pane) for row in every)
+    return [row for row in every if row.is_lit and (row.host, row.pane.id) not in left_out]
+
+
 def _rank(place: tuple[str, Pane]) -> tuple[bool, bool, int, float]:
     """A key to sort by: this machine's panes, those with a known process, the most urgent, the newest come first."""
     host, pane = place
@@ -158,14 +165,12 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
     *own* names the host that draws the list, or none.
     """
     labels = labels or Labels()
-    every = [
+    every = (
         Row(host.name, pane, label=labels.of(host.name, pane), is_own=host.name == own)
         for host in snapshots
         for pane in host.panes
-    ]
-    left_out = repeated((row.host, row.pane) for row in every)
-    ordered = in_order(every, now)
-    return _together(row for row in ordered if row.is_lit and (row.host, row.pane.id) not in left_out)
+    )
+    return _together(listed(in_order(every, now)))
 
 
 def _together(rows: Iterable[Row]) -> tuple[Row, ...]:

@@ -17,10 +17,11 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tallylight.files import read_write
+from tallylight.files.lock import locked
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_FILES as MAX_FILES
@@ -90,6 +91,18 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
     if problem := read_write.foreign(found):
         raise SnapshotError(path, problem)
     return path
+
+
+@contextlib.contextmanager
+def held(folder: Path, busy: str, patience_s: float = 0.0) -> Iterator[None]:
+    """
+    Make *folder*, and let no other process of ours write into it meanwhile.
+
+    `SnapshotError` where others can change it; `BusyError` with the word *busy* where another process goes on writing.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with locked(checked_directory(folder, create=True), busy, patience_s):
+        yield
 
 
 @attributes.define

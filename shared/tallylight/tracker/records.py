@@ -67,6 +67,22 @@ class Records:
         """The claims about the pane and all children."""
         return (claim for claims in self._claims.values() for claim in claims.values())
 
+    @property
+    def is_told(self) -> bool:
+        """Whether something of the pane stands that an agent said by a protocol."""
+        return Source.PROTOCOL in self.own
+
+    @property
+    def tells_turns(self) -> bool:
+        """Whether the agent tells its turns itself."""
+        return any(claim.tells_turns for claim in self.own.values())
+
+    @property
+    def has_file_ask(self) -> bool:
+        """Whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
+        claim = self.own.get(Source.REGISTRY)
+        return claim is not None and claim.status is Status.WAITING
+
     def claim(self, report: Report, now: float, since: float | None = None) -> None:
         """
         Take down what *report* says; it says something. The same status and kind go on from when they began.

@@ -21,6 +21,11 @@ BUSY_S = 1.75
 _OUTPUT_S = 0.25
 
 
+def is_starting(start: Startup | None, now: float) -> bool:
+    """Whether the agent in the foreground, with this *start*, may still report its own status."""
+    return start is not None and now < start.ends
+
+
 @attrs.define
 class Startup:
     """

@@ -22,7 +22,7 @@ from tallylight.tracker.claims import Claim, confirmed_kind, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.questions import Answers, View, answers, light
 from tallylight.tracker.records import Records
-from tallylight.tracker.startup import Startup
+from tallylight.tracker.startup import Startup, is_starting
 from tallylight.wire import osc1338
 
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
@@ -47,7 +47,8 @@ class Tracker:
         self.timing = timing or Timing()
         #: Who listens in: is told each report, when it came, and since when that is so.
         self.heard: Callable[[Report, float, float], None] | None = None
-        self._records = Records()
+        #: All that was said, by record and source.
+        self.said = Records()
         self._foreground: Foreground | None = None
         self._explicit = False
         self._at_prompt = False
@@ -86,60 +87,39 @@ class Tracker:
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
-        ids = itertools.islice(("", *(id_ for id_, _ in self._records.children)), most)
+        ids = itertools.islice(("", *(id_ for id_, _ in self.said.children)), most)
         return {id_: self._decide(id_, self._now or 0.0, []) for id_ in ids}
 
     @property
     def answers(self) -> Answers:
         """What is true of the pane itself: of its turn, of what is asked, and of the rest."""
-        return answers(self._records.own, self._view(self._now or 0.0, of_child=False))
+        return answers(self.said.own, self._view(self._now or 0.0, of_child=False))
 
     def shown_by(self, sources: Collection[Source]) -> tuple[Status, Claim] | None:
         """What would be shown of the pane itself, and by whose word, if only *sources* spoke, and none were muted."""
-        claims = {source: claim for source, claim in self._records.own.items() if source in sources}
+        claims = {source: claim for source, claim in self.said.own.items() if source in sources}
         return light(answers(claims, self._view(self._now or 0.0, of_child=True)))
-
-    @property
-    def revision(self) -> int:
-        """Counts what was newly said, also of records that the pane's light does not show."""
-        return self._records.revision
 
     def touch(self) -> None:
         """Count something that is told beside the records, such as the answers that a question takes."""
-        self._records.revision += 1
+        self.said.revision += 1
 
     def deadline(self) -> float | None:
         """The time of the next `tick` that could change something; None if none could."""
         return min(self._deadlines, default=None)
 
     @property
-    def is_told(self) -> bool:
-        """Whether something of the pane stands that an agent said by a protocol."""
-        return Source.PROTOCOL in self._records.own
-
-    @property
-    def tells_turns(self) -> bool:
-        """Return whether the agent tells its turns itself."""
-        return any(claim.tells_turns for claim in self._records.own.values())
-
-    @property
     def wants_output(self) -> bool:
         """Whether visible output would be evidence here: not of an agent whose status file is read."""
-        own = self._records.own
+        own = self.said.own
         works = (claim.status is Status.WORKING for claim in own.values())
         return Source.REGISTRY not in own and (self._agent is not None or any(works))
 
     @property
     def wants_screen(self) -> bool:
         """Whether what the screen says has a vote here, or its question would be shown: that is nowhere else."""
-        has_vote = not self._explicit and Source.REGISTRY not in self._records.own
+        has_vote = not self._explicit and Source.REGISTRY not in self.said.own
         return self._agent is not None and (has_vote or self._shown.status is Status.WAITING)
-
-    @property
-    def has_file_ask(self) -> bool:
-        """Whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
-        claim = self._records.own.get(Source.REGISTRY)
-        return claim is not None and claim.status is Status.WAITING
 
     # What goes in --------------------------------------------------------------------------------------------
 
@@ -158,7 +138,7 @@ class Tracker:
                 return
             self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
         else:
-            screen = self._records.own.get(Source.SCREEN) if source is Source.SCREEN else None
+            screen = self.said.own.get(Source.SCREEN) if source is Source.SCREEN else None
             is_again = screen is not None and screen.report is report
             self._take(report, now, since)
             if screen is not None:
@@ -179,14 +159,14 @@ class Tracker:
             # A subagent's end may be told after its agent's.
             self.after_exit_claim = self.after_exit_claim if report.id else None
         if is_goodbye:
-            self._records.goodbye(report.id, source, since)
+            self.said.goodbye(report.id, source, since)
             last = self._pending or self._shown
             if report.rule == osc1338.EXIT and last.status is Status.WAITING:  # it has ended, and has not said this
                 self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
             return
         if self._start is not None:
             self._start.has_spoken = True
-        self._records.claim(report, now, since)
+        self.said.claim(report, now, since)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
@@ -198,30 +178,31 @@ class Tracker:
             self._is_receiving = False
             self._settle(self._advance(now))
 
-    def output(self, now: float) -> None:
-        """The agent wrote something visible that was not the echo of typing."""
+    def output(self, now: float, *, has_started: bool = False) -> None:
+        """
+        The agent wrote something visible that was not the echo of typing.
+
+        *has_started*: a sign that is no status, such as a progress bar, shows that it is up and does something.
+        """
         now = self._advance(now)
         self._last_output = now
+        if has_started:
+            self._start = None
         if self._start is not None:
             self._start.output(now)
-        if self._agent is not None and not self._is_starting(now):
+        if self._agent is not None and not is_starting(self._start, now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification raises attention and knows of no answer; that the agent goes on is one.
-            self._records.withdraw("", Source.NOTIFICATION)
+            self.said.withdraw("", Source.NOTIFICATION)
         self._settle(now)
 
     def blank(self, now: float) -> None:
         """The screen of the agent has no text: one that has not drawn any is still starting."""
         if self._start is not None:
             self._start.blank(self._advance(now))
-            if self._is_starting(now):
-                self._records.withdraw("", Source.HEURISTIC)
+            if is_starting(self._start, now):
+                self.said.withdraw("", Source.HEURISTIC)
                 self._settle(now)
-
-    def seen_active(self, now: float) -> None:
-        """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
-        self._start = None
-        self.output(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
         """
@@ -245,7 +226,7 @@ class Tracker:
         if is_same:
             self._known_to_speak(now)
         elif foreground is not None:
-            self._spoken()
+            self.after_exit_claim, self._at_prompt = None, False
             if foreground.is_agent:
                 self._agent_started(foreground, now)
         self._settle(now)
@@ -270,31 +251,30 @@ class Tracker:
         if self._foreground is not None:
             return
         self._forget()
-        self._spoken()
+        self.after_exit_claim, self._at_prompt = None, False
         self._settle(now)
 
-    def seen(self, now: float) -> None:
-        """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
-        now = self._advance(now)
-        self.after_exit_claim = None
-        if self.timing.done_is is Status.DONE:
-            self._records.seen()
-        self._settle(now)
+    def seen(self, now: float, *, is_so: bool = True) -> None:
+        """
+        A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays.
 
-    def unseen(self, now: float) -> None:
-        """A person wants to come back to this: what was `done` before a look is `done` again."""
+        Not *is_so*: they want to come back to this, and what was `done` before the look is `done` again.
+        """
         now = self._advance(now)
-        self._records.seen(is_so=False)
+        if is_so:
+            self.after_exit_claim = None
+        if not is_so or self.timing.done_is is Status.DONE:
+            self.said.seen(is_so=is_so)
         self._settle(now)
 
     def tick(self, now: float) -> None:
         """Let time pass: silence, decay, debounce."""
         now = self._advance(now)
-        if self._start is not None and not self._is_starting(now):
+        if self._start is not None and not is_starting(self._start, now):
             self._start = None
-            if not self._records.own:
+            if not self.said.own:
                 self._guess(Status.WORKING, None, "it came to the foreground", now)
-        guess = self._records.own.get(Source.HEURISTIC)
+        guess = self.said.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
@@ -305,7 +285,7 @@ class Tracker:
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
-        self._records.pause(seconds)
+        self.said.pause(seconds)
         self._arrived += seconds
         self._changed_at += seconds
         self._deadlines = [at + seconds for at in self._deadlines]
@@ -335,40 +315,31 @@ class Tracker:
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
         if self._foreground is None or not self._foreground.is_candidate:
             guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=says)
-            self._records.claim(guess, now)
-
-    def _spoken(self) -> None:
-        """Somebody is there: what was left to say of one that is gone is old news, and so is the shell's prompt."""
-        self.after_exit_claim = None
-        self._at_prompt = False
+            self.said.claim(guess, now)
 
     def _agent_started(self, foreground: Foreground, now: float) -> None:
         """A new agent came to the foreground: what was said before is not about it, except for its own first words."""
-        own = self._records.own.get(Source.PROTOCOL)
+        own = self.said.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
-            self._records.own[Source.PROTOCOL] = own
+            self.said.own[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = self._arrived = now
-        self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self._records.own)
-        if not self._is_starting(now):
+        self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self.said.own)
+        if not is_starting(self._start, now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
 
     def _known_to_speak(self, now: float) -> None:
         """The agent in the foreground speaks for itself, which was not known at its start: that is judged again."""
-        has_spoken = any(source is not Source.HEURISTIC for source in self._records.own)
+        has_spoken = any(source is not Source.HEURISTIC for source in self.said.own)
         drew = self._last_output if self._last_output != self._arrived else None
         self._start = Startup(self._arrived, True, has_spoken, drew)
-        if self._is_starting(now):
-            self._records.withdraw("", Source.HEURISTIC)
-
-    def _is_starting(self, now: float) -> bool:
-        """Whether the agent in the foreground may still report its own status."""
-        return self._start is not None and now < self._start.ends
+        if is_starting(self._start, now):
+            self.said.withdraw("", Source.HEURISTIC)
 
     def _forget(self) -> None:
-        self._records.forget()
+        self.said.forget()
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -378,15 +349,17 @@ class Tracker:
 
     def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
         """Decide one record, and note in *deadlines* when that may come out differently."""
-        claims = self._records[id_]
+        claims = self.said[id_]
         found = answers(claims, self._view(now, of_child=bool(id_)))
         deadlines += found.deadlines
-        shown = light(found) if id_ else self._at_its_end(light(found), now)
+        shown, ended = light(found), self.after_exit_claim
+        if shown is None and ended is not None and not id_ and now >= self.held_until:
+            shown = ended.status, ended
         claim = shown[1] if shown is not None else None
-        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self._records.answered)
+        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self.said.answered)
         if shown is None or claim is None:
             holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
-            source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
+            source, status, rule = unclaimed(holder, is_starting=is_starting(self._start, now), at_prompt=at_prompt)
             kind, at, since = None, now, now
         else:
             source, status, at, since = claim.report.source, shown[0], claim.at, claim.since
@@ -394,36 +367,31 @@ class Tracker:
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))
-        confirmed = confirmed_kind(claims, self._records.answered) if status is Status.WAITING else None
+        confirmed = confirmed_kind(claims, self.said.answered) if status is Status.WAITING else None
         return Decision(status, kind, reason, since, report, confirmed_kind=confirmed)
-
-    def _at_its_end(self, shown: tuple[Status, Claim] | None, now: float) -> tuple[Status, Claim] | None:
-        """What is *shown* of the pane itself: at least what is left to say of an agent that is gone."""
-        ended = self.after_exit_claim
-        return (ended.status, ended) if shown is None and ended is not None and now >= self.held_until else shown
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []
         root = self._decide("", now, self._deadlines)
-        if len(self._records) == 1:
+        if len(self.said) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
         view = self._view(now, of_child=True)
-        busy, urgent = subagents.survey(root, self._records.children, view, self._deadlines)
+        busy, urgent = subagents.survey(root, self.said.children, view, self._deadlines)
         if not urgent:
             return subagents.in_background(root, busy)
         shown = self._decide(urgent, now, self._deadlines)
-        return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN), self._records.answered)
+        return subagents.in_place_of(root, shown, self.said.own.get(Source.SCREEN), self.said.answered)
 
     def _settle(self, now: float) -> None:
         if self._is_receiving:
             return
         target = self._target(now)
-        self._records.decided(target.status)
-        guess = self._records.own.get(Source.HEURISTIC)
+        self.said.decided(target.status)
+        guess = self.said.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
-        if self._start is not None and self._is_starting(now):
+        if self._start is not None and is_starting(self._start, now):
             self._deadlines.append(self._start.ends)
         if self.after_exit_claim is not None and now < self.held_until:
             self._deadlines.append(self.held_until)

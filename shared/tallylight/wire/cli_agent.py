@@ -15,7 +15,7 @@ from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.model.tool_call import tool_call
+from tallylight.model.tool_call import target, tool_call
 from tallylight.wire import values
 from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
@@ -106,7 +106,7 @@ def _report(moment: str, fields: dict[str, Any]) -> Report:
         status, kind = Status.WAITING, Kind.LIMIT
     message = next(filter(None, (_string(fields, key) for key in _MESSAGES.get(moment, ("summary", "query")))), "")
     tool, given = _string(fields, "tool_name"), fields.get("tool_input")
-    preview = (_string(given, "command") or _string(given, "file_path")) if isinstance(given, dict) else ""
+    preview = target(given) if isinstance(given, dict) else ""
     what = ""
     if moment == "permission_request":
         what = middle(tool_call(fields.get("tool_name"), given, fields.get("cwd")), WHAT_CELLS)

@@ -28,6 +28,8 @@ TEXT_CELLS = 256
 #: The words of `status`, in lower case and without the ellipsis.
 STATUSES = {"working": Status.WORKING, "waiting": Status.WAITING, "idle": Status.IDLE}
 RULE = "osc-21337"
+#: What is certainly ours, as far as its end is printable.
+CERTAIN = rb"21337;(?:status|detail)=[!-:<-\[\]-~]"
 
 #: A pair ends at a `;` that has no backslash in front of it.
 _TOKEN = re.compile(r"((?:[^;\\]|\\.?)*+)(?:;|\Z)", re.DOTALL)

@@ -31,6 +31,9 @@ STATUSES = {
     b"awaiting_input": Status.WAITING,
 }
 RULE = "osc-3008"
+BEGINNINGS = b"3008;start=", b"3008;end="
+#: What is certainly ours, as far as its end is printable.
+CERTAIN = rb"3008;start=[a-z]{1,32};event=(?:busy|idle)(?=[;\x07\x1b])"
 
 
 def decode(sequence: Sequence) -> Report | Notification:

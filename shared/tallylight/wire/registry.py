@@ -93,6 +93,9 @@ CODECS: MappingProxyType[int, Codec] = MappingProxyType(
 )
 
 
+#: The numbers that no terminal we write to speaks.
+OURS = osc7501.NUMBER, osc1338.NUMBER, osc26.NUMBER, osc88.NUMBER
+
 #: What was read last, by the raw sequence: programs say the same few things again and again, and so does a flood.
 #: Longer sequences are not remembered.
 _KNOWN: dict[bytes, Event | None] = {}

@@ -19,6 +19,7 @@ from tallylight.wire.frame import check_length
 from tallylight.wire.scanner import Sequence
 
 NUMBER = 1337
+BEGINNING = b"1337;SetUserVar="
 #: An OSC 26 frame of 8 KiB in base64 fits, with room.
 FRAME_LIMIT = 16_384
 #: WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.
@@ -36,7 +37,7 @@ class UserVar:
 
 def decode(sequence: Sequence) -> UserVar:
     """Read one SetUserVar; `not-ours`, `too-long`, `malformed` or `bad-encoding` otherwise."""
-    if sequence.number != NUMBER or not sequence.payload.startswith(b"1337;SetUserVar="):
+    if sequence.number != NUMBER or not sequence.payload.startswith(BEGINNING):
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
     found = _SET.fullmatch(sequence.payload)

@@ -285,7 +285,7 @@ def test_jobs_of_one_key_do_not_pile_up() -> None:
 
     assert jobs.submit("a", lambda: free.wait(10), results.append)
     assert not jobs.submit("a", lambda: 1, results.append)
-    assert jobs.submit("b", lambda: 1 / 0, results.append)
+    assert jobs.submit("b", lambda: 1 / 0, results.append, results.append)
     free.set()
     until(lambda: len(delivered) == 2)
     for call in delivered:
@@ -306,7 +306,11 @@ def test_many_panes_are_bounded(system: System, source: HandSource, monkeypatch:
 
 def test_a_fault_costs_only_what_it_is_in(system: System, source: HandSource) -> None:
     """A call that raises, and a pane whose screen cannot be understood, are named, and the others go on."""
-    source.source_panes = [SourcePane(id="a", group=10), SourcePane(id="b", group=AIDER.pid, read=lambda: "no look")]  # type: ignore[arg-type, return-value]
+
+    def unreadable() -> Look:
+        raise OSError("no look")
+
+    source.source_panes = [SourcePane(id="a", group=10), SourcePane(id="b", group=AIDER.pid, read=unreadable)]
     system.poller.post(lambda: 1 // 0)
     system.steps(2)
 

@@ -78,7 +78,7 @@ def desk(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Desk:
 @pytest.mark.parametrize("every", [0.0, 0.5])
 def test_a_frame_of_a_spinner(desk: Desk, every: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether each is read or only some, nothing comes of it: no mark, no variable, no snapshot."""
-    monkeypatch.setattr(desk.rig.kitty.host_module, "FRAME_S", every)
+    monkeypatch.setattr("tallylight.hosts.kitty.spins.FRAME_S", every)
     desk.title("⠁ Fix the login")
     desk.settle(Status.WORKING)
     host: Any = desk.rig.host
@@ -96,7 +96,7 @@ def test_a_frame_of_a_spinner(desk: Desk, every: float, monkeypatch: pytest.Monk
 def test_a_spinner_is_read_now_and_then(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as it says what is shown; all else is read at once, and so is a frame that ends another light."""
     read: list[str] = []
-    monkeypatch.setattr(desk.rig.kitty.host_module, "FRAME_S", 60.0)
+    monkeypatch.setattr("tallylight.hosts.kitty.spins.FRAME_S", 60.0)
     desk.title("⠁ Fix the login")
     desk.settle(Status.WORKING)
     pane = desk.rig.host.panes[BEHIND]

@@ -91,7 +91,7 @@ def test_the_name_that_a_person_gave_the_conversation_goes_before(rig: Rig, tab:
     """It is read from the file that the list writes, on another thread; the name of the tab goes before that."""
     entry = rig.host._entry(2, rig.host.panes[2], float)
     file = labels_file.path(os.environ)
-    labels_file.change(file, lambda old: old.with_label(rig.host._name, entry, Label(name="the big one"), 1.0))
+    labels_file.change(file, lambda old: old.with_label(rig.host.name, entry, Label(name="the big one"), 1.0))
     rig.until(lambda: title(rig) == "the big one", "the name")
     tab.name = "mine"
     assert title(rig) is None

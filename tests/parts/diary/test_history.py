@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
+from tallylight.hosts.jobs import call_of
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.host import MAX_WAITING, KeptHistory
@@ -23,7 +26,7 @@ class Desk:
 
     environ: dict[str, str]
     now: float = 0.0
-    jobs: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.Factory(list)
+    jobs: list[Callable[[], Callable[[], object]]] = attrs.Factory(list)
     told: list[str] = attrs.Factory(list)
     kept: KeptHistory = attrs.field(init=False)
 
@@ -33,22 +36,18 @@ class Desk:
         self.pass_(0)
         self.work()
 
-    def _submit(self, _name: str, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def _submit(self, _name: object, *job: Any) -> bool:
         if self.jobs:
             return False
-        self.jobs.append((job, done))
+        self.jobs.append(functools.partial(call_of, *job))
         return True
 
     def work(self) -> None:
         """Do what was submitted."""
         while self.jobs:
-            job, done = self.jobs[0]
-            try:
-                result = job()
-            except Exception as error:
-                result = error
+            call = self.jobs[0]()
             self.jobs.clear()
-            done(result)
+            call()
 
     def pass_(self, seconds: float, *shown: Pane) -> None:
         self.now += seconds

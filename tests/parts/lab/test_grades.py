@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -115,26 +116,24 @@ class Desk:
 
     environ: dict[str, str]
     now: float = 100.0
-    jobs: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.Factory(list)
+    jobs: list[Callable[[], object]] = attrs.Factory(list)
     kept: Grades[int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.kept = Grades("kitty", self.environ, self._submit, lambda: NOW + self.now)
         self.kept.use(keep=True)
 
-    def _submit(self, _name: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
-        self.jobs.append((job, done))
+    def _submit(self, _name: object, job: Callable[[], object], *_: object) -> bool:
+        self.jobs.append(job)
         return len(self.jobs) == 1
 
     def work(self) -> None:
         """Let a while pass, and do what is submitted then, as a worker does."""
         self.now += EVERY_S
         self.kept.tick(self.now)
-        for job, done in self.jobs:
-            try:
-                done(job())
-            except OSError as error:
-                done(error)
+        for job in self.jobs:
+            with contextlib.suppress(OSError):
+                job()
         self.jobs.clear()
 
     def play(self, file: Path, process: Process, redraw: Callable[[bytes], bytes] = bytes) -> None:

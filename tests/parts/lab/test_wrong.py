@@ -19,7 +19,7 @@ from tallylight.actions.request import STRETCH, Look, Reply, Stretch, decode_rep
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.main import main
-from tallylight.cli.send import reached
+from tallylight.cli.reaching import reached
 from tallylight.parts.lab import frames
 from tallylight.parts.lab.replay import Replay
 from tallylight.snapshot.addresses import Found

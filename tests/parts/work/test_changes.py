@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 from tallylight.files.mounts import Mounts
 from tallylight.model.beside import Beside
+from tallylight.model.jobs import Failed, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.entry import pane_entry
@@ -26,10 +28,12 @@ from tests.hosts.test_projects import _pane as pane_in
 class Jobs:
     """Jobs that are done when a test says so."""
 
-    waiting: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.field(factory=list)
+    waiting: list[tuple[Callable[[], Any], Callable[[Any], object]]] = attrs.field(factory=list)
     names: list[str] = attrs.field(factory=list)
+    failed: Failed = ignored
 
-    def submit(self, name: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(self, name: object, job: Callable[[], Any], done: Callable[[Any], object], failed: Failed) -> bool:
+        self.failed = failed
         self.names.append(str(name))
         self.waiting.append((job, done))
         return True
@@ -147,8 +151,8 @@ def test_a_disk_that_fails_or_hangs_costs_this_alone(desk: Desk) -> None:
     other.shows(Status.DONE)
     other.look()
     assert len(desk.jobs.names) == 1
-    _, done = desk.jobs.waiting.pop()
-    done(OSError("gone"))
+    desk.jobs.waiting.clear()
+    desk.jobs.failed(OSError("gone"))
     assert (desk.pane.more.get("diffstat"), desk.pane.counted_at) == (None, desk.pane.decision.since)
     assert not desk.work._asked
 

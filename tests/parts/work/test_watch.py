@@ -18,6 +18,7 @@ from tallylight.evidence.records.reading import Edit, Reading
 from tallylight.files.by_directory import MAX_KNOWN
 from tallylight.files.mounts import Mounts
 from tallylight.files.program import StuckError
+from tallylight.model.jobs import ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
@@ -59,13 +60,20 @@ class Desk:
         environ = {"HOME": str(root.parent.parent), "XDG_RUNTIME_DIR": str(root.parent)}
         self.watch = Collisions("kitty-1", environ, self._submit, Mounts(), self.told.append, reader_in(root.parent))
 
-    def _submit(self, key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def _submit(
+        self,
+        key: object,
+        job: Callable[[], Any],
+        done: Callable[[Any], object],
+        failed: Callable[[Exception], object] = ignored,
+    ) -> bool:
         self.asked.append(key)
         try:
             result = job()
         except (StuckError, ZeroDivisionError) as error:
-            result = error
-        done((result[0], self.cost) if isinstance(result, tuple) else result)
+            failed(error)
+        else:
+            done((result[0], self.cost) if isinstance(result, tuple) else result)
         return True
 
     def shows(self, id_: int, status: Status, what: str = "") -> None:
@@ -282,6 +290,6 @@ def test_an_agent_of_another_host_in_the_same_work_tree(desk: Desk, trap: Trap) 
 def test_what_is_remembered_is_bounded(desk: Desk) -> None:
     desk.watch._places._were_read("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_KNOWN)})
     assert len(desk.watch._places._known) == MAX_KNOWN
-    desk.watch._places._were_read("/", OSError("gone"))
+    desk.watch._places._failed("/", OSError("gone"))
     desk.watch._others._were_seen(OSError("gone"))
     desk.watch._others._were_read(OSError("gone"))

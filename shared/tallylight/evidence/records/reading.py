@@ -14,12 +14,12 @@ from typing import Any
 import attrs
 
 from tallylight.evidence.records import limits
+from tallylight.model import tool_call
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
 from tallylight.model.prose import last_question, last_sentence
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
-from tallylight.model.tool_call import replaced
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -192,7 +192,7 @@ class Reading:
         """A tool is called that writes files, if it is one."""
         found = [
             Edit(path[:_MAX_EDIT], old[:_MAX_EDIT] if old is not None else None, new[:_MAX_EDIT], at or 0.0)
-            for path, old, new in replaced(given)
+            for path, old, new in tool_call.replaced(given)
         ]
         self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
 
@@ -400,13 +400,6 @@ def iso_epoch(stamp: object) -> float | None:
         return None
 
 
-#: The argument of a tool that says best what it does, the best first.
-_TARGETS = (
-    "command", "cmd", "commands", "file_path", "filePath", "path", "url", "pattern", "query", "question", "description",
-    "prompt", "message",
-)  # fmt: skip
-
-
 def target(arguments: object) -> str:
     """What a call is about: one of its arguments. They may be an object, or the text of one."""
     if isinstance(arguments, str):
@@ -414,11 +407,4 @@ def target(arguments: object) -> str:
             arguments = values.load(arguments)
         except DecodeError:
             return line(arguments)
-    given = table(arguments)
-    for name in _TARGETS:
-        found = given.get(name)
-        if isinstance(found, list):
-            found = " ".join(part for part in found if isinstance(part, str))
-        if text := line(found):
-            return text
-    return ""
+    return line(tool_call.target(table(arguments)))

@@ -197,7 +197,7 @@ class _List:
     def removed(self, window: Any) -> None:
         """Its window is gone."""
         del _lists[window.id]
-        self.host.worker.submit("labels", _read_labels, functools.partial(_keep, self.host))
+        self.host.worker.submit("labels", _read_labels, _keep_labels)
         self.channel.close()
         if self.then is not None:
             self.then()
@@ -244,8 +244,8 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
-    host.worker.submit("list of agents", own_command, functools.partial(_keep, host))
-    host.worker.submit("labels", _read_labels, functools.partial(_keep, host))
+    host.worker.submit("list of agents", own_command, functools.partial(setattr, host, "command"))
+    host.worker.submit("labels", _read_labels, _keep_labels)
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
@@ -268,13 +268,10 @@ def _read_labels() -> Labels:
     return labels_file.read(labels_file.path(os.environ))
 
 
-def _keep(host: KittyHost, found: object) -> None:
-    """Keep for the next list where our command is, or the labels. The list reports problems with their file."""
+def _keep_labels(found: Labels) -> None:
+    """Keep the labels for the next list, which reports problems with their file."""
     global _labels  # noqa: PLW0603 - one a process, as the host
-    if isinstance(found, str):
-        host.command = found
-    elif isinstance(found, Labels):
-        _labels = found
+    _labels = found
 
 
 def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:

@@ -12,14 +12,16 @@ from __future__ import annotations
 import fcntl
 import os
 import struct
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple
 
 import attrs
 
+from tallylight.hosts.kitty import actions
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal, rule_of
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision, Reason
+from tallylight.model.jobs import raised
 from tallylight.model.report import Report, Source
 from tallylight.snapshot import requests, rows, writer
 from tallylight.snapshot.feed import Feed
@@ -85,7 +87,7 @@ class Attached:
             return
         for id_ in self._terminals.keys() - windows:
             del self._terminals[id_]
-        if self.worker.submit(JOB, lambda: self._read(now), self._was_read):
+        if self.worker.submit(JOB, lambda: self._read(now), self._was_read, raised):
             self._looked_at = now
 
     def decisions(self, window: Any) -> tuple[Decision, ...]:
@@ -100,6 +102,15 @@ class Attached:
         """Have *host* bring one of them to the front, in there."""
         request = Request("focus", pane.id)
         self.worker.submit((SHOW, pane.id), lambda: requests.send(host, request, os.environ))
+
+    def jump(self, boss: Any, panes: Sequence[Pane], options: Sequence[str]) -> None:
+        """Go to the next of *panes* that needs a person; in a window that shows a session, to the pane in there."""
+        windows = boss.window_id_map
+        found = {id_: inside for id_, window in windows.items() if (inside := self.panes(window))}
+        goal = actions.jump(boss, panes, options, {id_: [one for _, one in all_] for id_, all_ in found.items()})
+        for host, pane in (one for inside in found.values() for one in inside):
+            if pane.id == goal:
+                self.show(host, pane)
 
     def terminal(self, window: Any) -> str:
         """As `terminal_of`, asked once for each window."""
@@ -122,9 +133,7 @@ class Attached:
                     panes[terminal] = (*panes.get(terminal, ()), (snapshot.name, pane))
         return _Found(decisions, panes)
 
-    def _was_read(self, found: object) -> None:
-        if not isinstance(found, _Found):
-            raise found if isinstance(found, Exception) else TypeError(found)
+    def _was_read(self, found: _Found) -> None:
         self._panes = found.panes
         if found.decisions != self._decisions:
             self._decisions = found.decisions

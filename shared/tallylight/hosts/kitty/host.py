@@ -15,31 +15,30 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
-from kitty.fast_data_types import add_timer, get_options, remove_timer
-from kitty.utils import log_error
+from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Caller
-from tallylight.actions.once import DECIDE_S, Once
+from tallylight.actions.once import Once
 from tallylight.actions.request import UNKNOWN, Reply
 from tallylight.actions.request import Request as ActionRequest
-from tallylight.agents.agent import Agent, Agents
+from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.evidence.titles import clean_title, spinner_glyphs
+from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, unparsed, user_vars
+from tallylight.hosts.kitty import actions, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.looks import Looks
-from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
+from tallylight.hosts.kitty.spins import Spins
 from tallylight.hosts.kitty.surfaces import Surfaces
+from tallylight.hosts.kitty.told import Told, log
+from tallylight.hosts.kitty.wiring import Wiring
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
-from tallylight.model.status import Status
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -47,23 +46,8 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import Tab
 from tallylight.wire.envelope import CARRIER
-from tallylight.wire.text import sanitise
 
 HOST = "kitty"
-#: The file of ours that kitty's configuration names.
-WATCHER = "tally_watcher.py"
-#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that get no events.
-FRAME_S = 0.5
-
-
-@attrs.frozen
-class _Spin:
-    """A title with one of *agent*'s *glyphs*, read at *at*; *still* is the same for all of its frames."""
-
-    agent: Agent
-    glyphs: Mapping[int, str]
-    still: str
-    at: float
 
 
 class KittyHost(Engine[int]):
@@ -73,19 +57,18 @@ class KittyHost(Engine[int]):
 
     def __init__(self, boss: Any) -> None:
         self.boss = boss
-        self.features = Features(_log)
+        self.features = Features(log)
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
-        self.worker = Worker(_log)
+        self.worker = Worker(log)
         #: Called at each tick: whether a script asks something, whether a text that waits can be typed.
         self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(0.0, InProcess())
         #: Watches and hears the windows that are open; whoever starts this host puts it here.
         self.adopt: Callable[[], None] = lambda: None
-        #: Whether kitty's configuration had our watcher, and has it no more; and kitty's options at the last look.
-        self._is_left = self._was_wired = False
-        self._options: object = None
+        self._wiring = Wiring()
+        self.told = Told(self)
         #: As `answering.perform`, which whoever starts this host puts here.
         self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
@@ -95,15 +78,14 @@ class KittyHost(Engine[int]):
             agents=Agents(()),
             table=process_table.table(),
             submit=self.worker.submit,
-            store=Store(HOST, os.environ, self.worker.submit, self._report_unwritten),
+            store=Store(HOST, os.environ, self.worker.submit, self.told.unwritten),
             clock=time.monotonic,
-            told=_log,
-            resumable=self._offer_resumable,
+            told=log,
+            resumable=self.told.resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
-        #: The spinner that was last read in a title, by window.
-        self._spins: dict[int, _Spin] = {}
+        self._spins = Spins()
         #: Whether the tabs lack something that is no change of a decision: a pane came or went.
         self._is_redrawn = False
         self._soon_timer: int | None = None
@@ -112,13 +94,12 @@ class KittyHost(Engine[int]):
         self.surfaces = Surfaces(boss, self._panes, self.features)
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
         self.surfaces.rollup.attached = self._attached.decisions
-        self._name = f"{HOST}-{os.getpid()}"
-        self._notices: Notices | None = None
+        self.name = f"{HOST}-{os.getpid()}"
         self.apply(self.config)
         self.settings = SettingsReader(
-            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._report_problems)
+            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self.told.mistakes)
         )
-        self.surfaces.rollup.given = self._given_name
+        self.surfaces.rollup.given = functools.partial(_given_name, self)
         patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
@@ -128,7 +109,7 @@ class KittyHost(Engine[int]):
         return self.features.guarded(feature, call)
 
     def _tell_fault(self, id_: int, fault: str) -> None:
-        _log(f"window {id_}: {fault}")
+        log(f"window {id_}: {fault}")
 
     # Settings ------------------------------------------------------------------------------------------------
 
@@ -139,23 +120,16 @@ class KittyHost(Engine[int]):
         self.reader.use(found.agents)
         self.surfaces.rollup.agents = found.agents
         self.apply(found.config)
-        if self._notices is None:
-            self.guarded("notifications", self._start_notices)()
+        if self.told.notices is None:
+            received = lambda id_: self._after(time.monotonic(), (id_,))  # noqa: E731
+            self.guarded("notifications", self.told.start)(self._mutes, received)
         else:
-            self._notices.use(found.config.notify)
+            self.told.notices.use(found.config.notify)
         self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
         self._after(now, self._panes)
-
-    def _report_problems(self, problems: Sequence[str]) -> None:
-        """Say what is wrong with the settings, in the log and in front of the person."""
-        for problem in problems:
-            _log(problem)
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        body = sanitise(f"{problems[0]}{more}; run `tally doctor`")
-        self.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -190,10 +164,6 @@ class KittyHost(Engine[int]):
         self._looks.foreground(window, pane, time.monotonic())
         return self._looks.screen(window)
 
-    def parse(self, window: Any) -> bool:
-        """Have all parsed that the program in *window* has written; False if kitty has not read all of it yet."""
-        return unparsed.parse(self.boss, window)
-
     # What kitty reports --------------------------------------------------------------------------------------
 
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
@@ -203,23 +173,8 @@ class KittyHost(Engine[int]):
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
-        if from_child and not self._is_frame(window, title):
+        if from_child and not self._spins.is_frame(window.id, self._panes.get(window.id), title, time.monotonic()):
             self._receive(window, lambda pane, now: pane.title(title, now))
-
-    def _is_frame(self, window: Any, title: str) -> bool:
-        """Whether *title* only has the spinner turn of an agent that is shown at work: it is read now and then."""
-        pane, now = self._panes.get(window.id), time.monotonic()
-        if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
-            return False
-        before = self._spins.get(window.id)
-        glyphs = before.glyphs if before is not None and before.agent is pane.agent else spinner_glyphs(pane.agent)
-        still = title.translate(glyphs)
-        if still == title:
-            return False
-        if before is not None and before.glyphs is glyphs and before.still == still and now - before.at < FRAME_S:
-            return True
-        self._spins[window.id] = _Spin(pane.agent, glyphs, still, now)
-        return False
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
@@ -261,7 +216,7 @@ class KittyHost(Engine[int]):
     def tick(self) -> None:
         """Look at every window; at none if Tallylight was taken back."""
         now = time.monotonic()
-        if not self.is_wired():
+        if not self.is_wired:
             self._put_out(now)
             return
         windows = self._looks.watched()
@@ -283,23 +238,18 @@ class KittyHost(Engine[int]):
             self.surfaces.follow()
         for call in self.each_tick:
             call()
-        if self._notices is not None:
-            self.guarded("notifications", self._notices.look)(now, self._touched)
+        if self.told.notices is not None:
+            self.guarded("notifications", self.told.notices.look)(now, self._touched)
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
+    @property
     def is_wired(self) -> bool:
         """Whether kitty's configuration, which it may have read again, still has us, or has us again."""
-        options = get_options()
-        if options is not self._options:
-            is_wired = any(path.endswith(WATCHER) for path in options.watcher)
-            comes_back = is_wired and self._is_left
-            self._options, self._was_wired = options, self._was_wired or is_wired
-            self._is_left = self._was_wired and not is_wired
-            if comes_back:
-                self._store.open()
-                self.adopt()
-        return not self._is_left
+        if self._wiring.comes_back():
+            self._store.open()
+            self.adopt()
+        return not self._wiring.is_left
 
     def _put_out(self, now: float) -> None:
         """Put every light out, and publish nothing any more."""
@@ -317,8 +267,8 @@ class KittyHost(Engine[int]):
 
     def _pause(self, seconds: float) -> None:
         super()._pause(seconds)
-        if self._notices is not None:
-            self._notices.pause(seconds)
+        if self.told.notices is not None:
+            self.told.notices.pause(seconds)
 
     def _take_turns(self, now: float) -> list[int]:
         looked = super()._take_turns(now)
@@ -338,53 +288,11 @@ class KittyHost(Engine[int]):
     def _drop(self, id_: int, now: float) -> None:
         if id_ in self._panes:
             self._remove(id_)
-            if self._notices is not None:
-                self.guarded("notifications", self._notices.close)(id_, now)
+            if self.told.notices is not None:
+                self.guarded("notifications", self.told.notices.close)(id_, now)
             self._is_redrawn = True
         self._looks.forget(id_)
-        self._spins.pop(id_, None)
-
-    # What a person wants -------------------------------------------------------------------------------------
-
-    def _start_notices(self) -> None:
-        self._notices = Notices(
-            boss=self.boss,
-            settings=self.config.notify,
-            panes=self._panes,
-            name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
-            perform=lambda asked, caller: self.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
-            received=lambda id_: self._after(time.monotonic(), (id_,)),
-            later=lambda call: add_timer(self.guarded("notifications", call), DECIDE_S, False),
-            features=self.features,
-            host=self._name,
-            mutes=self._mutes,
-            worker=self.worker,
-            also=self.parts.notify,
-        )
-        self._notices.listen()
-
-    def notify(self, title: str, body: str) -> None:
-        """Tell the person of something that is about no pane."""
-        if self._notices is not None:
-            self.guarded("notifications", self._notices.notify)(title, body)
-
-    def _report_unwritten(self, problem: str) -> None:
-        """What others read of this kitty is not what it shows: there is no other way to say so."""
-        _log(problem)
-        self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
-
-    def _offer_resumable(self, number: int) -> None:
-        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
-        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
-        opened: list[bool] = []
-
-        def open_tab() -> None:
-            command, title = [self.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
-            opened.append(bool(self.command) and actions.offer(self.boss, command, title))
-
-        self.guarded("tab of open conversations", open_tab)()
-        where = f"Press Enter in the tab ↻ to resume {them}." if any(opened) else "Run `tally restore`."
-        self.notify(f"{what} open when kitty ended", where)
+        self._spins.forget(id_)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
@@ -394,7 +302,7 @@ class KittyHost(Engine[int]):
             if request.verb == "focus":
                 actions.focus(self.boss, id_)
             elif request.verb == "jump":
-                self._jump(self.newest(now)[0], request.args)
+                self._attached.jump(self.boss, self.newest(now)[0], request.args)
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
                 self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
@@ -402,15 +310,6 @@ class KittyHost(Engine[int]):
                 marks.carry_out(request, self._panes[id_], self.config.notify.snooze_min, now)
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
-
-    def _jump(self, panes: Sequence[PaneEntry], options: Sequence[str]) -> None:
-        """To the next pane that needs a person; in a window that shows a session, to the very pane in there."""
-        windows = self.boss.window_id_map
-        found = {id_: inside for id_, window in windows.items() if (inside := self._attached.panes(window))}
-        goal = actions.jump(self.boss, panes, options, {id_: [one for _, one in all_] for id_, all_ in found.items()})
-        for host, pane in (one for inside in found.values() for one in inside):
-            if pane.id == goal:
-                self._attached.show(host, pane)
 
     # What is shown -------------------------------------------------------------------------------------------
 
@@ -446,12 +345,6 @@ class KittyHost(Engine[int]):
             terminal=self._attached.terminal(window) if window is not None else "",
         )
 
-    def _given_name(self, id_: int) -> str:
-        """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
-        found, published = self.settings.current, self._published.get(id_)
-        entry = published.entry if published is not None else None
-        return found.labels.of(self._name, entry).name if found is not None and entry is not None else ""
-
     def _open_tabs(self) -> Mapping[str, Tab]:
         tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))
         return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
@@ -473,5 +366,8 @@ class KittyHost(Engine[int]):
         self._after(now)
 
 
-def _log(line: str) -> None:
-    log_error(f"tallylight: {line}")
+def _given_name(host: KittyHost, id_: int) -> str:
+    """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
+    found, published = host.settings.current, host._published.get(id_)
+    entry = published.entry if published is not None else None
+    return found.labels.of(host.name, entry).name if found is not None and entry is not None else ""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import attrs
@@ -79,7 +79,7 @@ class Notices:
 
     boss: Any
     settings: Settings
-    panes: dict[int, Pane]
+    panes: Mapping[int, Pane]
     name_of: Callable[[int], str]
     perform: Callable[[Request, Caller], Reply | None]
     received: Callable[[int], None]

@@ -47,7 +47,7 @@ class Starts:
     host: KittyHost
     own: Pairs
     #: What the worker has found for a process that asked, None while it looks.
-    _jobs: dict[tuple[Being, request.Start], object] = attrs.Factory(dict)
+    _jobs: dict[tuple[Being, request.Start], Start | Refusal | None] = attrs.Factory(dict)
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
     def start(
@@ -60,9 +60,10 @@ class Starts:
         """
         key = (caller.asker, asked)
         if key in self._jobs:
-            if self._jobs[key] is None:
+            if (found := self._jobs[key]) is None:
                 return None
-            return self._launch(self._jobs.pop(key), asked, caller, window)
+            del self._jobs[key]
+            return self._launch(found, asked, caller, window)
         if asked.place not in _PLACES:
             return Refusal("unknown", f"a pane cannot be put into {sanitise(asked.place, cells=20)!r}")
         table = process_table.table()
@@ -79,11 +80,12 @@ class Starts:
             ("start", next(self._numbers)),
             lambda: _look(asked, cwd, path),
             lambda found: self._found(key, found),
+            lambda error: self._found(key, Refusal("failed", f"the program was not found: {error}")),
         )
         self.host.worker.lend()
         return None
 
-    def _found(self, key: tuple[Being, request.Start], found: object) -> None:
+    def _found(self, key: tuple[Being, request.Start], found: Start | Refusal) -> None:
         if key in self._jobs:
             self._jobs[key] = found
 
@@ -92,12 +94,10 @@ class Starts:
         for key in [key for key in self._jobs if key[0] == being]:
             del self._jobs[key]
 
-    def _launch(self, found: object, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
+    def _launch(self, found: Start | Refusal, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
         table = process_table.table()
         if isinstance(found, Refusal):
             return found
-        if not isinstance(found, Start):
-            return Refusal("failed", f"the program was not found: {found}")
         if table.cwd(caller.asker[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
         # A new window gets what *window* got beside what kitty gives every one, and what lies beside its program.

@@ -81,13 +81,10 @@ class Scripts:
     def __attrs_post_init__(self) -> None:
         self.starts = Starts(self.host, self.own)
 
-    def opened(self, result: object) -> None:
-        """The socket is there, or what is wrong."""
-        if isinstance(result, socket.socket):
-            self._listener = result
-            self._door.register(result, select.POLLIN)
-        elif not isinstance(result, SnapshotError):  # the snapshot, which is in the directory too, reports its problems
-            log_error(f"tallylight: scripts: {result}; scripts cannot reach this kitty")
+    def opened(self, listener: socket.socket) -> None:
+        """The socket is there."""
+        self._listener = listener
+        self._door.register(listener, select.POLLIN)
 
     def look(self) -> None:
         """Take those who have come; what they ask is heard from now on until all have gone."""
@@ -254,8 +251,13 @@ def _named(window: Any) -> str:
     return f"{sanitise(kitty_windows.name(window), cells=TITLE_CELLS)!r} (window {window.id})"
 
 
+def _failed(error: Exception) -> None:
+    if not isinstance(error, SnapshotError):  # the snapshot, which is in the directory too, reports its problems
+        log_error(f"tallylight: scripts: {error}; scripts cannot reach this kitty")
+
+
 def serve(host: KittyHost) -> None:
     """Let scripts ask *host* from now on."""
     scripts = Scripts(host)
     host.each_tick.append(host.guarded("scripts", scripts.look))
-    host.worker.submit("scripts", lambda: sockets.listen("kitty"), scripts.opened)
+    host.worker.submit("scripts", lambda: sockets.listen("kitty"), scripts.opened, _failed)

@@ -27,6 +27,7 @@ from tallylight.files.program import own_command
 from tallylight.files.read_write import Stamp, stamp
 from tallylight.hosts.worker import Worker
 from tallylight.model.errors import TallyError
+from tallylight.model.jobs import raised
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Labels
 
@@ -125,7 +126,7 @@ class SettingsReader:
         """Begin the first reading; how long, in seconds, it is waited for: not at all where all was read ahead."""
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
-        self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read)
+        self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read, raised)
         return START_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
@@ -140,14 +141,12 @@ class SettingsReader:
         def read_again() -> Settings | None:
             return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
 
-        if self.worker.submit(JOB, read_again, self._were_read):
+        if self.worker.submit(JOB, read_again, self._were_read, raised):
             self._looked_at, self._options = now, options
 
-    def _were_read(self, found: object) -> None:
+    def _were_read(self, found: Settings | None) -> None:
         if found is None:
             return
-        if not isinstance(found, Settings):
-            raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
         self.taken(found)
         wrong = (*found.problems, *(f"{one} until kitty restarts" for one in found.withheld))

@@ -84,7 +84,7 @@ def _adopt(boss: Any, host: KittyHost) -> None:
 
 def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -> None:
     """*call* the host of what happens, in *window* if any: a panel of ours is none that has a light."""
-    if _host is not None and _host.is_wired() and (window is None or is_watched(window)):
+    if _host is not None and _host.is_wired and (window is None or is_watched(window)):
         _host.guarded(feature, call)(_host)
 
 

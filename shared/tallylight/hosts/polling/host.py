@@ -31,7 +31,7 @@ from tallylight.agents import agent_files
 from tallylight.config.powers import ALLOW
 from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.jobs import Jobs, backoff
+from tallylight.hosts.jobs import Jobs, at_once, backoff
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.polling.notices import Notices
 from tallylight.hosts.polling.screens import PolledPane, Screens
@@ -39,7 +39,7 @@ from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.sessions_inside import with_inside
-from tallylight.hosts.store import Store, at_once
+from tallylight.hosts.store import Store
 from tallylight.pane import marks as requested
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
@@ -221,7 +221,8 @@ class PollingHost(Engine[str]):
         while not self._posted.is_empty():
             self.guarded("call", self._posted.get())()
         for asked in self._asked:
-            if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
+            looked, failed = functools.partial(self._looked, asked), functools.partial(self._failed, asked)
+            if now >= asked.due and self._jobs.submit(asked, asked.source.look, looked, failed):
                 asked.due = now + asked.source.every
         if is_tick := now >= self._tick_due:
             self._tick_due = now + self.config.poll_s * (1 if self._is_busy else IDLE_TIMES)
@@ -259,7 +260,7 @@ class PollingHost(Engine[str]):
                 continue
             shown = self._entries(id_ for id_, polled in self._held.items() if polled.source is asked.source)
             job = functools.partial(asked.source.shown, shown)
-            if shown == asked.shown or self._jobs.submit(("shown", id(asked)), job, lambda _: None):
+            if shown == asked.shown or self._jobs.submit(("shown", id(asked)), job):
                 asked.is_shown, asked.shown = True, shown
 
     @property
@@ -267,9 +268,9 @@ class PollingHost(Engine[str]):
         """What programs may do to its panes."""
         return self._store.allow
 
-    def _looked_at_files(self, are_new: object) -> None:
+    def _looked_at_files(self, are_new: tuple[bool, bool]) -> None:
         """Of the configuration, which is read at the start, what gives programs less power is taken over; all names."""
-        is_config_new, are_names_new = are_new if isinstance(are_new, tuple) else (False, False)
+        is_config_new, are_names_new = are_new
         if are_names_new:
             self._touched.update(self._panes)
         if is_config_new:
@@ -296,21 +297,20 @@ class PollingHost(Engine[str]):
 
     # Panes ----------------------------------------------------------------------------------------------------
 
-    def _looked(self, asked: _Asked, result: object) -> None:
-        """A source has told which panes there are, or why it could not."""
-        name = type(asked.source).__name__
-        if isinstance(result, Exception):
-            asked.failures += 1
-            asked.due = self._clock() + backoff(asked.failures)
-            self.problems[name] = f"{type(result).__name__}: {result}"
-            return
+    def _failed(self, asked: _Asked, error: Exception) -> None:
+        """A source could not tell which panes there are."""
+        asked.failures += 1
+        asked.due = self._clock() + backoff(asked.failures)
+        self.problems[type(asked.source).__name__] = f"{type(error).__name__}: {error}"
+
+    def _looked(self, asked: _Asked, found: Sequence[SourcePane] | None) -> None:
+        """A source has told which panes there are; None: the same as before."""
         asked.failures = 0
-        self.problems.pop(name, None)
-        if result is None:
+        self.problems.pop(type(asked.source).__name__, None)
+        if found is None:
             return
         now = self._clock()
-        found = result if isinstance(result, Sequence) else ()
-        source_panes = {source_pane.id: source_pane for source_pane in found if isinstance(source_pane, SourcePane)}
+        source_panes = {source_pane.id: source_pane for source_pane in found}
         for id_ in [i for i, polled in self._held.items() if polled.source is asked.source and i not in source_panes]:
             self.problems.pop(f"evidence of pane {id_}", None)
             self._screens.gone(self._held.pop(id_))
@@ -382,7 +382,7 @@ class PollingHost(Engine[str]):
                 self._mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
             elif polled is not None and request.verb == "focus":
                 job = functools.partial(polled.source.act, request)
-                self._jobs.submit(("act", id(request)), job, lambda _: None)
+                self._jobs.submit(("act", id(request)), job)
             elif polled is not None:
                 requested.carry_out(request, polled.pane, self.config.notify.snooze_min, now)
                 self._touched.add(request.pane)

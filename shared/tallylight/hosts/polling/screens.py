@@ -70,7 +70,7 @@ class Screens:
         is_due = now >= polled.read_at
         if source_pane.read is None and source_pane.together is None:
             return
-        if now < polled.known_until and polled.pane.is_known:
+        if now < polled.known_until and polled.pane.looks.is_known:
             return
         if not is_due and not (polled in self._armed and self._has_look(polled, now)):
             return
@@ -84,15 +84,18 @@ class Screens:
             if source_pane.together is not None:
                 self._due.setdefault(source_pane.together, {})[source_pane.id] = polled
             elif source_pane.read is not None and self._jobs.submit(
-                ("screen", source_pane.id), source_pane.read, functools.partial(self._was_read, polled)
+                ("screen", source_pane.id),
+                source_pane.read,
+                functools.partial(self._was_read, polled),
+                functools.partial(self._failed, polled),
             ):
                 polled.read_at = self._next(polled, now)
 
     def flush(self, now: float) -> None:
         """Have those read that can be read together, of all that were looked at since this was last called."""
         for together, polled in self._due.items():
-            job = functools.partial(together, tuple(polled))
-            if self._jobs.submit(("screens", together), job, functools.partial(self._were_read, polled)):
+            job, failed = functools.partial(together, tuple(polled)), functools.partial(self._have_failed, polled)
+            if self._jobs.submit(("screens", together), job, functools.partial(self._were_read, polled), failed):
                 for one in polled.values():
                     one.read_at = self._next(one, now)
         self._due = {}
@@ -119,33 +122,34 @@ class Screens:
         is_alone = polled.source_pane.together is None
         others = sum((other.source_pane.together is None) is is_alone for other in self._armed)
         least = others / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
-        every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1)
+        every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.looks.is_calm else 1)
         if is_alone or least <= every:
             return now + max(least, every)
         # What is read together is due together, too: what costs most is that a command is run at all.
         return _next_of(least, now + 0.5 * least)
 
-    def _was_read(self, polled: PolledPane, result: object) -> None:
+    def _was_read(self, polled: PolledPane, look: Look) -> None:
         now = self._clock()
-        if isinstance(result, Look):
-            polled.failures, polled.known_until = 0, now + KNOWN_S
-            polled.look, polled.good_until = result, _next_of(STILL_S, now + STILL_S)
-            polled.pane.screen(lambda: result, now)
-            self._read(polled.source_pane.id)
-        elif isinstance(result, Exception):
-            polled.failures += 1
-            polled.read_at = now + backoff(polled.failures)
-            polled.look = None
+        polled.failures, polled.known_until = 0, now + KNOWN_S
+        polled.look, polled.good_until = look, _next_of(STILL_S, now + STILL_S)
+        polled.pane.screen(lambda: look, now)
+        self._read(polled.source_pane.id)
 
-    def _were_read(self, asked: dict[str, PolledPane], result: object) -> None:
+    def _failed(self, polled: PolledPane, _error: object) -> None:
+        polled.failures += 1
+        polled.read_at = self._clock() + backoff(polled.failures)
+        polled.look = None
+
+    def _were_read(self, asked: dict[str, PolledPane], looks: Mapping[str, Look | None]) -> None:
         for id_, polled in asked.items():
-            if not isinstance(result, Mapping):
-                self._was_read(polled, result)
-            elif id_ in result:
-                self._was_read(polled, result[id_])
-            else:
-                # It was not its turn.
-                polled.read_at = 0.0
+            if id_ not in looks:
+                polled.read_at = 0.0  # it was not its turn
+            elif (look := looks[id_]) is not None:
+                self._was_read(polled, look)
+
+    def _have_failed(self, asked: dict[str, PolledPane], error: Exception) -> None:
+        for polled in asked.values():
+            self._failed(polled, error)
 
 
 def _next_of(every: float, after: float) -> float:

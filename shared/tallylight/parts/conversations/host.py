@@ -46,7 +46,7 @@ class KeptConversations:
     def use(self, *, keep: bool) -> None:
         """Whether they are to be kept, which is decided once; begin to open the file if they are."""
         if keep and not self._is_decided:
-            self.submit(_JOB, self._open, self._was_opened)
+            self.submit(_JOB, self._open, self._was_opened, self._failed)
         self._is_decided = True
 
     def _open(self) -> tuple[OpenConversations, int]:
@@ -58,10 +58,10 @@ class KeptConversations:
             file.error = str(error)
             return file, 0
 
-    def _was_opened(self, result: object) -> None:
-        if not isinstance(result, tuple):
-            self.told(f"{_JOB}: {result}; `tally restore` will miss this terminal")
-            return
+    def _failed(self, error: Exception) -> None:
+        self.told(f"{_JOB}: {error}; `tally restore` will miss this terminal")
+
+    def _was_opened(self, result: tuple[OpenConversations, int]) -> None:
         self._file, number = result
         if number and self.resumable is not None:
             self.resumable(number)
@@ -84,10 +84,10 @@ class KeptConversations:
             return
         due = file.due(now)
         if shown is not None:
-            if self.submit(_JOB, lambda: file.publish(shown[0], now, shown[1]), lambda _: None):
+            if self.submit(_JOB, lambda: file.publish(shown[0], now, shown[1])):
                 self._shown = None
         elif due is not None and due <= now:
-            self.submit(_JOB, lambda: file.flush(now), lambda _: None)
+            self.submit(_JOB, lambda: file.flush(now))
         if file.error and file.error != self._error:
             self.told(f"{_JOB}: {file.error}")
         self._error = file.error

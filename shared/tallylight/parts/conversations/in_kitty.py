@@ -24,6 +24,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
+from tallylight.model.jobs import raised
 from tallylight.parts.conversations import fork, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
@@ -137,6 +138,7 @@ class Start:
             "fork",
             lambda: _look(asked, *scene),
             lambda found: self.guarded(lambda: self._end(asked, scene[2], found, host)),
+            lambda error: self.guarded(lambda: raised(error)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
         late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
@@ -145,13 +147,10 @@ class Start:
         host.come_back(time.monotonic())
         return None
 
-    def _end(self, asked: _Asked, pgid: int, found: object, host: KittyHost) -> Refusal | None:
+    def _end(self, asked: _Asked, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:
         """Start it, if all that was looked at is what the person agreed to, and still so."""
-        if isinstance(found, Exception):
-            raise found
         if isinstance(found, Refusal):
             return found
-        assert isinstance(found, tuple)
         plan, agents = found
         scene = _scene(host, self.boss, self.window_id)
         if scene is None or scene[2] != pgid:

@@ -31,7 +31,7 @@ from tallylight.model.limits import KEPT_S
 from tallylight.parts.diary.history import History, without_repeated
 from tallylight.parts.diary.turns import Turn
 from tallylight.snapshot.waiting_time_file import today
-from tallylight.snapshot.writer import Snapshot, checked_directory, directory, read_living
+from tallylight.snapshot.writer import Snapshot, checked_directory, directory, held, read_living
 from tallylight.wire import values
 
 #: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
@@ -54,9 +54,7 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
     data = b"".join(map(_line, turns))
     if not data:
         return
-    file.parent.parent.mkdir(parents=True, exist_ok=True)
-    checked_directory(file.parent, create=True)
-    with locked(file.parent, "another host writes"):
+    with held(file.parent, "another host writes"):
         try:
             size = file.lstat().st_size
         except FileNotFoundError:

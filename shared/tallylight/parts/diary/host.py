@@ -108,26 +108,26 @@ class KeptHistory:
                 history_file.trim(file, clock)
             history_file.append(file, turns)
 
-        if self.submit(_JOB, job, lambda result: self._was_written(result, day, now)):
+        if self.submit(_JOB, job, lambda _: self._was_written(day), lambda error: self._failed(error, now)):
             self._in_work = turns
             self._waiting.clear()
 
-    def _was_written(self, result: object, day: str, now: float) -> None:
+    def _was_written(self, day: str) -> None:
+        self._in_work, self._day, self._failures, self._error = None, day, 0, ""
+
+    def _failed(self, error: Exception, now: float) -> None:
         turns, self._in_work = self._in_work, None
-        if not isinstance(result, Exception):
-            self._day, self._failures, self._error = day, 0, ""
-            return
         if self._turns is not None and turns:
             later = tuple(self._waiting)
             self._waiting.clear()
             self._waiting.extend((*turns, *later))
-        if isinstance(result, history_file.BusyError):
+        if isinstance(error, history_file.BusyError):
             return  # another host writes: with the next tick
         self._failures += 1
         self._write_due = now + backoff(self._failures)
-        if (error := str(result)) != self._error:
-            self._error = error
-            self.told(f"{_JOB}: {error}")
+        if (text := str(error)) != self._error:
+            self._error = text
+            self.told(f"{_JOB}: {text}")
 
 
 class Diary(HostPart):

@@ -21,7 +21,6 @@ import attrs
 from tallylight.config.settings import Config
 from tallylight.evidence.process import Process
 from tallylight.files import directories, read_write
-from tallylight.files.lock import locked
 from tallylight.hosts.part import Context, HostPart
 from tallylight.model import attributes
 from tallylight.model.jobs import Submit
@@ -32,7 +31,7 @@ from tallylight.parts.lab.grading import Grader, Seconds
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, many, short, write
 from tallylight.snapshot.waiting_time_file import today
-from tallylight.snapshot.writer import checked_directory
+from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
 #: Of the file and of `--json`.
@@ -100,9 +99,7 @@ def read(file: Path) -> list[Grade]:
 
 def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
     """Add *grades* to what is kept, and take out the days before *oldest*. Errors as of `read`, and `BusyError`."""
-    file.parent.parent.mkdir(parents=True, exist_ok=True)
-    checked_directory(file.parent, create=True)
-    with locked(file.parent, "another host writes"):
+    with held(file.parent, "another host writes"):
         found: dict[tuple[str, str, str], Grade] = {}
         for grade in (*read(file), *grades):
             name = grade.day, grade.agent, grade.version
@@ -163,7 +160,7 @@ class Grades(Generic[Id]):
         """Have kept what waits, now and then."""
         if not self._waiting or now < self._due:
             return
-        if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting)), lambda _: None):
+        if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting))):
             self._waiting.clear()
             self._due = now + EVERY_S
 

@@ -210,7 +210,7 @@ class Replay:
         """What a host does at every tick."""
         self._ticks += 1
         pane = self._pane
-        if not pane.is_calm or self._ticks % CALM_EVERY == 0:
+        if not pane.looks.is_calm or self._ticks % CALM_EVERY == 0:
             pane.screen(self._read_screen, self.now)
         pane.progress(self._has_bar, self.now)
         pane.tick(self.now)

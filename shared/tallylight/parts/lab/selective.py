@@ -23,15 +23,10 @@ class SelectiveTracker(Tracker):
         if report.source not in self._without:
             super().report(report, now, since)
 
-    def output(self, now: float) -> None:
-        """The agent wrote something visible."""
-        if Source.HEURISTIC not in self._without:
-            super().output(now)
-
-    def seen_active(self, now: float) -> None:
-        """The agent showed a progress bar."""
-        if Source.PROGRESS not in self._without:
-            super().seen_active(now)
+    def output(self, now: float, *, has_started: bool = False) -> None:
+        """The agent wrote something visible; *has_started*: it showed a progress bar."""
+        if Source.HEURISTIC not in self._without and not (has_started and Source.PROGRESS in self._without):
+            super().output(now, has_started=has_started)
 
     def command_start(self, now: float) -> None:
         """A command of the shell started."""

@@ -191,7 +191,8 @@ class Bridge:
             self._reply(asked, _GONE)
             return
         perform = functools.partial(self._perform, asked, Found(host, pane))
-        if not self._jobs.submit((host, id_), perform, functools.partial(self._reply, asked)):
+        done, failed = functools.partial(self._reply, asked), functools.partial(self._failed, asked)
+        if not self._jobs.submit((host, id_), perform, done, failed):
             self._reply(asked, _BUSY)
 
     def _perform(self, asked: Ask, found: Found) -> request.Reply:
@@ -200,14 +201,14 @@ class Bridge:
             return Done(mark.pane, "")
         return self._client.perform(found, asked.asked)
 
-    def _reply(self, asked: Ask, result: object) -> None:
-        """Reply with what `_perform` returned, or with what it raised."""
-        if isinstance(result, TallyError):
-            result = Refusal("unreachable", str(result))
-        elif isinstance(result, Exception):
-            result = Refusal("failed", f"it failed there: {type(result).__name__}")
+    def _failed(self, asked: Ask, error: Exception) -> None:
+        is_told = isinstance(error, TallyError)
+        words = ("unreachable", str(error)) if is_told else ("failed", f"it failed there: {type(error).__name__}")
+        self._reply(asked, Refusal(*words))
+
+    def _reply(self, asked: Ask, reply: request.Reply) -> None:
         too_long = Refusal("too-long", "that is too long to send")
-        self._unsent += encode(Reply(asked.number, result)) or encode(Reply(asked.number, too_long))  # type: ignore[arg-type]
+        self._unsent += encode(Reply(asked.number, reply)) or encode(Reply(asked.number, too_long))
 
     def _deliver(self, call: Callable[[], None]) -> None:
         self._results.put(call)

@@ -45,7 +45,7 @@ from tallylight.parts.web.middleware import DEVICE, NO_SESSION, PROBLEMS, Access
 from tallylight.parts.web.signing import Signing
 from tallylight.snapshot.addresses import Found, in_order, labelled
 from tallylight.snapshot.labels import Labels
-from tallylight.snapshot.rows import repeated
+from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui.beside import Watch
 
@@ -162,9 +162,7 @@ class Service:
             if snapshots is not None:
                 every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
                 panes = in_order(labelled(every, self._labels()), time.time())
-                left_out = repeated((found.host, found.pane) for found in panes)
-                shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
-                self._found = {found.address: found for found in shown}
+                self._found = {found.address: found for found in listed(panes)}
                 self._answering.keep([found.pane.id for found in self._found.values()])
             if self._push is not None:
                 self._push.look(self._found.values())

@@ -22,9 +22,8 @@ from pathlib import Path
 import attrs
 
 from tallylight.files import directories, read_write
-from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.writer import checked_directory
+from tallylight.snapshot.writer import held
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -88,9 +87,7 @@ def _device(row: Mapping[str, object]) -> Device | None:
 
 def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, Device]:
     """Keep what *how* makes of what is kept: that. `OSError` and `TallyError` if it cannot be written."""
-    file.parent.parent.mkdir(parents=True, exist_ok=True)
-    checked_directory(file.parent, create=True)
-    with locked(file.parent, "another process keeps that file busy; try again", PATIENCE_S):
+    with held(file.parent, "another process keeps that file busy; try again", PATIENCE_S):
         before = read(file)
         after = dict(how(dict(before)))
         if after != before:

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 import attrs
 
 from tallylight.files.mounts import Mounts
+from tallylight.model.beside import Beside
 from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
@@ -68,12 +69,16 @@ class Work(Generic[Id]):
             mount = self.mounts.of(Path(cwd))
             job = functools.partial(read_one, cwd, self.home)
             done = functools.partial(self._was_read, mount, cwd, id_, pane, decision.since, now)
-            if mount not in self._asked and len(self._asked) < MAX_ASKED and self.submit(f"work on {mount}", job, done):
+            if mount in self._asked or len(self._asked) >= MAX_ASKED:
+                return
+            if self.submit(f"work on {mount}", job, done, lambda _: done((None, False))):
                 self._asked.add(mount)
 
-    def _was_read(self, mount: str, cwd: str, id_: Id, pane: Pane, since: float, now: float, result: object) -> None:
+    def _was_read(
+        self, mount: str, cwd: str, id_: Id, pane: Pane, since: float, now: float, found: tuple[Beside | None, bool]
+    ) -> None:
         self._asked.discard(mount)
-        beside, was_slow = result if isinstance(result, tuple) else (None, False)
+        beside, was_slow = found
         if was_slow:
             while len(self._slow) >= MAX_SLOW:
                 del self._slow[next(iter(self._slow))]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 
 import attrs
 
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.reading import Edit
+from tallylight.model.jobs import Submit
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot import writer
 from tallylight.snapshot.feed import Feed
@@ -31,7 +32,7 @@ class Others:
 
     name: str
     environ: Mapping[str, str]
-    submit: Callable[[Hashable, Callable[[], object], Callable[[object], None]], bool]
+    submit: Submit
     reader: ForegroundReader
     #: The agents by address, and what those have written of late whose records are read.
     panes: Mapping[str, PaneEntry] = attrs.field(factory=dict)
@@ -63,9 +64,8 @@ class Others:
             if pane.works_in
         }
 
-    def _were_seen(self, result: object) -> None:
-        if isinstance(result, dict):
-            self.panes = result
+    def _were_seen(self, panes: Mapping[str, PaneEntry]) -> None:
+        self.panes = panes
 
     def _written(self, panes: Mapping[str, PaneEntry]) -> dict[str, tuple[Edit, ...]]:
         """What the records say of the agents of *panes*."""
@@ -82,6 +82,5 @@ class Others:
             known.found = (request.read() if request is not None else None) or known.found
         return {address: known.edits for address, known in self._transcripts.items()}
 
-    def _were_read(self, result: object) -> None:
-        if isinstance(result, dict):
-            self.edits = result
+    def _were_read(self, edits: Mapping[str, tuple[Edit, ...]]) -> None:
+        self.edits = edits

@@ -142,7 +142,7 @@ class Collisions(Generic[Id]):
     _made: dict[str, tuple[tuple[object, ...], Party]] = attrs.field(factory=dict)
     _others: Others = attrs.field(init=False)
     #: What a look has raised that is no fault of git or of a disk.
-    _fault: object = None
+    _fault: Exception | None = None
 
     @_places.default
     def _no_places(self) -> ByDirectory[Place]:
@@ -158,7 +158,7 @@ class Collisions(Generic[Id]):
         if now - self._looked_at < EVERY_S:
             return
         self._looked_at = now
-        if isinstance(self._fault, Exception):
+        if self._fault is not None:
             raise self._fault
         groups = self._grouped(panes, now) if is_wanted else {}
         self._groups = {common: self._groups.get(common) or _Group() for common in groups}
@@ -197,7 +197,7 @@ class Collisions(Generic[Id]):
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> Party:
         """One of our own agents: the same object until anything of it is new."""
         transcript = pane.transcript
-        stamp = pane.tracker.revision, transcript.found if transcript is not None else None, top, cwd
+        stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
         before = self._made.get(address)
         if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
@@ -212,17 +212,17 @@ class Collisions(Generic[Id]):
             before = group.stale, group.hurries
             job = functools.partial(_look, group.looks, tuple(parties), group.take())
             group.is_asked = True
-            if not self.submit(("collisions", common), job, functools.partial(self._was_looked, group, now)):
+            done, failed = (functools.partial(call, group, now) for call in (self._was_looked, self._failed))
+            if not self.submit(("collisions", common), job, done, failed):
                 group.is_asked, (group.stale, group.hurries) = False, before
 
-    def _was_looked(self, group: _Group, now: float, result: object) -> None:
+    def _failed(self, group: _Group, now: float, error: Exception) -> None:
+        group.is_asked, group.looked_at = False, now + PAUSE_MAX_S
+        if not isinstance(error, StuckError | OSError | TallyError):
+            self._fault = error
+
+    def _was_looked(self, group: _Group, now: float, result: tuple[Found, float]) -> None:
         group.is_asked, group.looked_at = False, now
-        if isinstance(result, StuckError | OSError | TallyError):
-            group.looked_at = now + PAUSE_MAX_S
-            return
-        if not isinstance(result, tuple):
-            self._fault = result
-            return
         group.found, group.cost = result
         group.rests_until = min(max(group.rests_until, now) + CALM[1] * group.cost, now + PAUSE_MAX_S)
         self._looked_at = float("-inf")

@@ -43,11 +43,10 @@ class Ntfy(HostPart):
     def notify(self, notice: Notice, now: float) -> None:
         if self._url:
             job = functools.partial(send, self._url, notice.title, notice.body)
-            self.context.submit(("ntfy", next(self._count) % 4), job, self._was_sent)
+            self.context.submit(("ntfy", next(self._count) % 4), job, failed=self._failed)
 
-    def _was_sent(self, result: object) -> None:
-        if isinstance(result, Exception):
-            self.context.report(f"ntfy: {result}")
+    def _failed(self, error: Exception) -> None:
+        self.context.report(f"ntfy: {error}")
 
 
 def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:

@@ -22,9 +22,8 @@ import attrs
 from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Place, command_line, sentence
 from tallylight.agents import agent_files
-from tallylight.cli.output import Output, clean, complain
+from tallylight.cli.output import JSON_VERSION, Output, clean, complain
 from tallylight.cli.parser import Parser
-from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
 from tallylight.parts.conversations import fork, worktrees
@@ -84,7 +83,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     agents, problems = agent_files.load_agents(os.environ)
     complain(verb, *panes.problems, *problems)
     if not panes.panes and options.pane is None:
-        raise TallyError(nothing(panes))
+        raise TallyError(panes.why_none)
     found = pick(panes, options.pane, os.environ)
     here = fork.act(verb, found.pane, agents)
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)

@@ -24,11 +24,10 @@ from tallylight.actions.permission import CONFINED, Verb, check, unasked
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import UNBOUNDED, clean, complain, refused
+from tallylight.cli.output import JSON_VERSION, UNBOUNDED, clean, complain, refused
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import client_of
-from tallylight.cli.status import JSON_VERSION
-from tallylight.cli.wait import AT_REST, Wait, add_timeout, exit_code, follow
+from tallylight.cli.reaching import client_of
+from tallylight.cli.waiting import AT_REST, Wait, add_timeout, exit_code, follow
 from tallylight.evidence import confinement, process_table
 from tallylight.files.program import find_program
 from tallylight.hosts.detached import starts

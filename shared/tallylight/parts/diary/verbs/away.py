@@ -8,9 +8,8 @@ import os
 import sys
 import time
 
-from tallylight.cli.output import GAP, Output, clean, complain, fit
+from tallylight.cli.output import GAP, LEAST_NAME, Output, clean, complain, fit
 from tallylight.cli.parser import Parser, span
-from tallylight.cli.status import LEAST_NAME
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.parts.diary import away, history_file

@@ -19,7 +19,7 @@ from tallylight.agents.agent import check_agent, of_person
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser, within
-from tallylight.cli.send import reached
+from tallylight.cli.reaching import reached
 from tallylight.evidence import process_table
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name

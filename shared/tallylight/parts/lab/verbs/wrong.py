@@ -19,7 +19,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent, Agents
 from tallylight.cli.output import Output, clean, complain, refused, status_words
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import client_of
+from tallylight.cli.reaching import client_of
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import atomic_write, text_or_nothing
 from tallylight.files.system import System

@@ -47,7 +47,7 @@ def main(argv: list[str]) -> int:
     from tallylight.actions.seat import let_in
     from tallylight.hosts.beside import Beside
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.pane.pane import MULTIPLEXERS
+    from tallylight.pane.known import MULTIPLEXERS
     from tallylight.parts.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))

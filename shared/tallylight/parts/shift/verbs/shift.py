@@ -18,7 +18,7 @@ from tallylight.actions.request import HOLDER, DeferredText, Reply
 from tallylight.actions.say import text_problem
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.cli.send import CODES, client_of, tell
+from tallylight.cli.reaching import CODES, client_of, tell
 from tallylight.parts.shift.steps import WORDS
 from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
 from tallylight.ui.details import clock

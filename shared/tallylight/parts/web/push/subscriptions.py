@@ -15,10 +15,9 @@ from pathlib import Path
 import attrs
 
 from tallylight.files import directories, read_write
-from tallylight.files.lock import locked
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.parts.web.push.endpoints import MAX_URL
-from tallylight.snapshot.writer import checked_directory
+from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
 VERSION = 1
@@ -82,11 +81,9 @@ class Store:
         """Make the directory, and hold it against other servers."""
         if self._held is not None:
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        checked_directory(self.path, create=True)
-        held = contextlib.ExitStack()
-        held.enter_context(locked(self.path, "another `tally serve` sends the messages of this user; end it first"))
-        self._held = held
+        lock = contextlib.ExitStack()
+        lock.enter_context(held(self.path, "another `tally serve` sends the messages of this user; end it first"))
+        self._held = lock
 
     def close(self) -> None:
         """Leave the directory to others."""

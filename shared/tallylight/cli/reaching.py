@@ -1,0 +1,92 @@
+"""Reaching a pane: what the verbs share that ask its host for something, or type into it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from tallylight.actions.answer import Done
+from tallylight.actions.client import PaneClient, here
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import SILENT, Reply
+from tallylight.cli.exit_codes import GONE, REFUSED
+from tallylight.cli.output import JSON_VERSION, clean, complain, refused
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, NoPaneError, Panes, pick, read_panes
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane
+
+#: How long the host may take to do it, in seconds; it looks four times a second.
+DONE_S = 3.0
+ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
+CODES: dict[int | str, str] = {
+    0: "it was typed",
+    1: "no such pane",
+    GONE: "the pane is gone",
+    REFUSED: "a rule refused it, and nothing was typed; the message names the rule",
+}
+
+
+def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
+    """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
+    panes = read_panes(os.environ)
+    try:
+        return pick(panes, wanted, os.environ), client_of(panes)
+    except NoPaneError as error:
+        return Refusal("pane", str(error)), client_of(panes)
+
+
+def client_of(panes: Panes) -> PaneClient:
+    """What reaches *panes* for the program that runs this command."""
+    multiplexers = Multiplexers(os.environ)
+    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
+
+
+def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+    """Print what was done, *at* then, or which rule refused it, and return the exit code."""
+    told = reply if isinstance(reply, Done | Refusal) else SILENT
+    if as_json:
+        document = {
+            "version": JSON_VERSION,
+            "address": found.address if found is not None else None,
+            "at": at if isinstance(told, Done) else None,
+            "done": clean(told.text) if isinstance(told, Done) else None,
+            "refused": told.rule if isinstance(told, Refusal) else None,
+            "text": clean(told.text),
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
+    if isinstance(told, Done):
+        if not as_json:
+            sys.stdout.write(f"{clean(told.text)}\n")
+        return 0
+    code = refused(verb, told)
+    return {"pane": 1, "gone": GONE}.get(told.rule, code)
+
+
+def ask(
+    found: Found, request: Request, is_done: Callable[[Found], bool], outcome: Callable[[Pane], str], else_: str = ""
+) -> int:
+    """
+    Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*.
+
+    *else_*: the message if it never shows it.
+    """
+    called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
+    requests.send(found.host, request, os.environ)
+    end = time.monotonic() + DONE_S
+    while time.monotonic() < end:
+        now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
+        if now is None or is_done(now):
+            sys.stdout.write(f"{called} {outcome(now.pane) if now is not None else 'is gone'}\n")
+            return 0
+        time.sleep(0.05)
+    complain(
+        "quiet" if request.verb in ("mute", "snooze") else request.verb,
+        else_ or f"{found.host} did not respond; does it run the same version?",
+    )
+    return 1

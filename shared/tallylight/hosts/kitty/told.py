@@ -1,0 +1,81 @@
+"""
+What this kitty tells the person: notifications of panes, and what is about none, such as a mistake in the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kitty.fast_data_types import add_timer
+from kitty.utils import log_error
+
+from tallylight.actions.once import DECIDE_S
+from tallylight.hosts.kitty import actions
+from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.notifications import Notices
+from tallylight.tracker.mutes import Mutes
+from tallylight.wire.text import sanitise
+
+
+def log(line: str) -> None:
+    """Write *line* into kitty's log."""
+    log_error(f"tallylight: {line}")
+
+
+class Told:
+    """What *host* tells, a `hosts.kitty.host.KittyHost`."""
+
+    def __init__(self, host: Any) -> None:
+        self._host = host
+        #: The notifications of panes; None until the settings are known.
+        self.notices: Notices | None = None
+
+    def mistakes(self, problems: Sequence[str]) -> None:
+        """Say what is wrong with the settings, in the log and in front of the person."""
+        for problem in problems:
+            log(problem)
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        body = sanitise(f"{problems[0]}{more}; run `tally doctor`")
+        self._host.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
+
+    def start(self, mutes: Mutes, received: Callable[[int], None]) -> None:
+        """Begin to notify, once it is known how; *received* is told of each window that a person has answered."""
+        self.notices = Notices(
+            boss=self._host.boss,
+            settings=self._host.config.notify,
+            panes=self._host.panes,
+            name_of=lambda id_: kitty_windows.name(self._host.boss.window_id_map.get(id_)),
+            perform=lambda asked, caller: self._host.perform(asked, caller),  # noqa: PLW0108 - it may be put there later
+            received=received,
+            later=lambda call: add_timer(self._host.guarded("notifications", call), DECIDE_S, False),
+            features=self._host.features,
+            host=self._host.name,
+            mutes=mutes,
+            worker=self._host.worker,
+            also=self._host.parts.notify,
+        )
+        self.notices.listen()
+
+    def notify(self, title: str, body: str) -> None:
+        """Tell the person of something that is about no pane."""
+        if self.notices is not None:
+            self._host.guarded("notifications", self.notices.notify)(title, body)
+
+    def unwritten(self, problem: str) -> None:
+        """What others read of this kitty is not what it shows: there is no other way to say so."""
+        log(problem)
+        self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
+
+    def resumable(self, number: int) -> None:
+        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
+        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
+        opened: list[bool] = []
+
+        def open_tab() -> None:
+            command, title = [self._host.command, "restore", "--tabs"], f"↻  {what} open: Enter resumes {them}"
+            opened.append(bool(self._host.command) and actions.offer(self._host.boss, command, title))
+
+        self._host.guarded("tab of open conversations", open_tab)()
+        where = f"Press Enter in the tab ↻ to resume {them}." if any(opened) else "Run `tally restore`."
+        self.notify(f"{what} open when kitty ended", where)

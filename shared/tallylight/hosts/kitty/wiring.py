@@ -1,0 +1,30 @@
+"""
+The wiring: whether kitty's configuration, which kitty may read again, names our watcher.
+"""
+
+from __future__ import annotations
+
+from kitty.fast_data_types import get_options
+
+#: The file of ours that kitty's configuration names.
+WATCHER = "tally_watcher.py"
+
+
+class Wiring:
+    """Whether the configuration had our watcher, and has it no more."""
+
+    def __init__(self) -> None:
+        self.is_left = self._was_wired = False
+        #: kitty's options at the last look.
+        self._options: object = None
+
+    def comes_back(self) -> bool:
+        """Look at the configuration, if it is another one; whether it has us again after it had not."""
+        options = get_options()
+        if options is self._options:
+            return False
+        is_wired = any(path.endswith(WATCHER) for path in options.watcher)
+        was_left = self.is_left
+        self._options, self._was_wired = options, self._was_wired or is_wired
+        self.is_left = self._was_wired and not is_wired
+        return is_wired and was_left

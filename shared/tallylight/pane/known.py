@@ -1,0 +1,287 @@
+"""
+What is known of a pane: its state, and what others may ask of it. Nothing in here changes it but `queue`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence.foreground import NOBODY
+from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.records import limits
+from tallylight.evidence.unknown import UnknownWatch
+from tallylight.hooks.order import Order
+from tallylight.model.decision import Decision
+from tallylight.model.dialog import Dialog
+from tallylight.model.prose import last_sentence
+from tallylight.model.queued import Queued
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.model.timing import Timing
+from tallylight.pane.conversation import Conversation
+from tallylight.pane.faults import Faults
+from tallylight.pane.former import Former
+from tallylight.pane.own_files import OwnFiles
+from tallylight.pane.process_watch import ProcessWatch
+from tallylight.pane.processes import Foregrounds
+from tallylight.pane.run import Run
+from tallylight.pane.screen_looks import ScreenLooks
+from tallylight.pane.tape import Tape, plain
+from tallylight.pane.transcript import Transcript
+from tallylight.snapshot.entries import CollisionEntry
+from tallylight.tracker.attention import Attention
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
+from tallylight.wire.inbox import Inbox, Pace
+from tallylight.wire.text import sanitise
+
+#: Whose word a replay has from the tape: the rest it reads from screens and titles again.
+_READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFICATION)
+#: What keeps its sessions from the terminal around them, by the names of its program.
+MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+#: A program in the foreground is new for so many looks: a shell may become an agent.
+EAGER_LOOKS = 16
+
+
+class Known:
+    """
+    What is known of one pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
+
+    *tracker*: one that somebody listens in on, such as a recorder; else it is the pane's own.
+    """
+
+    def __init__(
+        self,
+        timing: Timing,
+        reader: Foregrounds,
+        table: Table,
+        tell: Callable[[str], None] = lambda _: None,
+        *,
+        tracker: Tracker | None = None,
+    ) -> None:
+        self.faults = Faults(tell)
+        self.tracker = tracker if tracker is not None else Tracker(timing)
+        self.tracker.heard = self._heard
+        #: What its light was made of lately.
+        self.tape = Tape(self._was)
+        self.attention = Attention()
+        #: What its host showed of it before the host was started again; the host's to set.
+        self.former: Former | None = None
+        self._order = Order()
+        self._inbox = Inbox()
+        self.conversation = Conversation(table)
+        self._reader = reader
+        self._table = table
+        self.looks = ScreenLooks(self.tracker)
+        self._has_begun = False
+        self._pgid = 0
+        #: The group that was in the foreground when something was said last, and when that was.
+        self._said: tuple[int | None, float] = None, -math.inf
+        #: Whether a shell in here marks its commands.
+        self._is_marked = False
+        self._identity = NOBODY
+        #: Whether it had a progress bar at the last look.
+        self.has_bar = False
+        #: In how many looks the same program was in the foreground.
+        self._unmoved = 0
+        self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
+        #: The program in the foreground, if no agent file names it.
+        self.unknown = UnknownWatch()
+        #: What the processes of that in the foreground do.
+        self.processes = ProcessWatch(self.tracker)
+        self._title = ""
+        #: The title in words, without glyphs and spinners.
+        self.clean_title = ""
+        self._title_at: float | None = None
+        #: The text that waits for the end of its agent's turn.
+        self.queued: Queued | None = None
+        #: What parts say of it, by the names of the fields that they declare; theirs to set.
+        self.more: dict[str, Any] = {}
+        #: The end of a turn, by its time, that a part has nothing more to say of.
+        self.counted_at = -math.inf
+        #: What others have changed of what its agent has. Its host's to set.
+        self.collisions: tuple[CollisionEntry, ...] = ()
+        #: The report of a limit by a protocol, a hook or a screen, and its end; and what is shown with the end of one.
+        self._limit: tuple[object, float] = None, 0.0
+        self._limited: tuple[Decision, Decision] | None = None
+        #: The last report about the pane itself.
+        self._last_report: Report | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """What the pane shows."""
+        shown = self.tracker.decision
+        if self.former is not None:
+            shown = self.former.aged(shown, self.pid, self.dialog, self.transcript)
+        return self._with_end(shown) if shown.status is Status.LIMITED else shown
+
+    def _with_end(self, shown: Decision) -> Decision:
+        """*shown* of a limit with the end of that, as the agent's record says, or else its words."""
+        until = self._told_until
+        if not until:
+            said = shown.since, shown.report.message
+            if self._limit[0] != said:
+                self._limit = said, limits.ends(said[1], time.time())
+            until = self._limit[1]
+        if self._limited is None or self._limited[0] is not shown or self._limited[1].limited_until != until:
+            self._limited = shown, attrs.evolve(shown, limited_until=until)
+        return self._limited[1]
+
+    @property
+    def _told_until(self) -> float:
+        """When the last limit of its agent ends by its record; 0 for none."""
+        return self.transcript.details.limited_until if self.transcript is not None else 0.0
+
+    @property
+    def _run(self) -> Run | None:
+        return self.own_files.run
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent that holds the foreground."""
+        return self._run.identity.agent if self._run is not None else None
+
+    @property
+    def pid(self) -> int | None:
+        """The process in the foreground, as far as it is known."""
+        process = self._identity.process
+        return process.pid if process is not None else self._pgid or None
+
+    @property
+    def agent_process(self) -> Process | None:
+        """The process of the agent that holds the foreground, as far as it is known."""
+        found = self._run.identity if self._run is not None else NOBODY
+        return found.process if not found.is_remote else None
+
+    @property
+    def agent_pid(self) -> int | None:
+        """The number of that process, or of the one of a program that no agent file names."""
+        process = self.agent_process
+        return process.pid if process is not None else self.conversation.strangers_pid
+
+    @property
+    def shows_sessions(self) -> bool:
+        """Whether what holds the foreground shows a session of tmux or GNU Screen."""
+        process = self._identity.process
+        return process is not None and base_name(process.exe) in MULTIPLEXERS
+
+    @property
+    def project(self) -> str:
+        """What it works on: as its agent says, else by its process's directory; of another machine, that one's name."""
+        report = self.decision.report
+        known = self.conversation.project
+        if self._identity.is_remote:
+            known = "" if report.cwd else sanitise(self._identity.far, cells=40)
+        return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
+
+    def queue(self, queued: Queued | None) -> None:
+        """Have *queued* wait in it, in place of what did; None for nothing."""
+        self.queued = queued
+        self.tracker.touch()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is likely to happen in it soon: it holds no agent, or one with nothing new on its screen."""
+        if self._unmoved < EAGER_LOOKS or self.is_undecided:
+            return False
+        if self._run is None and self.unknown.program is None and not self.decision.is_lit:
+            return True
+        return self.looks.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn or an agent is over, and a file may still say how."""
+        return self.own_files.is_undecided
+
+    @property
+    def transcript(self) -> Transcript | None:
+        """The transcript of the agent in the foreground, if it keeps one."""
+        return self.own_files.transcript
+
+    @property
+    def limited_until(self) -> float:
+        """When the last limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
+        return self._told_until or self.decision.limited_until
+
+    @property
+    def unanswered(self) -> float | None:
+        """Since when the model has not answered an agent that works, if that is late."""
+        return self.processes.unanswered if self.decision.status is Status.WORKING else None
+
+    @property
+    def outcome(self) -> str:
+        """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
+        decision, transcript = self.decision, self.transcript
+        if decision.status is not Status.DONE:
+            return ""
+        return (transcript.details.outcome if transcript is not None else "") or last_sentence(decision.report.message)
+
+    @property
+    def collides(self) -> bool:
+        """Whether another agent has changed the same lines."""
+        return any(one.same for one in self.collisions)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all is known of the end of the turn that it shows, if it shows one."""
+        decision = self.decision
+        return decision.status is not Status.DONE or self.counted_at == decision.since
+
+    @property
+    def unnamed(self) -> str:
+        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        return self.conversation.unnamed if self.tracker.decision.is_lit else ""
+
+    def name_project(self, name: str) -> None:
+        """What was looked up."""
+        self.conversation.name_project(name)
+        self.tracker.touch()
+
+    @property
+    def pace(self) -> Pace | None:
+        """How much arrives and is read, if not everything was read recently."""
+        return self._inbox.pace
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more arrived than could be read at once: what arrives now is read later."""
+        return bool(self._inbox)
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """The dialog that waits on the screen as of the last look, for display and a person's own answer."""
+        return self.looks.dialog
+
+    def deadline(self) -> float | None:
+        """The time of the next `tick` that could change something; None if none could."""
+        due, deadline = self._inbox.due(), self.tracker.deadline()
+        return deadline if due is None else due if deadline is None else min(due, deadline)
+
+    def _heard(self, report: Report, now: float, since: float) -> None:
+        """The tracker got *report*: what a replay cannot find out again is remembered."""
+        if report.source in _READ_ELSEWHERE:
+            self.tape.note("report", now, plain(report), max(0.0, now - since))
+
+    def _held(self, foreground: Foreground | None) -> tuple[object, object]:
+        """Who holds the foreground, and what names its process."""
+        process = self._identity.process
+        named = [process.exe, *process.argv[:8]] if process is not None else None
+        return (attrs.asdict(foreground) if foreground is not None else None), named
+
+    def _was(self, now: float) -> None:
+        """Note the present state on the tape as a stretch of it begins."""
+        if self._run is None:
+            return
+        self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)
+        self.tape.note("was", now, "title", self._title)
+        if self.has_bar:
+            self.tape.note("was", now, "bar", True)
+        for claim in sorted(self.tracker.answers.claims.values(), key=lambda claim: claim.at):
+            self.tape.note("was", now, "claim", plain(claim.report), claim.at - now, claim.since - now)

@@ -160,8 +160,6 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
         system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _report(system, plan)
         return DONE
-    if plan.state.build:
-        dependencies.check(system)
     _show(system, plan)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
@@ -240,6 +238,9 @@ def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
 
 
 def _show(system: System, plan: _Plan) -> None:
+    """Show every change; `TallyError` instead where what it needs cannot be had."""
+    if plan.state.build:
+        dependencies.check(system)
     place, state, edit = install_paths.layout(system), plan.state, plan.edit
     system.say(f"tallylight {tallylight.__version__} will")
     if state.build:

@@ -153,12 +153,7 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
         raise NoPaneError(wanted, EMPTY)
     if not (panes.panes or panes.hosts or panes.machines):
         raise NoPaneError(wanted, NO_HOST)
-    known = _known(panes, environ)
-    called = [found for found, names in known if wanted.casefold() in names and any(c.isalpha() for c in wanted)]
-    named = _spelled(panes, wanted, own_place(environ)[0]) or called
-    if not named:
-        meant = did_you_mean(wanted.casefold(), {name for _, names in known for name in names if name})
-        raise NoPaneError(wanted, f"there is no pane {wanted!r}{meant}; {_LISTED}")
+    named = _spelled(panes, wanted, own_place(environ)[0]) or _known_as(panes, wanted, environ)
     if len(named) > 1:
         who = [", ".join(filter(None, (found.called, found.pane.agent))) for found in named]
         which = (f"{found.name} ({sanitise(words, cells=40)})" for found, words in zip(named, who, strict=True))
@@ -172,16 +167,21 @@ def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
     return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
-def _known(panes: Panes, environ: Mapping[str, str]) -> list[tuple[Found, tuple[str, ...]]]:
+def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
     """
-    Return the agents, each with what a person knows it by: project, agent or own name, in small letters.
+    Return the agents with *wanted* as project, agent or own name, at least one; `NoPaneError` names the nearest word.
 
     A name counts whole, for the beginning of a word may be that of another agent. A bare number is no name: a script
     that names a pane which is gone must not reach another one.
     """
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
-    return [
-        (found, tuple(map(str.casefold, (found.called, found.pane.project, found.pane.agent))))
-        for found in listed(labelled(panes.panes, labels.labels))
-    ]
+    known: dict[str, list[Found]] = {}
+    for found in listed(labelled(panes.panes, labels.labels)):
+        for name in {found.called.casefold(), found.pane.project.casefold(), found.pane.agent.casefold()}:
+            known.setdefault(name, []).append(found)
+    is_name = any(c.isalpha() for c in wanted)
+    if not is_name or wanted.casefold() not in known:
+        meant = did_you_mean(wanted.casefold(), filter(None, known)) if is_name else ""
+        raise NoPaneError(wanted, f"there is no pane {wanted!r}{meant}; {_LISTED}")
+    return known[wanted.casefold()]

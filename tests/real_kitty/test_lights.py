@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tallylight.model.lights import mark
 from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tests.real_kitty import desk as desks
-from tests.real_kitty.desk import BEFORE, FEW, LIGHTS, MANY, Desk
+from tests.real_kitty.desk import BEFORE, FEW, LIGHTS, MANY, SPILL, Desk
 from tests.real_kitty.pixels import Colour, counted
 from tests.real_kitty.roots import CHECKOUT
 
@@ -185,6 +186,19 @@ def test_a_persons_own_tab_bar_is_kept_and_lit(
     assert bar.count(MARK) == len(lamps) + 1
     assert desk.marks() == len(BEFORE)
     assert all(light[:4] in bar for light in lamps)
+
+    # In kitty's own colours, too, what needs a person is what the eye sees first: the cells of its mark are filled.
+    desk.reload("tab_bar_style custom\ninactive_tab_background #999999\ninactive_tab_foreground #444444\n")
+    image = picture(desk, f"{request.node.callspec.id}-bright", pictures)
+    found: Counter[Colour] = Counter()
+
+    def is_bright() -> bool:
+        found.clear()
+        found.update(desk.pixels([lamps["waiting"]], desk.kitty.screenshot(image))[lamps["waiting"]])
+        return found[(0x99, 0x99, 0x99)] > MANY
+
+    desk.kitty.wait_until(is_bright, what="the other colours")
+    assert found[LIGHTS["waiting"]] > SPILL / 4, found.most_common(4)
 
 
 def test_the_recipes_of_the_documentation(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:

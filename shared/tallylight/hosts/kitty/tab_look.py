@@ -44,16 +44,30 @@ def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RG
 
 
 def sign(
-    status: Status, mark: str, ground: RGB, bar: Fills, colours: dict[Status, RGB], *, is_box: bool, size: int = NARROW
+    status: Status,
+    mark: str,
+    ground: RGB,
+    bar: Fills,
+    colours: dict[Status, RGB],
+    *,
+    is_box: bool,
+    size: int = NARROW,
+    can_fill: bool = True,
 ) -> Run:
     """
     The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
+
+    Where no tab of ours *can_fill*, the box of what needs a person has its colour: a black one would be the darkest.
 
     Blue, and green that would look like amber, has no box; nor has green without room beside it.
     """
     if status in bar.needs:
         fill = bar.needs[status]
-        if size > 1 and (bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST)):
+        if (
+            size > 1
+            and can_fill
+            and (bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST))
+        ):
             return Run(mark, fill, contrast.BLACK)
         return Run(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]

@@ -43,7 +43,8 @@ ALIVE, ALIVE_S = 128, 2.0
 CANCEL_S = 1.0
 #: So long after the first look, in seconds, it may start: it asks for more than answers.
 START_S = 5.0
-#: A child counts that has lived for so many seconds; and nothing is believed for longer than this.
+#: A child counts that has lived for so many seconds, or at once while a turn goes on; nothing is believed for longer
+#: than this.
 CHILD_S, MOST_S = 0.5, 600.0
 #: From when on a request that is not answered is worth a word, in seconds.
 LATE_S = 60.0
@@ -182,8 +183,9 @@ class Traffic:
     _arrived_at: float = -math.inf
 
     def is_pending(self, now: float) -> bool:
-        """Return whether a request may be seen to be one of a turn, or the screen has just changed."""
+        """Return whether more may be seen soon: the screen just changed, a turn goes on, or a request may be one."""
         changed = bool(self._changes) and now - self._changes[-1] <= 2 * SCREEN_S
+        changed |= now - self._held_at <= 2 * SCREEN_S
         asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
         return changed or any(at is not None and now - at <= 2 * SCREEN_S for at in asked)
 
@@ -264,4 +266,5 @@ class Traffic:
         began = max(self._arrived_at, self._begun_at or self._arrived_at)
         if now - began >= MOST_S:
             return False
-        return any(started > began and now - started >= CHILD_S for started in self._children)
+        least = 0.0 if now - self._held_at <= GOES_ON_S else CHILD_S
+        return any(started > began and now - started >= least for started in self._children)

@@ -25,6 +25,7 @@ from benchmarks import accuracy
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.offers import offered
+from tallylight.evidence.overlay import read_overlay
 from tallylight.evidence.tail import read_tail
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.asciicast import Output, Resize
@@ -107,6 +108,9 @@ PRIORS = {
     "the cursor is in what is submitted": 1.0,
     "text between it and its keys": -0.5,
     "a sentence below its box": -3.0,
+    "asks, and the cursor is right below": 3.0,
+    "a yes and a no right above an input": 5.0,
+    "drawn over the rest": 0.5,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
@@ -156,10 +160,13 @@ def screens(path: Path) -> list[Screen]:
 
 
 def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
-    rows = read_tail(grid.lines)
+    rows, front = read_tail(grid.lines), read_overlay(grid.lines)
     cursor = grid.cursor_row if grid.cursor_visible else None
-    offer = offered(rows, cursor)
-    found = structure.signs(rows, cursor, offer) if offer is not None else {}
+    offer = offered(front, cursor) if front else None
+    is_in_front = offer is not None
+    offer = offer or offered(rows, cursor)
+    seen = front if is_in_front else rows
+    found = structure.signs(seen, cursor, offer, is_in_front=is_in_front) if offer is not None else {}
     is_field = found.keys() >= _FIELD and "hardly any words" not in found
     return () if is_unmarked and (is_field or read_dialog(rows, grid.cursor_row)) else tuple(found.items())
 
@@ -167,11 +174,7 @@ def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
 @functools.cache
 def all_screens() -> list[Screen]:
     """Those of all recordings for which nothing was set up."""
-    paths = [
-        path
-        for path in sorted(accuracy.CORPUS.rglob("*.cast.gz"))
-        if not _is_set_up(path) and path.parent != accuracy.LATER[1]
-    ]
+    paths = [path for path in sorted(accuracy.CORPUS.rglob("*.cast.gz")) if not _is_set_up(path)]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:
         return [screen for found in pool.map(screens, paths, chunksize=4) for screen in found]

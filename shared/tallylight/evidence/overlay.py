@@ -1,8 +1,8 @@
 """
-A box that is drawn over the rest of the screen: the rows in it are what a person is asked, wherever it stands.
+A box that is drawn over the rest of the screen: the rows in it are what a person is asked.
 
-It has a margin on both sides, and the rest goes on beside it, or it stands in the middle. One without a frame is known
-by a frame of the rest that it interrupts. Rows of the whole screen go in, and those inside the box come out.
+It has a margin on both sides. The rest goes on beside it, or it is in the middle. One without a frame is known by
+another frame, which it interrupts.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts t
 together. Where one of those asks, its recording marks it, and the screen counts as an agent's; an unmarked one that
 plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
 
-The screens that tests have drawn, and those of real agents that ask nothing, are few and each decides: one that is read
-wrongly counts for more, until it is right.
+The screens that tests have drawn, and those of agents and programs that ask nothing, are few and each decides: one that
+is read wrongly counts for more, until it is right.
 
 The table is printed, and whether it stands so in the code; below it, for each agent, how right the reader is whose
 weights were made without it, screen by screen; `benchmarks.unknown` measures the light.
@@ -26,6 +26,7 @@ from unittest import mock
 
 from benchmarks import accuracy
 from tests.evidence import test_prompts, test_structure
+from tests.ordinary import test_ordinary
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
@@ -126,7 +127,7 @@ _STANDS_S = 8.0
 _STEPS = 200
 _LOOK_S = 0.25
 #: What a drawn screen counts, and how many times as much after each of so many rounds in which it is not this sure.
-_DRAWN, _MORE, _ROUNDS, _SURE = 3.0, 2.5, 8, 0.1
+_DRAWN, _MORE, _ROUNDS, _SURE = 3.0, 2.5, 12, 0.05
 #: The signs of a row that names what to type right behind it.
 _FIELD = {"a field with the cursor", "the cursor is in the row of answers"}
 
@@ -198,7 +199,7 @@ def _is_set_up(path: Path) -> bool:
 
 @functools.cache
 def drawn() -> list[Screen]:
-    """The screens of the tests that weights decide: those by hand, and those of agents that ask nothing."""
+    """The screens of the tests that weights decide: those by hand, and those on which nothing is asked."""
     given = [(DRAWN, text.strip("\n").splitlines(), None, True) for text in test_structure.ASKING.values()]
     given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor in test_structure.GIVEN.values()]
     given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor, _ in test_structure.SUBMITTED.values()]
@@ -209,10 +210,16 @@ def drawn() -> list[Screen]:
         screen = test_prompts.load(path)
         if not screen.facts["shows"].startswith("waiting"):
             given.append((path.parent.name, screen.lines, screen.cursor, False))
-    return [
+    found = [
         Screen(agent, signs, asks, 1.0)
         for agent, lines, cursor, asks in given
         if _may_ask(lines, cursor) and (signs := _signs_in(lines, cursor))
+    ]
+    quiet = [path for name, path in test_ordinary.PATHS.items() if name not in test_ordinary.ASKS]
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        seen = [all_ for all_ in pool.map(screens, quiet, chunksize=4) if not any(one.asks for one in all_)]
+    return found + [
+        Screen(NOBODY, signs, False, 1.0) for signs in {one.signs: 0 for all_ in seen for one in all_ if one.signs}
     ]
 
 

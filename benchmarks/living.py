@@ -139,9 +139,12 @@ class Living(Session):
         self.rest(3)
         for prompt in ("AFTER 4 TOOL mkdir -p one; sleep 3 THEN AFTER 5 SLOW 3", "AFTER 2 TOOL touch two THEN fine"):
             self.turn(prompt)
-            self.asked("permission")
-            self.rest(4)
-            self.approve(40)
+            if self.manner.permission:
+                self.asked("permission")
+                self.rest(4)
+                self.approve(40)
+            else:  # it never asks
+                self.mark("done")
             self.rest(5)
             for answer in ("SLOW 6", "THINK 9"):
                 self.turn(answer)

@@ -22,6 +22,23 @@ def read(text: str, cursor: int | None = None) -> Dialog | None:
 
 
 ASKING = {
+    "a list with an empty input and a foot of keys below": """
+  A step of the script: rm -rf build
+
+  Confirm 1 action(s)?
+                                                                     ▄
+  > Yes
+    No
+    Always
+
+
+ ╭────────────────────────────────────────────────────────────────────╮
+ │ Type your message, @mention a file, or / for commands              │
+ ╰────────────────────────────────────────────────────────────────────╯
+ [Ctrl+L for multi-line] ~/project ctx 10
+
+ ^q Quit the application  ^l Toggle input
+""",
     "an ASCII pointer": """
 The agent wants to run a command:
 
@@ -377,6 +394,15 @@ def test_lists(name: str) -> None:
 
     assert dialog is not None
     assert "".join(choice.label[0] for choice in dialog.choices) == labels
+
+
+@each(("below", "asks"), [([], False), ([""], False), (["", ""], True), (["", "", "", ""], False), (["y", ""], False)])
+def test_an_answer_two_rows_below(below: list[str], asks: bool) -> None:
+    """A prompt that is but blank: the cursor is behind an empty row. In the next row anything is printed."""
+    rows = ["> remove it", "", "  rm -rf build", "", "  Would you like to run this code? (y/n)"]
+    found = read_structure(read_tail([*rows, *below]), len(rows) - 1 + len(below)) if below else None
+
+    assert (found is not None) is asks
 
 
 @each("name", QUIET)

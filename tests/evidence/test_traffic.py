@@ -104,6 +104,13 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
         ("the screen does not change: nobody asked", f"{IDLE}, 10 a 20000/0, 11 a 20000/9000", []),
         ("it changed too long before", f"{IDLE}, 8 screen, 10 a 20000/0, 11 a 20000/9000", []),
         ("it changes just after", f"{IDLE}, 10 a 20000/0, 11.5 screen, 13 a closed", [(11.5, "unanswered"), (13, "")]),
+        ("of a slow program it changes with the answer alone",
+         f"{IDLE}, 4 screen, 10 a 9000/0, 15 a 9000/900, 15 screen, 16 a closed", [(15, "answered"), (16, "")]),
+        ("or as the connection is closed", "4 screen, 10 a 9000/0, 15 a closed, 15.5 screen, 18 child",
+         [(18.5, "child"), (610, "")]),
+        ("what is taken and closed at once is no answer", "4 screen, 10 a 9000/0, 10.5 a closed, 12 screen, 18 child",
+         []),
+        ("a few bytes are none either", f"{IDLE}, 4 screen, 10 a 20000/0, 12 a 20000/300, 12 screen, 18 child", []),
         ("headers come at once, words much later",
          f"{IDLE}, {ENTER}, 10 a 9000/0, 10.25 a 9000/500, 20 a 9000/1500, 20.5 a 9000/2500",
          [(10, "unanswered"), (10.25, "answered"), (21.5, "")]),
@@ -136,8 +143,10 @@ IDLE, ENTER = "0 a 0/0", "10 screen"
          [(10, "unanswered"), (11, "answered"), (12, "unanswered"), (20, "")]),
         ("a tool that runs", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000, 11.25 child, 20 screen, 20 a 30000/9000, "
          "21 a closed", [(10, "unanswered"), (11, "answered"), (12, "child"), (20, "unanswered"), (21, "")]),
-        ("a tool that runs after an answer that nobody saw", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a closed, 12 child",
-         [(10, "unanswered"), (11, ""), (12.5, "child"), (610, "")]),
+        ("a tool that runs after an answer that nobody saw", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a closed, 14 child",
+         [(10, "unanswered"), (11, ""), (14.5, "child"), (610, "")]),
+        ("a tool that follows at once", f"{IDLE}, {ENTER}, 10 a 9000/0, 11 a closed, 11 child",
+         [(10, "unanswered"), (11, "child"), (610, "")]),
         ("what it keeps is older", f"0 child, {IDLE}, {ENTER}, 10 a 9000/0, 11 a 9000/9000",
          [(10, "unanswered"), (11, "answered"), (12, "")]),
         ("a child without a turn", f"{IDLE}, 10 child", []),
@@ -189,6 +198,19 @@ def test_a_model_that_does_not_answer(why: str, line: str, at: float, since: flo
         found.take(world.sample(100 + now))
         found.fact(100 + now, is_running=True)
     assert found.unanswered_since(100 + at) == (100 + since if since is not None else None), why
+
+
+def test_a_turn_is_looked_at_on() -> None:
+    """After all that held, a tool may follow: it is pending for a while, and no longer."""
+    found, world = Traffic(), Line()
+    found.take(world.sample(100.0))
+    world.happens(110.0, "a 9000/0")
+    found.take(world.sample(110.25))
+    assert found.fact(110.25, is_running=True) is not None
+    found.take(Sample(120.0))
+    assert found.fact(120.0) is None
+
+    assert found.is_pending(112.0) and not found.is_pending(120.0)
 
 
 @st.composite

@@ -37,6 +37,16 @@ def look(found: Unknown, rows: list[str], cursor: int, work: str = "", typed: st
     found.look([row.format(work=work, typed=typed) for row in rows], cursor)
 
 
+def test_words_typed_at_the_top_of_a_screen() -> None:
+    """What was typed is found above the empty rows of a screen that is not full yet."""
+    found = program()
+    for rows in (["Hello", "You:"], ["Hello", "You: fix the tests", "Thinking"]):
+        found.look([*rows, *[""] * (30 - len(rows))], len(rows) - 1)
+    found.asked()
+
+    assert found.agent is not None
+
+
 @each(
     ("argv", "name"),
     [

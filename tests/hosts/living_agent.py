@@ -105,6 +105,29 @@ def frames(port: int) -> Callable[[str], object]:
     return ask
 
 
+def streams(port: int) -> Callable[[str], object]:
+    """Streams on one connection, as of HTTP/2: what came opens the window, after the end too, and it pings at rest."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(b"GET /ws HTTP/1.1\r\nUpgrade: h2c\r\n\r\n")
+    connection.recv(4096)
+    opened, ping = b"\0\0\x04\x08" + bytes(9), b"\0\0\x08\x06" + bytes(13)
+
+    def tell() -> None:
+        while True:
+            time.sleep(2.0)
+            connection.sendall(ping)
+
+    def ask(line: str) -> None:
+        connection.sendall(body(line))
+        while b"[END]" not in connection.recv(65536):
+            connection.sendall(opened)
+        time.sleep(0.3)
+        connection.sendall(2 * opened)
+
+    threading.Thread(target=tell, daemon=True).start()
+    return ask
+
+
 def served(port: int) -> Callable[[str], object]:
     """The request comes from a server of its own, to which the program talks over TCP."""
     listener = socket.create_server(("127.0.0.1", 0))
@@ -207,6 +230,7 @@ def main(word: str, port: int) -> None:
         "without motion": lambda: full_screen(kept(port), spins=False),
         "proxy": lambda: full_screen(kept(port, proxy=True)),
         "websocket": lambda: full_screen(frames(port)),
+        "streams": lambda: full_screen(streams(port)),
         "server": lambda: full_screen(served(port)),
         "beside": lambda: full_screen(beside(port)),
         "two": lambda: full_screen(twice(port)),

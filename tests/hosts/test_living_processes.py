@@ -33,7 +33,18 @@ from tallylight.wire.scanner import Scanner
 from tests.hosts.living_model import SAYS_S, THINKS_S, Serving
 from tests.patience import patient
 
-AGENTS = ["repl", "full screen", "without motion", "proxy", "websocket", "server", "beside", "two", "retries"]
+AGENTS = [
+    "repl",
+    "full screen",
+    "without motion",
+    "proxy",
+    "websocket",
+    "streams",
+    "server",
+    "beside",
+    "two",
+    "retries",
+]
 OTHERS = ["upload", "follow", "poll", "database"]
 PROGRAM = Path(__file__).with_name("living_agent.py")
 QUESTION = "why is lamp 7 red"

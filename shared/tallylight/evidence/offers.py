@@ -42,6 +42,8 @@ _YES_OR_NO = re.compile(
     r"|\byes(?:/| or )no\b|\by=yes",
     re.IGNORECASE,
 )
+#: A question with its answers behind it.
+_ASKS = re.compile(r"\? [\[(]y(?:es)?[/|,] ?no?[\])]:?$", re.IGNORECASE)
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
@@ -64,7 +66,7 @@ FILL = re.compile(
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
 #: How a row ends behind which anything may be typed.
 PROMPT_END = re.compile(r"[>❯›»]$")
-BELOW = "rows below a question"
+BELOW, YES_OR_NO_IN_ROW = "rows below a question", "yes or no in a row"
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 SUBMITTED = "keys that submit it"
@@ -260,7 +262,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
     if len(text) > _ROW:
         return None
     if _YES_OR_NO.search(text):
-        return Offer("yes or no in a row", (at,), (), rows[at].indent)
+        return Offer(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
     parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
     if not 2 <= len(parts) <= _BESIDE:
         return None
@@ -324,9 +326,14 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
 
 
 def _is_end(label: str, step: int, most: int) -> bool:
-    """Whether a row in the column of choices is none: too long, a hint at keys, or the question above."""
+    """Whether a row in the column of choices is none: too long, a hint at keys, a question, or the one above."""
     label = _label(label)
-    return len(label) > most or _names_keys(label) or (step < 0 and label.endswith(("?", ":")))
+    return (
+        len(label) > most
+        or (_ASKS.search(label) is not None)
+        or _names_keys(label)
+        or (step < 0 and label.endswith(("?", ":")))
+    )
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Offer | None:

@@ -34,6 +34,7 @@ from tallylight.evidence.choices import Choices, buttons, lettered_choices, numb
 from tallylight.evidence.dialogs import arrows, is_of_settings, question_above, read_dialog, whole_question
 from tallylight.evidence.frame import NO_TOP, framed
 from tallylight.evidence.highlight import highlighted
+from tallylight.evidence.overlay import read_overlay
 from tallylight.evidence.structure import read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
@@ -148,7 +149,10 @@ def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | 
     """What has the structure of a dialog, whatever *best* takes the screen for, unless that is the input below it."""
     if not agent.screen_generic:
         return None
-    dialog = read_structure(screen.rows, screen.cursor_row if screen.cursor_visible else None)
+    cursor = screen.cursor_row if screen.cursor_visible else None
+    front = read_overlay(screen.lines)
+    dialog = read_structure(front, cursor, is_in_front=True) if front else None
+    dialog = dialog or read_structure(screen.rows, cursor)
     if (
         dialog is None
         or _is_typed(agent, screen, dialog)

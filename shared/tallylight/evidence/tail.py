@@ -31,8 +31,8 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 #: An edge may have a title in it: what it is drawn with then, and the least length of it.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED = 24
-#: What says, alone in a row, that a list goes on.
-_MORE = ("▲", "▼")
+#: What says, alone in a row, that a list goes on; and what is a scroll bar so far to the right.
+_MORE, _BAR, _RIGHT = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
 CELLS = 240
 
@@ -126,7 +126,7 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
     """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
-    if not bare or bare in _MORE:
+    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT):
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):

@@ -4,7 +4,8 @@ What a process does, by the connections of its tree: whether it asks a model and
 Every coding agent sends the whole conversation to its model when a turn begins and after each tool, and reads a stream
 back. `Sample`s of one tree go in, four facts come out:
 
-1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn.
+1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn;
+   of a slow program, that may come with the answer alone.
 2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
    first bytes are no stream; and a stream that pauses goes on while the screen moves.
 3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
@@ -27,8 +28,9 @@ import attrs
 REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
 #: A burst goes on until so many seconds have passed without anything sent, and is counted over so many.
 GAP_S, BURST_S = 1.0, 2.0
-#: How near in time, in seconds, a change at the end of the screen is to a request of a turn.
-SCREEN_S = 1.5
+#: How near in time, in seconds, a change at the end of the screen is to a request of a turn, or to its answer; and how
+#: long after a change a slow program may send it.
+SCREEN_S, SLOW_S = 1.5, 10.0
 #: A request so short a time after all that held, in seconds, is one of the same turn: the screen need not change.
 GOES_ON_S = 2.0
 #: Bytes come so short a time ago, in seconds, if an answer streams in.
@@ -43,7 +45,8 @@ ALIVE, ALIVE_S = 128, 2.0
 CANCEL_S = 1.0
 #: So long after the first look, in seconds, it may start: it asks for more than answers.
 START_S = 5.0
-#: A child counts that has lived for so many seconds; and nothing is believed for longer than this.
+#: A child counts that has lived for so many seconds, or at once while a turn goes on; nothing is believed for longer
+#: than this.
 CHILD_S, MOST_S = 0.5, 600.0
 #: From when on a request that is not answered is worth a word, in seconds.
 LATE_S = 60.0
@@ -132,6 +135,20 @@ class _Line:
         if self.asked_at is not None and not is_alive:
             self.answer, self.arrived_at = self.answer + came, at
 
+    def ends(self, now: float) -> bool:
+        """It is closed now, or was. Return whether its answer may yet be seen to be one of a turn."""
+        if self.asked_at is None or self.is_turn:
+            return False
+        if not self.is_over:
+            self.is_over, self.arrived_at = True, now
+        return now - self.arrived_at <= SCREEN_S
+
+    @property
+    def answered_at(self) -> float:
+        """When an answer came, or the connection was closed after a while; infinite for neither."""
+        took = self.arrived_at - self.asked_at if self.asked_at is not None else 0.0
+        return self.arrived_at if self.answer >= OPENING or (self.is_over and took >= GAP_S) else math.inf
+
     def is_open(self, now: float) -> bool:
         """Return whether its request is still believed in."""
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
@@ -182,10 +199,11 @@ class Traffic:
     _arrived_at: float = -math.inf
 
     def is_pending(self, now: float) -> bool:
-        """Return whether a request may be seen to be one of a turn, or the screen has just changed."""
-        changed = bool(self._changes) and now - self._changes[-1] <= 2 * SCREEN_S
+        """Return whether more may be seen soon: the screen just changed, a turn goes on, or a request may be one."""
+        changed = bool(self._changes) and now - self._changes[-1] <= SLOW_S
+        changed |= now - self._held_at <= 2 * SCREEN_S
         asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
-        return changed or any(at is not None and now - at <= 2 * SCREEN_S for at in asked)
+        return changed or any(at is not None and now - at <= LATE_S for at in asked)
 
     def look(self, end: object, now: float) -> None:
         """The *end* of the screen, to be compared with that of the last look."""
@@ -207,7 +225,7 @@ class Traffic:
             if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
-        self._lines = {id_: line for id_, line in self._lines.items() if id_ in present}
+        self._lines = {id_: line for id_, line in self._lines.items() if id_ in present or line.ends(sample.at)}
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
 
@@ -234,8 +252,11 @@ class Traffic:
         if line.is_turn or asked is None:
             return
         goes_on = asked - self._held_at <= GOES_ON_S and (not self._models or line.far in self._models)
-        if is_running or goes_on or any(abs(at - asked) <= SCREEN_S for at in self._changes):
+        if is_running or goes_on or self._is_changed(asked) or self._is_changed(line.answered_at):
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
+
+    def _is_changed(self, when: float) -> bool:
+        return any(abs(at - when) <= SCREEN_S for at in self._changes)
 
     def _opens(self, line: _Line) -> bool:
         """Return whether *line* may lead to a model: to one that has streamed, if any has, not just after the start."""
@@ -264,4 +285,5 @@ class Traffic:
         began = max(self._arrived_at, self._begun_at or self._arrived_at)
         if now - began >= MOST_S:
             return False
-        return any(started > began and now - started >= CHILD_S for started in self._children)
+        least = 0.0 if now - self._held_at <= GOES_ON_S else CHILD_S
+        return any(started > began and now - started >= least for started in self._children)

@@ -53,7 +53,7 @@ _BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be the shell's, which started it.
 _MARKS = 2
 
-#: How prompts end, and rows up from the end of the screen in which what was typed behind one may be.
+#: How prompts end, and rows up from the last one with text in which what was typed behind one may be.
 _ASKS, _TYPED = (">", "❯", "›", "»", "$", ":", "?"), 24
 _PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
@@ -198,7 +198,9 @@ class Unknown:
         if cursor_row is not None and cursor_row < len(lines):
             text = lines[cursor_row].rstrip()
         if prompt:
-            typed = (row[len(prompt) :].split() for row in (*lines[-_TYPED:], text) if row.startswith(prompt))
+            end = next((at + 1 for at in upwards(len(lines), len(lines)) if lines[at].strip()), 0)
+            near = lines[max(0, end - _TYPED) : end]
+            typed = (row[len(prompt) :].split() for row in near if row.startswith(prompt))
             self._is_typed = self._is_typed or any(len(words) > 1 for words in typed)
         if text.endswith(_ASKS):
             self._prompt = text

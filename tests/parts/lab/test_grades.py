@@ -55,8 +55,8 @@ def graded(*said: tuple[float, Source, Status | None] | tuple[float, Source, Sta
 
 
 WORKING, WAITING, DONE, IDLE = Status.WORKING, Status.WAITING, Status.DONE, Status.IDLE
-SCREEN, TITLE, RECORD, REGISTRY, PROTOCOL = (
-    Source.SCREEN, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.PROTOCOL,
+SCREEN, TITLE, PROCESS, RECORD, REGISTRY, PROTOCOL = (
+    Source.SCREEN, Source.TITLE, Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.PROTOCOL,
 )  # fmt: skip
 
 
@@ -91,6 +91,12 @@ SCREEN, TITLE, RECORD, REGISTRY, PROTOCOL = (
             [(1, RECORD, WORKING), (1, SCREEN, WORKING), (5, SCREEN, DONE), (5.9, RECORD, DONE, 5.0),
              (9, RECORD, WORKING), (9, SCREEN, WORKING), (15, RECORD, DONE)], 0, 0, 0,
         ),
+        "work that only its connections show": (
+            [(1, PROCESS, WORKING), (1, SCREEN, IDLE), (9, PROCESS, None), (9, SCREEN, None)], 0, 0, 8 - GRACE_S,
+        ),
+        "work that the screen shows as well": (
+            [(1, PROCESS, WORKING), (1, SCREEN, WORKING), (9, PROCESS, None), (9, SCREEN, IDLE)], 0, 0, 0,
+        ),
         "a title alone, where nobody looks at the screen": (
             [(1, REGISTRY, WORKING), (2, TITLE, IDLE), (9, REGISTRY, DONE)], 0, 0, 0,
         ),
@@ -102,6 +108,19 @@ def test_what_is_graded(said: list[tuple[float, Source, Status]], missed: float,
     assert sum(turn.missed_s for turn in turns) == pytest.approx(missed)
     assert sum(turn.false_s for turn in turns) == pytest.approx(false)
     assert sum(turn.work_s for turn in turns) == pytest.approx(other)
+
+
+def test_the_turns_of_an_agent_without_records() -> None:
+    """Its connections tell of no end: a turn is over with them, but a dialog on the screen is part of it."""
+    said = [
+        (1, PROCESS, WORKING), (1, SCREEN, WORKING), (5, PROCESS, None), (5, SCREEN, WAITING), (9, PROCESS, WORKING),
+        (9, SCREEN, WORKING), (15, PROCESS, None), (15, SCREEN, IDLE), (20, PROCESS, WORKING), (20, SCREEN, WORKING),
+        (25, PROCESS, None), (25, SCREEN, IDLE),
+    ]  # fmt: skip
+    turns = graded(*said)
+
+    assert len(turns) == 2
+    assert sum(turn.graded_s for turn in turns) == pytest.approx(15 - 3 * GRACE_S)
 
 
 def test_a_night_is_no_proof() -> None:

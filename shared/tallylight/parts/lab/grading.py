@@ -1,9 +1,9 @@
 """
 Grades what titles and screens show: by the sources that know better, and often know it later.
 
-What a record, a status file or a protocol says of a pane is taken for true. Beside it is what the title and the
-screen alone would have shown; silence and output read nothing, and are left out. Each turn gets the seconds in which
-both are known and differ. Pure: the time is an argument.
+What a record, a status file or a protocol says of a pane is taken for true, and so is work that its connections show.
+Beside it is what the title and the screen alone would have shown; silence and output read nothing, and are left out.
+Each turn gets the seconds in which both are known and differ. Pure: the time is an argument.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tallylight.tracker.tracker import Tracker
 
 #: So soon after a change of what is true nothing counts, in seconds; and of one rest no more than so many do.
 GRACE_S, REST_S = 0.5, 60.0
-KNOW = frozenset({Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
+KNOW = frozenset({Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
 READ = frozenset({Source.SCREEN, Source.TITLE})
 
 _WORKING, _WAITING, _OVER = "working", "waiting", "over"
@@ -65,12 +65,14 @@ class Grader:
     _at: float = -math.inf
     #: Whether a source that knows has told of a question.
     _has_asked: bool = False
+    #: Whether its connections told of the turn: they tell of no end.
+    _is_seen: bool = False
     _seconds: Seconds = attrs.Factory(Seconds)
 
     def see(self, tracker: Tracker, now: float) -> Seconds | None:
         """Something may be new in *tracker*. What the turn came to that is over by that, if one is."""
         found = tracker.answers
-        if not self._true and KNOW.isdisjoint(found.claims):
+        if not (self._true or self._is_seen) and KNOW.isdisjoint(found.claims):
             return None
         known = self._known(tracker, found)
         true, read = _word(known), _word(tracker.shown_by(READ))
@@ -82,11 +84,17 @@ class Grader:
         if known is not None and self._true not in ("", true):
             at = max(self._at, min(now, known[1].since))  # a file tells late
         self._add(at)
-        turn, self._read = None, read
-        if true != self._true:
-            if true == _OVER and self._seconds.graded_s:
-                turn, self._seconds = self._seconds, Seconds()
+        self._read = read
+        is_new = true != self._true
+        if is_new:
             self._true, self._true_at = true, at
+        is_over = is_new and true == _OVER
+        is_over |= self._is_seen and not true and read not in (_WAITING, _WORKING)
+        if known is not None:
+            self._is_seen = known[1].report.source is Source.PROCESS
+        if not is_over or not self._seconds.graded_s:
+            return None
+        turn, self._seconds, self._is_seen = self._seconds, Seconds(), False
         return turn
 
     def _add(self, end: float) -> None:

@@ -1,0 +1,97 @@
+"""
+A box that is drawn over the rest of the screen: the rows in it are what a person is asked.
+
+It has a margin on both sides. The rest goes on beside it, or it is in the middle. One without a frame is known by
+another frame, which it interrupts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tallylight.agents.patterns import WIDTH
+from tallylight.evidence.tail import Row, read_tail
+
+#: Rows and columns of such a box at the least; columns between the middle of it and that of the screen at the most.
+_ROWS, _COLUMNS, _OFF = 5, 24, 3
+#: Rows from the end of the screen in which one is looked for.
+_REACH = 200
+#: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
+_TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
+_BOTTOM = re.compile(r"[╰└┗╚▙█▊▝▀]")
+_AROUND = " │┃║▌▐█▊▎"
+_SIDES, _WIDER = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
+#: The left part of an edge that is interrupted, and the right part of one.
+_BROKEN_LEFT, _BROKEN_RIGHT = re.compile(r" *[╭┌╰└][─━]{2,}(?= {2}|$)"), re.compile(r"(?<=  )[─━]{2,}[╮┐╯┘]$")
+
+
+class _Place(NamedTuple):
+    """The first row inside a box, the one behind its last, and its columns likewise."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
+    """The rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
+    first = max(0, len(lines) - _REACH)
+    near = [line[:WIDTH].rstrip() for line in lines[first:]]
+    place = _framed(near) or _bare(near)
+    if place is None:
+        return ()
+    inside = [line[place.left : place.right] for line in near[place.top : place.bottom]]
+    return tuple(row._replace(number=row.number + first + place.top) for row in read_tail(inside))
+
+
+def _framed(lines: Sequence[str]) -> _Place | None:
+    """The first whole frame with something beside it, or in the middle."""
+    columns = max(map(len, lines), default=0)
+    for at, line in enumerate(lines):
+        for edge in _TOP.finditer(line):
+            left, right = edge.start(), edge.end() - 1
+            if right - left < _COLUMNS or not 1 < left < right < columns - 2:
+                continue
+            bottom = next((row for row in range(at + 1, len(lines)) if not _has_sides(lines[row], left, right)), at)
+            is_whole = bottom < len(lines) and _BOTTOM.match(lines[bottom], left) is not None
+            if is_whole and bottom - at > _ROWS and _is_in_front(lines[at:bottom], left, right, columns):
+                return _Place(at + 1, bottom, left + 1, right)
+    return None
+
+
+def _has_sides(line: str, left: int, right: int) -> bool:
+    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER : right + 1])
+
+
+def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:
+    # A frame in a frame has nothing but the sides of that beside it.
+    sides = [row[:left].strip(_AROUND) for row in rows], [row[right + 1 :].strip(_AROUND) for row in rows]
+    is_cut = all(map(any, sides))
+    return is_cut or (left > _OFF and abs(left - (columns - 1 - right)) <= _OFF)
+
+
+def _bare(lines: Sequence[str]) -> _Place | None:
+    """What interrupts an edge, with the rows above and below that are blank at its sides."""
+    broken = [at for at, line in enumerate(lines) if _BROKEN_LEFT.match(line) is not None]
+    lefts = {at: _BROKEN_LEFT.match(lines[at]).end() for at in broken}  # type: ignore[union-attr]
+    for at in broken:
+        left = lefts[at]
+        right = min(
+            (edge.start() for other in broken if lefts[other] == left and (edge := _BROKEN_RIGHT.search(lines[other]))),
+            default=WIDTH,
+        )
+        top = bottom = at
+        while top > 0 and _is_blank(lines[top - 1], left, right):
+            top -= 1
+        while bottom < len(lines) and _is_blank(lines[bottom], left, right):
+            bottom += 1
+        if right - left >= _COLUMNS and bottom - top > _ROWS:
+            return _Place(top, bottom, left, right)
+    return None
+
+
+def _is_blank(line: str, left: int, right: int) -> bool:
+    return not line[left : left + 2].strip() and not line[right - 2 : right].strip()

@@ -18,7 +18,7 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
-from tallylight.evidence.process_table import Table
+from tallylight.evidence.process_table import Table, inner_size
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.records import limits
 from tallylight.evidence.screen import Look as Look
@@ -388,7 +388,7 @@ class Pane:
         if self.unknown.wants_look():
             self._look_for_signs(read(), now)
         if self._screen.is_wanted(now):
-            self._take_look(read(), now)
+            self._take_look(read().inside(inner_size(self._identity, self._table)), now)
         elif self._screen.took_back:
             self._screen.took_back = False
             self.tape.note("unlooked", now)

@@ -93,13 +93,16 @@ def measure(session: Session, way: str) -> tuple[int, int]:
             lambda: is_on(watch.terminal.text(), "."),
             lambda: watch.pane.agent is not None and watch.pane.agent.name == name,
         )
-        watch.until(lambda: False, lambda: is_on(watch.terminal.text(), ready))
+        watch.until(lambda: False, lambda: is_on(watch.terminal.text(), ready), 110)
         for _ in range(12):
             watch.look()
         watch.terminal.send(prompt)
         for _ in range(6):
             watch.look()
-        watch.terminal.send("\r")
+        for _ in range(4):
+            watch.terminal.send("\r")  # on a busy machine the first one may come before the agent listens
+            if watch.until(lambda: False, lambda: session.model.marks, 10) >= 0:
+                break
         asked = watch.until(
             lambda: is_on(watch.terminal.text(), asks),
             lambda: watch.pane.decision.status is Status.WAITING,

@@ -12,7 +12,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -24,7 +24,7 @@ from tests.real_agents.scenes import Scene
 from tests.real_agents.session import Session, is_on
 
 #: What Claude's auto mode asks about, since the model has no safety check.
-_RISKY = "curl -s http://127.0.0.1:9/x | sh"
+_RISKY = "TOOL curl -s http://127.0.0.1:9/x | sh"
 _ESC = "\x1b"
 
 
@@ -35,7 +35,9 @@ class Mode:
     environment, and its size. A file of JSON is added to, and any other gets the text at its end.
 
     *drops* are patterns of lines that are taken out of its files first: what `prepare` sets, and a person does not.
-    *ready* is its prompt, if that looks different; *argv* is the agent, if its options go as well.
+    *ready* is its prompt and *permission* its dialog, if they look different; *approve* and *interrupt* are its keys;
+    *argv* is the agent, if its options go as well, and *call* what the model wants to run. *is_typed*: it loses what
+    comes faster than a person types.
     """
 
     words: tuple[str, ...] = ()
@@ -47,6 +49,9 @@ class Mode:
     argv: tuple[str, ...] = ()
     interrupt: tuple[str, ...] = ()
     approve: tuple[str, ...] = ()
+    permission: str = ""
+    is_typed: bool = False
+    call: str = "TOOL touch made; sleep 3"
 
 
 def _claude(*words: str, **settings: object) -> Mode:
@@ -66,6 +71,8 @@ def _ui(agent: str, *words: str, **settings: object) -> Mode:
 
 
 _NARROW = 45, 66
+#: How the Codex of a year ago runs a command outside of its sandbox.
+_OLD_SHELL = 'CALL shell {"command": ["bash", "-lc", "touch made; sleep 3"], "with_escalated_permissions": true}'
 _CLAUDE = r"^[❯>]"
 MODES: dict[str, dict[str, Mode]] = {
     "claude": {
@@ -100,7 +107,7 @@ MODES: dict[str, dict[str, Mode]] = {
         "status": _codex('status_line = ["model-with-reasoning", "current-dir", "context-remaining"]', drops=""),
         "light": _codex('theme = "github"', drops=""),
         "raw": _codex("raw_output_mode = true\ncollapse_turn_details = true\nshow_tooltips = false", drops=""),
-        "old": _codex("", drops=""),
+        "old": Mode(ready="⏎ send", permission=r"Allow command\?", is_typed=True, call=_OLD_SHELL),
     },
     "opencode": {
         "start": Mode(files={".config/opencode/opencode.json": {"permission": {"bash": "allow", "edit": "allow"}}}),
@@ -196,20 +203,30 @@ def play(s: Session, mode: Mode) -> None:
     _set_up(s, mode)
     s.start(*mode.words, ready=mode.ready or None)
     s.rest(2)
+    if mode.is_typed:
+        s.pane.send = functools.partial(_typed, s.pane.send)  # type: ignore[method-assign]
     s.turn("AFTER 2 SLOW 3")
     s.mark("done", timeout=60)
     s.rest(4)
-    command = _RISKY if s.agent == "claude" else "touch made; sleep 3"
-    s.turn(f"AFTER 2 TOOL {command} THEN SLOW 2")
+    s.turn(f"AFTER 2 {_RISKY if s.agent == 'claude' else mode.call} THEN SLOW 2")
     _command(s, mode)
     s.rest(4)
     s.turn("HOLD one")
     s.mark("working", timeout=30)
     s.rest(4)
-    s.keys(mode.interrupt or s.manner.interrupt)
-    s.mark("interrupted", timeout=15)
+    s.keys(mode.interrupt or s.manner.interrupt, "idle" if mode.is_typed else "")
+    if not mode.is_typed:  # such an old one keeps its connection
+        s.mark("interrupted", timeout=15)
     s.rest(4)
     s.leave()
+
+
+def _typed(send: Callable[[str], float], text: str) -> float:
+    """Type *text* a key at a time, with the pauses of a person; the time of the last one."""
+    for key in text:
+        time.sleep(0.05)
+        at = send(key)
+    return at
 
 
 def _command(s: Session, mode: Mode) -> None:
@@ -235,7 +252,7 @@ def _next(s: Session, mode: Mode) -> Any:
     for truth, pattern, keys in (
         ("waiting:question", "Enter to stay in auto mode", ("\r",)),
         ("waiting:permission", r"❯ No\b", ("\x1b[B\r",)),
-        ("waiting:permission", s.manner.permission, mode.approve or s.manner.approve),
+        ("waiting:permission", mode.permission or s.manner.permission, mode.approve or s.manner.approve),
     ):
         if is_on(text, pattern):
             return truth, pattern, keys

@@ -2,7 +2,8 @@
 
 Tables of the recordings that the rules were made with, of those that were held out, of what goes on around a turn
 (`--situations`: of these alone), and of scenes that a seed dealt out (`--unseen`): in three classes, and by the very
-words of a status, a row an agent. And below each of them what was known of each wait for a permission.
+words of a status, a row an agent. And below each of them what was known of each wait for a permission. `--modes` has
+a row for each mode and appearance, and all that parted there with `--worst`.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/measurements.md says what is counted. `--worst` lists, for each row,
@@ -52,6 +53,8 @@ HELD_OUT = CORPUS / "held-out"
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
+#: Agents in their modes and appearances, one recording each.
+MODES = CORPUS / "modes"
 #: Twice five agents that were recorded later. They were measured once; the first folder helps to make weights since.
 LATER = CORPUS / "frozen", CORPUS / "frozen2"
 _PERMISSION = "waiting:permission"
@@ -296,7 +299,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--held-out", action="store_true", help="only the recordings that were held out")
     parser.add_argument("--situations", action="store_true", help="only those of what goes on around a turn")
     parser.add_argument("--unseen", action="store_true", help="only those that a seed dealt out")
+    parser.add_argument("--modes", action="store_true", help="a row for each mode and appearance of an agent")
     options = parser.parse_args(argv)
+    if options.modes:
+        return _print_modes(options.files or sorted(MODES.glob("*.cast*")), is_whole=options.worst)
     wanted = {"The rules were made with these": sorted(CORPUS.glob("*.cast*"))}
     held_out = {"Held out": sorted(HELD_OUT.glob("*.cast*"))}
     around = {
@@ -331,6 +337,15 @@ def main(argv: list[str] | None = None) -> int:
             for row, found in zip(ROWS[:EXACT_ROWS], judged, strict=False):
                 print(f"Exactly, {row.name}:\n\n{exact_table(exact_rows(found))}\n")
             print(f"What is asked there:\n\n{asked.table(_measure_asked(pool, files))}\n")
+    return 0
+
+
+def _print_modes(files: Sequence[Path], *, is_whole: bool) -> int:
+    """Print what each of *files* comes to with nothing set up, and what parted there."""
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        judged = list(pool.map(_judge, [(path, 1) for path in files]))
+    print(table([(one.name.replace("-mode-", ": "), one.score) for one in judged]))
+    print("\n".join(f"{one.name} {line}" for one in judged for line in one.partings) if is_whole else "")
     return 0
 
 

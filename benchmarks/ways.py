@@ -28,6 +28,9 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 
 AGENTS = ("claude", "codex", "opencode")
+#: What is asked for. Claude starts in auto mode, which cannot check this one behind such a gateway.
+PROMPT = "TOOL touch made; sleep 1 THEN fine"
+DEFAULT_MODE = {"claude": ("auto mode on", "Enter to stay in auto mode", "TOOL curl -s http://127.0.0.1:9/x | sh")}
 TICK_S, LOOKS = 0.25, 8
 COLUMNS, LINES = 100, 30
 #: What is run in the project, with the agent's own command in it.
@@ -62,10 +65,11 @@ class Watch:
         time.sleep(TICK_S)
         now = time.monotonic()
         self.pane.foreground(os.tcgetpgrp(self.terminal._master), now)
-        lines = self.terminal.text().split("\n")
-        rows = [*lines, *[""] * (LINES - len(lines))]
-        last = max((at for at, line in enumerate(rows) if line.strip()), default=0)
-        self.pane.screen(lambda: Look(rows, last, len(rows[last]), COLUMNS), now)
+        for said in self.terminal.titles()[-1:]:
+            self.pane.title(said.payload, now)
+        cursor = self.terminal._screen.cursor
+        look = Look(self.terminal.text().split("\n"), cursor.y, cursor.x, COLUMNS, not cursor.hidden)
+        self.pane.screen(lambda: look, now)
         self.pane.tick(now)
 
     def until(self, truth: Callable[[], object], seen: Callable[[], object], seconds: float = 20) -> int:
@@ -79,22 +83,28 @@ class Watch:
 
 def measure(session: Session, way: str) -> tuple[int, int]:
     """Return how many looks too late the agent was named, and its question seen."""
-    name, manner = session.agent, session.manner
-    watch = Watch(session, WAYS[way].format(shlex.join(session.launch.argv)))
+    name, manner, argv = session.agent, session.manner, session.launch.argv
+    ready, asks, prompt = manner.ready, manner.permission, PROMPT
+    if name in DEFAULT_MODE:
+        (ready, asks, prompt), argv = DEFAULT_MODE[name], argv[:1]
+    watch = Watch(session, WAYS[way].format(shlex.join(argv)))
     try:
         named = watch.until(
             lambda: is_on(watch.terminal.text(), "."),
             lambda: watch.pane.agent is not None and watch.pane.agent.name == name,
         )
-        watch.until(lambda: False, lambda: is_on(watch.terminal.text(), manner.ready))
+        watch.until(lambda: False, lambda: is_on(watch.terminal.text(), ready), 110)
         for _ in range(12):
             watch.look()
-        watch.terminal.send("TOOL touch made; sleep 1 THEN fine")
+        watch.terminal.send(prompt)
         for _ in range(6):
             watch.look()
-        watch.terminal.send("\r")
+        for _ in range(4):
+            watch.terminal.send("\r")  # on a busy machine the first one may come before the agent listens
+            if watch.until(lambda: False, lambda: session.model.marks, 10) >= 0:
+                break
         asked = watch.until(
-            lambda: is_on(watch.terminal.text(), manner.permission),
+            lambda: is_on(watch.terminal.text(), asks),
             lambda: watch.pane.decision.status is Status.WAITING,
         )
         return named, asked

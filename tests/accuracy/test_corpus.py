@@ -163,7 +163,8 @@ def test_files_are_ours() -> None:
     found = {path for folder in (CORPUS, *folders) for path in folder.iterdir()}
 
     assert (
-        found - set(PATHS.values()) == {CORPUS / name for name in ("README.md", "records", "quiet", "unseen")} | folders
+        found - set(PATHS.values())
+        == {CORPUS / name for name in ("README.md", "modes", "records", "quiet", "unseen")} | folders
     )
 
 

@@ -10,7 +10,9 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
+from tallylight.evidence.choices import pointed_choices
 from tallylight.evidence.prompts import ScreenReading, read_screen
+from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog, Place
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import plain
@@ -134,6 +136,17 @@ def test_kinds_of_choices() -> None:
     for kind in screens:
         found = [name for name, lines in screens.items() if read(lines, rule("x", choices=kind)) is not None]
         assert found == [kind]
+
+
+def test_a_hint_below_choices_without_numbers() -> None:
+    """A dialog that the file names may have a hint at any key; of any other it has to be one that chooses."""
+    lines = ["Which?", "❯ Red", "  Green", "", "Esc to cancel"]
+    named = asked(lines, rule("x", "Which", choices="pointed", choose="arrows"))
+
+    assert [choice.keys for choice in named.choices] == ["\r", "\x1b[B\r"]
+    assert pointed_choices(read_tail(lines)) is None
+    assert read([*lines[:-1], "and so on"], rule("x", "Which", choices="pointed")) is None
+    assert read([*lines, EDGE, "> ", EDGE], rule("x", "Which", choices="pointed")) is None
 
 
 def test_what_is_asked_first() -> None:

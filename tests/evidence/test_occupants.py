@@ -20,6 +20,9 @@ import pytest
 
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process_table import ForegroundReader, ProcTable, foreground, table
+from tallylight.evidence.screen import Look
+from tallylight.model.timing import Timing
+from tallylight.pane import pane as watched
 from tests.evidence.agents import AGENTS
 
 pytestmark = [
@@ -278,3 +281,21 @@ def test_no_agent_is_found(name: str, pane: Pane) -> None:
 
     until(lambda: not called(reader.look(pane.group)), f"{reader.look(pane.group)}")
     assert not called(foreground(pane.group, AGENTS))
+
+
+#: The end of a screen that asks, and the rows of an editor around it.
+ASKS = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel · Tab to amend"]
+BARS = ["term://~/project//18:claude                     26,6           All", "-- TERMINAL --"]
+
+
+@pytest.mark.parametrize(("rows", "is_read"), [(28, True), (26, False), (30, False)])
+def test_the_bars_around_an_inner_terminal(rows: int, is_read: bool, pane: Pane) -> None:
+    """A dialog in a terminal of 28 rows is read in one of 30; where much more is around it, that may be anything."""
+    pane.play(Way("iris bash --norc -i", (f"stty cols 100 rows {rows}; claude talk",)))
+    seen = watched.Pane(Timing(), ForegroundReader(AGENTS, table()), table())
+    look = Look([*[""] * 23, *ASKS, *BARS], 24, 0, 100)
+    until(lambda: seen.foreground(pane.group, 1.0) or seen.agent, "no agent")
+    for second in range(2, 8):
+        seen.screen(lambda: look, second)
+
+    assert (seen.dialog is not None) is is_read

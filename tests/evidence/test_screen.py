@@ -392,3 +392,11 @@ def test_odd_screens(odd: Look) -> None:
         watch.look(look)
 
     assert len(watch._rows) <= 500 and all(len(row) <= 1000 for row in watch._rows)
+
+
+def test_what_an_inner_terminal_shows() -> None:
+    """Rows of bars below it are left out, where it is as wide as all of it; else nothing is."""
+    look = Look(["a", "b", "c", "d", "e"], 0, 0, COLUMNS)
+    sizes = [None, (COLUMNS, 3), (COLUMNS, 5), (COLUMNS, 9), (COLUMNS, 1), (COLUMNS - 1, 3), (0, 0)]
+
+    assert [len(look.inside(size).lines) for size in sizes] == [5, 3, 5, 5, 5, 5, 5]

@@ -278,6 +278,19 @@ def test_answers_in_a_row(text: str, cursor: int | None) -> None:
 
 
 QUIET = {
+    "a footer whose items are rows, above an input": (
+        """
+workspace (/directory)
+~/project branch
+main sandbox
+no sandbox /model
+Auto
+? for shortcuts
+Shift+Tab to accept edits
+>    Type your message or @path/to/file
+""",
+        None,
+    ),
     "an input with a status row": ("› Ask it to do anything\n\n  ? for shortcuts", 0),
     "an input between two lines": (
         f"Here is a short answer.\n\n{EDGE}\n> a prompt that is\n  wrapped\n{EDGE}\n  model · project",

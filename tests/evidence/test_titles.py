@@ -142,6 +142,18 @@ def test_a_turn_that_was_stopped_is_taken_back() -> None:
     assert said_once(reader.read("x", 40.0)) == "done"
 
 
+def test_a_title_that_draws_no_work_says_nothing_of_rest() -> None:
+    """With its animations off it draws a dialog alone: a plain title takes that back, and the screen decides."""
+    reader = TitleReader(agent("codex"))
+    titles = ["x", "[ ! ] Action Required | x", "[ . ] Action Required | x", "x", "x", "[ ! ] Action Required | x", "x"]
+    reports = [reader.read(title, float(now)) for now, title in enumerate(titles)]
+    assert [report and report.status for report in reports] == [None, "waiting", "waiting", None, None, "waiting", None]
+    assert reports[3] is not None and reports[4] is None, "it is taken back once"
+
+    work = (0, "[ ! ] Action Required | x"), (1, "x"), (2, "⠋ x"), (9, "x")
+    assert said("codex", *work)[2:] == ["working", "done"]
+
+
 def test_plain_title_never_idle_for_others() -> None:
     """An agent that always draws a glyph says nothing with a title that has none."""
     assert said("claude", (0, "◐ x"), (9, "Claude Code")) == ["working", "-"]

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from tests.real_agents import held_out, situations, unseen  # noqa: E402
+from tests.real_agents import held_out, modes, situations, unseen  # noqa: E402
 from tests.real_agents.install import AGENTS  # noqa: E402
 from tests.real_agents.room import HOME  # noqa: E402
 from tests.real_agents.scenes import FEW, FROZEN, NEW, RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
@@ -34,6 +34,8 @@ CORPUS = ROOT / "tests" / "corpus"
 UNTIMED = CORPUS / "untimed"
 #: What goes on around a turn; a quarter of these is held out.
 SITUATIONS = CORPUS / "situations"
+#: Agents in their modes and appearances.
+MODES = CORPUS / "modes"
 #: Scenes that a seed has dealt out.
 UNSEEN = CORPUS / "unseen"
 
@@ -43,7 +45,7 @@ def make(scene: Scene, into: Path) -> Path:
     if scene.set_up == "older" and AGENTS[scene.agent].version != held_out.OLDER[scene.agent]:
         raise ValueError(f"{scene.file} is {held_out.OLDER[scene.agent]}, and here is {AGENTS[scene.agent].version}")
     columns, lines = scene.size
-    with Session(scene.agent, set_up=scene.set_up, columns=columns, lines=lines) as session:
+    with modes.versions(scene), Session(scene.agent, set_up=scene.set_up, columns=columns, lines=lines) as session:
         if scene.play is trust:
             distrust(session)
             session.begin()
@@ -65,7 +67,7 @@ def make(scene: Scene, into: Path) -> Path:
             session.start(*(RESUME if scene.play is resume else held_out.RESUMES)[scene.agent])
         elif scene.play is held_out.plan and scene.agent == "claude":
             session.start(argv=["claude", "--permission-mode", "plan"], ready="plan mode on")
-        elif not scene.name.startswith(("walk", "around")):  # which start it themselves
+        elif not scene.name.startswith(("walk", "around", "mode")):  # which start it themselves
             situations.begin(session, scene)
         scene.play(session)
         session.rest(1.0)
@@ -108,6 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--held-out", action="store_true", help="the scenes that no rule was made with")
     parser.add_argument("--situations", action="store_true", help="starts that ask, pastes, other sizes, ends")
     parser.add_argument("--unseen", action="store_true", help="those that a seed deals out")
+    parser.add_argument("--modes", action="store_true", help="modes and appearances of each agent")
     parser.add_argument("--into", type=Path, help="another folder")
     parser.add_argument("--missing", action="store_true", help="only those that are not there")
     parser.add_argument("--jobs", type=int, default=1, help="so many at the same time, on a machine that has the cores")
@@ -117,15 +120,20 @@ def main(argv: list[str] | None = None) -> int:
     def place(scene: Scene) -> Path:
         if options.into is not None:
             return into
-        if options.unseen:
-            return UNSEEN
+        if options.unseen or options.modes:
+            return UNSEEN if options.unseen else MODES
         if scene.agent in FROZEN:
             return CORPUS / "frozen"
         if options.situations:
             return SITUATIONS / "held-out" if situations.is_held_out(scene) else SITUATIONS
         return UNTIMED if scene.agent in (*FEW, *NEW) else into
 
-    kinds = ((options.unseen, unseen), (options.situations, situations), (options.held_out, held_out))
+    kinds = (
+        (options.modes, modes),
+        (options.unseen, unseen),
+        (options.situations, situations),
+        (options.held_out, held_out),
+    )
     known = next((kind.scenes() for wanted, kind in kinds if wanted), scenes())
 
     wanted = [

@@ -18,7 +18,8 @@ class Responses(Dialect):
 
     def side(self, path: str, body: dict[str, Any], wire: Wire) -> bool:
         """Answer the threads that run beside the main one: they make titles, and are given no shell."""
-        if not self.is_main(path) or any(tool.get("name") == "exec_command" for tool in body.get("tools") or ()):
+        has_shell = any(tool.get("name") in ("exec_command", "shell") for tool in body.get("tools") or ())
+        if not self.is_main(path) or has_shell:
             return False
         self.text(body, wire, ['{"title": "Scripted session"}'])
         return True

@@ -354,19 +354,23 @@ def _are_few(hints: Sequence[str]) -> bool:
     return sum(KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
 
 
-def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | None:
+def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: bool = False) -> Choices | None:
     """
     Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys.
 
     What means one of them may be below it, further to the right. None where one has a number, or more than hints
-    is below them, unless they need not be *is_clear*.
+    is below them, unless they need not be *is_clear*. Those of a dialog that its agent's file names (*is_named*) may
+    have a hint at any key.
     """
-    hint = next((at for at in upwards(len(rows), _LOW + 1) if KEYS_HINT.match(rows[at].text)), 0)
+    names_keys = KEY.search if is_named else KEYS_HINT.match
+    hint = next((at for at in upwards(len(rows), _LOW + 1) if names_keys(rows[at].text)), 0)
     near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
     pointed, label = next(((at, match[1]) for at, match in near if match is not None), (None, ""))
     if pointed is None:
         return None
     column = rows[pointed].indent + len(rows[pointed].text) - len(label)
+    if is_named and rows[hint].indent >= column:
+        return None  # a label may name a key, too
     starts, end, is_whole = _around(rows, pointed, column, hint)
     labels = tuple(label if at == pointed else rows[at].text for at in starts)
     # The rest of a label that is wrapped looks like a choice of its own where the list is narrower than other rows.

@@ -248,13 +248,18 @@ def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_CHOICES or any(PLACEHOLDER.match(one) or _PAGE.match(one) for one in labels):
+    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_none, labels)):
         return None
     if have_both(labels):
         return Offer("answers below one another", tuple(starts), labels, rows[at].indent)
     above = next((rows[over].text for over in upwards(starts[0], _NEAR) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
     return Offer(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
+
+
+def _is_none(label: str) -> bool:
+    """Whether a row among others is no answer: an input, what may be typed there, or a page."""
+    return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:

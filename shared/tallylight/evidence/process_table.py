@@ -197,6 +197,13 @@ def terminal(pid: int, of: Table) -> int | str:
     return of.terminal(pid) if isinstance(of, ProcTable) else 0
 
 
+def inner_size(found: Identity, of: Table) -> tuple[int, int] | None:
+    """The columns and rows of the terminal of an agent that is behind another process; else, or unknown, None."""
+    if not found.is_behind or found.process is None or not isinstance(of, ProcTable):
+        return None
+    return of.terminal_size(found.process.pid)
+
+
 def owner(pid: int, of: Table) -> int | None:
     """The real user of *pid*; None if that is not told."""
     return of.owner(pid) if isinstance(of, ProcTable | PsutilTable) else None

@@ -26,7 +26,7 @@ MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
 #: Open files of one process that are looked at.
 _MAX_FILES = 1024
-_SOCKET = "socket:["
+_SOCKET, _PTS = "socket:[", "/dev/pts/"
 #: The number of a pipe among the devices, and that of `/dev/null`.
 _PIPE, _NULL = -1, 1 << 8 | 3
 
@@ -165,6 +165,22 @@ class ProcFiles:
         """The device number of the terminal of *pid*; 0 if it has none."""
         stat = self.stat(pid)
         return stat.tty_nr if stat else 0
+
+    def terminal_size(self, pid: int) -> tuple[int, int] | None:
+        """The columns and rows of the terminal that *pid* reads; None if it reads none."""
+        if not self.link(pid, "fd/0").startswith(_PTS):
+            return None  # a file may hang, and a device may do anything
+        try:
+            fd = os.open(f"{self._root}/{pid}/fd/0", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK)
+        except OSError:
+            return None
+        try:
+            columns, rows = os.get_terminal_size(fd)
+            return columns, rows
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
 
     def owner(self, pid: int) -> int | None:
         """The real user of *pid*; None if that is not told."""

@@ -401,7 +401,7 @@ class _Screen:
 _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
     "numbered": numbered_choices,
     "listed": functools.partial(numbered_choices, is_pointed=False),
-    "pointed": pointed_choices,
+    "pointed": functools.partial(pointed_choices, is_named=True),
     "buttons": buttons,
     "lettered": functools.partial(lettered_choices, is_last=False),
 }

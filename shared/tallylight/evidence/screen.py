@@ -46,6 +46,9 @@ _TYPED = 16
 #: Where the input box of a hidden cursor is looked for: so many rows up from the last one with text.
 _BOTTOM = 12
 
+#: Rows below an inner terminal that may be the bars of the program around it; more are another part of it.
+BARS = 3
+
 #: So many dots of braille in one row are a drawing.
 DRAWN = 4
 _DOTS = re.compile("[\u2801-\u28ff]")
@@ -67,6 +70,15 @@ class Look:
     def before_cursor(self) -> str:
         """The row of the cursor, up to it."""
         return self.lines[self.cursor_row][: self.cursor_column] if 0 <= self.cursor_row < len(self.lines) else ""
+
+    def inside(self, size: tuple[int, int] | None) -> Look:
+        """
+        Return what a terminal of *size*, columns and rows, shows of itself, less the bars of the program around it.
+
+        All of it where that size is unknown, or where more is around it than `BARS` rows below.
+        """
+        around = len(self.lines) - size[1] if size is not None and size[0] == self.columns else 0
+        return attrs.evolve(self, lines=self.lines[:-around]) if 0 < around <= BARS else self
 
 
 class Change(enum.Enum):

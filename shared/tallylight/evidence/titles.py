@@ -38,8 +38,8 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
     """
     What *title* says of *agent*; None if nothing.
 
-    *has_drawn*: this run of the agent has drawn a status into its title before, so that for an agent that draws none
-    while it is idle, a bare title means that. Never before: the title may be the shell's still.
+    *has_drawn*: this run of the agent has drawn work or rest into its title before, so that for an agent that draws
+    none while it is idle, a bare title means that. Never before: the title may be the shell's still.
     """
     text = title[:MAX_CHARS].translate(_VARIATION).strip()
     if not text:
@@ -79,7 +79,9 @@ class TitleReader:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self._had_turn = False
-        #: Whether it has told nothing but rest so far; and whether its screen has shown work all the same.
+        #: Whether it has drawn more than a dialog: with animations off, some agents draw no work into their titles.
+        self._has_drawn = False
+        #: Whether it has told no work so far; and whether its screen has shown work all the same.
         self._is_unmoved, self._is_outdone = True, False
         #: When there was a title last, and how long that was ago when the present status began.
         self._heard_at: float | None = None
@@ -89,12 +91,16 @@ class TitleReader:
 
     def read(self, title: str, now: float) -> Report | None:
         """The report that *title*, set at *now* (monotonic seconds), is worth; None if it says nothing."""
-        report = read_title(self.agent, title, has_drawn=self._status is not None)
+        report = read_title(self.agent, title, has_drawn=self._has_drawn)
         rested = now - self._heard_at if self._heard_at is not None else 0.0
         self._heard_at = now
+        if report is None and self._status is Status.WAITING:
+            self._status = None
+            return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="title that draws no work")
         if report is None or (report.status is Status.IDLE and self._is_outdone):
             return None
-        if report.status is not Status.IDLE:
+        self._has_drawn |= report.status is not Status.WAITING
+        if report.status is Status.WORKING:
             self._is_unmoved = self._is_outdone = False
         was_at_work = self._status is Status.WORKING
         if was_at_work:

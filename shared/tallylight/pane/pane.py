@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from tallylight.evidence.process_table import inner_size
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import clean_title
 from tallylight.evidence.unknown import Unknown
@@ -31,7 +32,7 @@ class Pane(Occupied):
         if self.unknown.wants_look():
             self._look_for_signs(read(), now)
         if self.looks.is_wanted(now):
-            self._take_look(read(), now)
+            self._take_look(read().inside(inner_size(self._identity, self._table)), now)
         elif self.looks.took_back:
             self.looks.took_back = False
             self.tape.note("unlooked", now)

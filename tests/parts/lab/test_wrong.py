@@ -104,6 +104,7 @@ def test_a_recording_for_a_report(
     assert "cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_nobody_to_ask(
     home: Path, runtime: Path, tape: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from tests.actions.test_worktrees import repo as repo  # a fixture
 from tests.cli.conftest import runtime as runtime  # a fixture
 
 
+@pytest.mark.slow
 def test_it_is_made(
     runtime: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

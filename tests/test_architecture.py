@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
+import pytest
 
 from tests.tables import each
 
@@ -357,6 +358,7 @@ def replaced(test: Module) -> list[str]:
     return [full or f"{bound[local]}.{name}" for local, name, full in found if full or local in bound]
 
 
+@pytest.mark.slow
 def test_tests_replace_what_there_is() -> None:
     """A test of what was renamed would fail at its own run, which may be the only one that takes long."""
     tests = [Module(path.name, path.read_text("utf-8")) for path in (ROOT / "tests").rglob("*.py")]
@@ -441,6 +443,7 @@ def typing(module: Module) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_one_module_answers_and_one_types_text() -> None:
     """What a person does to an agent goes through `actions`; nothing else calls a host's typist, or types itself."""
     assert [where for module in MODULES.values() for where in typing(module)] == []
@@ -564,6 +567,7 @@ def complexity(function: ast.AST) -> int:
     return 1 + paths + sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
 
 
+@pytest.mark.slow
 def test_no_function_branches_too_much() -> None:
     """One that does is cut at a joint, or becomes a table."""
     found = {

@@ -61,6 +61,7 @@ def test_entries_for_lists_are_filled_in(filled: Path) -> None:
     assert entry.startswith(f"- [Tallylight]({ADDRESS}) - ") and entry.endswith(".")
 
 
+@pytest.mark.slow
 def test_what_is_no_package_is_told(tmp_path: Path) -> None:
     """Nothing is written for it."""
     (tmp_path / "tallylight-1.2.tar.gz").touch()

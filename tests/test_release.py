@@ -144,6 +144,7 @@ def test_a_pull_request_is_tested() -> None:
     assert "pull_request" in found[True] and found["jobs"]["test"]["steps"][-1]["run"] == ".ci/run --fast"
 
 
+@pytest.mark.slow
 def test_the_bill_of_materials(tmp_path: Path, workflow: dict[str, Any]) -> None:
     """It has both files with their checksums and all that a wheel needs; it is signed, and not sent to PyPI."""
     wheel, archive = tmp_path / "tallylight-1.0-py3-none-any.whl", tmp_path / "tallylight-1.0.tar.gz"

@@ -111,6 +111,7 @@ def test_links_lead_to_the_same_on_the_site(build: ModuleType, page: str, wanted
     assert build.linked(page, ROOT / "docs", REPOSITORY) == wanted
 
 
+@pytest.mark.slow
 def test_without_a_repository_its_files_are_text(build: ModuleType) -> None:
     """A link that could lead nowhere is none."""
     assert build.linked("[the licence](../LICENSE)", ROOT / "docs", "") == "the licence"

@@ -182,6 +182,7 @@ def test_no_hostile_answer_is_typed() -> None:
     assert len(HOSTILE) >= 150 and len({case.name for case in HOSTILE}) == len(HOSTILE)
 
 
+@pytest.mark.slow
 def test_no_harmless_answer_is_refused() -> None:
     """What blinks and ticks outside of the dialog keeps nobody from answering; exactly one choice's keys are typed."""
     wrong = []
@@ -197,6 +198,7 @@ def test_no_harmless_answer_is_refused() -> None:
     assert len(HARMLESS) >= 30 and len({case.name for case in HARMLESS}) == len(HARMLESS)
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_said() -> None:
     """A row that is longer than can be shown ends in `…`; a dialog with such a row or label, or so many, is refused."""
     rows = [

@@ -55,6 +55,7 @@ def test_leaving_is_no(key: str) -> None:
     assert view.key(key) is Act.LEAVE
 
 
+@pytest.mark.slow
 def test_it_is_shown_whole_or_not_at_all() -> None:
     """Where it fits, every word of it and what is written are on the screen; a smaller window takes no yes unseen."""
     assert not Consent(WHAT).fits(20, 2)

@@ -250,6 +250,7 @@ def test_making_a_worktree_runs_nothing(trap: Trap, arm: Callable[[Trap], Path])
     assert trap.ran()
 
 
+@pytest.mark.slow
 def test_the_settings_of_a_worktree(trap: Trap) -> None:
     """A worktree with changes is looked into, and no filter that it names runs."""
     base = worktrees.inspect(str(trap.root))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
@@ -71,6 +72,7 @@ def test_a_prompt_that_goes_again_was_not_the_end() -> None:
     assert waits == attrs.evolve(WAITS, ready_at=1.1) and desk.typed == []
 
 
+@pytest.mark.slow
 @each(
     "there",
     [

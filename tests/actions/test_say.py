@@ -102,6 +102,7 @@ def test_lines_go_into_a_paste() -> None:
     assert said(seen(IDLE, Status.IDLE), "x" * say.MAX_TEXT)[1] == ["x" * say.MAX_TEXT + "\r"]
 
 
+@pytest.mark.slow
 @each(
     "character",
     ["\x00", "\x03", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\u200b", "\u202e", "\u2028", "\u2029", "\u2066", "\ufeff",

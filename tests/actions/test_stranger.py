@@ -89,6 +89,7 @@ def test_what_is_let_through(zoo: Zoo, verb: Verb, said: tuple[str, ...], argv: 
     assert "zebra has no agent file" in found.notes[0]
 
 
+@pytest.mark.slow
 @each(
     ("said", "refused", "text"),
     [

@@ -285,6 +285,7 @@ def test_a_text_is_no_way_around_it() -> None:
     assert (told, desk.typed) == (Refusal("not-whole", f"{shown.missing}; nothing was typed"), [])
 
 
+@pytest.mark.slow
 def test_there_are_dialogs_of_every_kind() -> None:
     """What the property ranges over: agents whose dialogs can be answered; the mark is seen where nothing hides it."""
     assert {asked.name.partition("/")[0] for asked in DIALOGS} == {

@@ -111,6 +111,7 @@ def test_bare_machine_is_told_what_is_missing(home: Path) -> None:
     assert "tally setup" in system.text
 
 
+@pytest.mark.slow
 def test_json_carries_a_version_and_the_same_findings(system: FakeSystem) -> None:
     """--json is one object with a version, a verdict, and a row for each finding."""
     assert doctor.main(["--json"], system, FakeWire()) == 0
@@ -216,6 +217,7 @@ def test_fault_in_the_configuration_has_file_and_line(system: FakeSystem, home: 
     assert f"{config}:2" in finding.text
 
 
+@pytest.mark.slow
 def test_a_level_that_is_not_in_force_is_told(system: FakeSystem, home: Path) -> None:
     """A host that runs lets programs do less than the file says; one that lets them do as much, or more, is well."""
     path = home / ".config/tallylight/config.toml"

@@ -287,6 +287,7 @@ def launcher_with_attrs(folder: Path) -> list[str]:
     return command
 
 
+@pytest.mark.slow
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`tally status | head -0` ends without a word of complaint."""
     publish(tmp_path, [attrs.evolve(WAITING, id=str(n), message="m" * 400) for n in range(400)])

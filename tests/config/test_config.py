@@ -328,6 +328,7 @@ def test_huge_number() -> None:
     assert len(str(errors[0])) < 200
 
 
+@pytest.mark.slow
 def test_many_mistakes_are_counted() -> None:
     """Of thousands of unknown keys the first are named with their lines, and the rest is a number."""
     _, errors = load("\n".join(f"k{number} = 1" for number in range(3000)), "config.toml")

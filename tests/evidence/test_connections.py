@@ -107,6 +107,7 @@ def sampled(client: Client, **wanted: object) -> connections.Connection:
     raise AssertionError(found)
 
 
+@pytest.mark.slow
 def test_a_tree(client: Client) -> None:
     """The connection of a child counts, and when that was started; it is gone with the child."""
     with model() as (listener, port):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.prompts import before_prompt, read_screen
 from tallylight.evidence.screen import Look
@@ -158,6 +160,7 @@ def test_what_stands_before_a_prompt(screen: str, says: str, is_question: bool) 
     assert before_prompt(screen.splitlines()) == (says, is_question)
 
 
+@pytest.mark.slow
 @each(("screen", "status", "says"), TEXTS)
 def test_seventy_seconds_of_a_screen_that_no_file_knows(screen: str, status: Status, says: str) -> None:
     """What says that it works is at work; amber has a question, and all else is quiet, or starts while it is blank."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyte
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,6 +123,7 @@ def test_a_new_size_keeps_what_fits() -> None:
     assert grid.lines == ["thre", "four", "", "end"]
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200), st.integers(0, 5000), st.integers(0, 5000))
 def test_no_bytes_raise(data: bytes, columns: int, rows: int) -> None:
     """Any bytes on a screen of any size leave a screen of that size, within the limits."""

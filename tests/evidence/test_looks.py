@@ -468,6 +468,7 @@ MENUS = [
 HEADLESS = {"claude/menu-theme-80", "copilot/menu-theme-80", "qwen/menu-model-80"}
 
 
+@pytest.mark.slow
 @each(("menu", "typed"), [*((menu, "") for menu in MENUS if menu not in HEADLESS), *((menu, "/x") for menu in MENUS)])
 def test_menus_of_settings(menu: str, typed: str) -> None:
     """A menu that comes to an agent at rest, and wants no consent, is its person's, whatever key opened it."""

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tallylight.evidence import made_with
 from tallylight.evidence.process import Process
 from tallylight.evidence.unknown import Unknown
@@ -88,6 +90,7 @@ def test_a_script_of_python(tmp_path: Path) -> None:
     assert PackageRequest(tmp_path / "bin" / "nothing", RUN).read() == ""
 
 
+@pytest.mark.slow
 @each(
     ("size", "at", "sign"),
     [

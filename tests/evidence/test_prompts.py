@@ -46,6 +46,7 @@ def load(path: Path) -> Screen:
     return Screen(agent(path.parent.name), int(facts["cursor"]), facts, text.removesuffix("\n").split("\n"))
 
 
+@pytest.mark.slow
 @each("path", SCREENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_screens_of_real_agents(path: Path) -> None:
     """Each is read as what it was: status and kind, the question, what it is about, the choices with their keys."""
@@ -73,6 +74,7 @@ def test_every_agent_that_was_run_has_its_screens() -> None:
     assert not [a.name for a in AGENTS if a.screen_rules and not any(p.parent.name == a.name for p in SCREENS)]
 
 
+@pytest.mark.slow
 @each("path", [p for p in SCREENS if p.stem.startswith(("permission", "question"))], ids=str)
 def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     """The same dialog, printed by whatever, above the agent's own input box."""
@@ -161,6 +163,7 @@ NEGATIVES: dict[str, list[str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @each("name", NEGATIVES)
 @each("who", [UNKNOWN, *AGENTS], ids=lambda a: a.name)
 def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,6 +86,7 @@ def play(line: str, *, port: int = 0, running: bool = False) -> list[tuple[float
 IDLE, ENTER = "0 a 0/0", "10 screen"
 
 
+@pytest.mark.slow
 @each(
     ("why", "line", "expected"),
     [
@@ -236,6 +238,7 @@ def samples(draw: st.DrawFn) -> list[Sample]:
     ]
 
 
+@pytest.mark.slow
 @given(samples())
 @settings(max_examples=at_most(200), deadline=None)
 def test_nothing_holds_for_ever(found: list[Sample]) -> None:

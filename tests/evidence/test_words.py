@@ -460,6 +460,7 @@ def test_words_behind_a_name(name: str) -> None:
     assert not found, summary(found, len(drawn))
 
 
+@pytest.mark.slow
 def test_a_few_words_of_each_model() -> None:
     """The same with few draws, of what the agents and other programs show."""
     many = FEW // len(WITH_WORDS)

@@ -161,6 +161,7 @@ def test_a_broken_payload(stage: Stage, payload: bytes) -> None:
     assert str(ran.report.status) == "done"
 
 
+@pytest.mark.slow
 def test_ten_megabytes(stage: Stage) -> None:
     """Of a payload of 10 MB what matters is read, and all of it is taken from the pipe."""
     members = PAYLOAD | {"tool_input": {"command": "rm"}, "x": "y" * 10_000_000}
@@ -198,6 +199,7 @@ def test_a_home_that_cannot_be_used(stage: Stage) -> None:
         assert (ran.code, ran.printed, str(ran.report.status)) == (0, "", "done")
 
 
+@pytest.mark.slow
 def test_through_tmux(stage: Stage) -> None:
     """In tmux the sequence is in the envelope that tmux passes on."""
     ran = stage.hook("claude", "Stop", TMUX="/tmp/tmux-0/default,1,0", TERM="tmux-256color")

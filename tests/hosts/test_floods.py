@@ -140,6 +140,7 @@ PAYLOADS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(100), deadline=None)
 @given(st.lists(PAYLOADS, max_size=30))
 def test_folding_changes_nothing_that_stands(payloads: list[str]) -> None:
@@ -161,6 +162,7 @@ HOOKED = st.tuples(
 PLAIN = st.lists(PAYLOADS, max_size=10)
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(100), deadline=None)
 @given(PLAIN, st.lists(HOOKED, max_size=20, unique_by=lambda hook: (hook[1], hook[3])), PLAIN)
 def test_folding_of_hooks_changes_nothing_that_stands(
@@ -193,6 +195,7 @@ def words(pane: Pane) -> dict[str, Status]:
     return {id_: decision.status for id_, decision in pane.tracker.records().items()} | {"shown": pane.decision.status}
 
 
+@pytest.mark.slow
 def test_it_is_decided_once_a_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """With all children there, twenty thousand reports in a second are decided a few hundred times."""
     decided = 0
@@ -213,6 +216,7 @@ def test_it_is_decided_once_a_go(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decided < 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["carrier, distinct ids", "carrier, withdrawals", "carrier, hooks of children"])
 def test_a_flood_into_a_pane_is_linear(shape: str) -> None:
     """Four times as much takes four times as long."""

@@ -56,6 +56,7 @@ def test_own_terminal_is_used() -> None:
         assert terminal.received == b"<light>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 3])
 def test_hook_without_terminal_reaches_its_agents(depth: int) -> None:
     """A process in a session of its own, with pipes for descriptors, finds the terminal its ancestor has."""

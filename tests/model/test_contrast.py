@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given, settings
 
 from tallylight.model.contrast import (
@@ -50,6 +51,7 @@ def test_distances_are_those_of_oklab() -> None:
     assert distance(AMBER, AMBER) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(colours, st.frozensets(colours, min_size=1, max_size=3), st.sampled_from([FILL_CONTRAST, SIGN_CONTRAST]))
 def test_a_moved_colour_stands_out_from_all(colour: RGB, grounds: frozenset[RGB], least: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,6 +104,7 @@ JSON = st.recursive(
 KEYS = ("command", "file_path", "url", "prompt", "edits", "old_string", "new_string", "content", "input", "patch")
 
 
+@pytest.mark.slow
 @given(JSON, st.dictionaries(st.sampled_from(KEYS), JSON) | JSON, JSON)
 def test_any_shape(name: Any, given: Any, cwd: Any) -> None:
     """Whatever is in a payload: a text, and never too much of it."""

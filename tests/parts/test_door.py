@@ -179,6 +179,7 @@ def no_fact(_pane: Pane) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_a_program_of_the_path(tmp_path: Path) -> None:
     """A word that is no verb runs `tally-WORD`, with its arguments and its exit code; nothing that is no plain word."""
     program = tmp_path / "bin" / "tally-moon"

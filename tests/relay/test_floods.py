@@ -78,6 +78,7 @@ def test_distinct_ids_are_linear(id_: str, is_noted: bool) -> None:
     assert is_linear(work, 2000)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["carrier, distinct ids", "tmux's envelopes", "a DCS without end", "RIS", "OSC 26"])
 def test_a_flood_through_the_core_is_linear(shape: str) -> None:
     """Four times as much takes four times as long."""

@@ -6,6 +6,7 @@ from base64 import b64encode
 from itertools import permutations
 
 import attrs
+import pytest
 
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
@@ -107,6 +108,7 @@ def test_the_next_agent_inherits_nothing(frames: tuple[str, ...]) -> None:
     assert report == Report(source=Source.PROTOCOL, rule="osc-26", status=Status.IDLE, agent="codex")
 
 
+@pytest.mark.slow
 @each("together", [True, False])
 def test_keys_are_emptied_in_any_order(*, together: bool) -> None:
     """Of every two keys, emptied in one frame or in two, in either order, nothing is left, and no other is touched."""

@@ -190,6 +190,7 @@ def test_what_cannot_be_run_is_said_as_a_shell_says_it(run: list[str], tmp_path:
             assert (direct.returncode, text in direct.stderr) == (code, True)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_first_line_is_run_by_sh(run: list[str], tmp_path: Path) -> None:
     """As every shell does."""
     script = tmp_path / "script"
@@ -239,6 +240,7 @@ def test_signals_that_were_ignored_stay_ignored(run: list[str]) -> None:
         assert process.wait(30) == 3
 
 
+@pytest.mark.slow
 def test_typed_signals_reach_the_program(run: list[str]) -> None:
     """ctrl-C and ctrl-\\ are bytes to the relay, and signals to its program."""
     for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):

@@ -135,6 +135,7 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
     assert len(bound(home)) == 4
 
 
+@pytest.mark.slow
 def test_what_is_no_key_is_told_and_not_bound(home: Path) -> None:
     """A key that no keyboard has costs its action the wish, in setup and in doctor by its name."""
     config = home / ".config/tallylight/config.toml"

@@ -154,6 +154,7 @@ def test_what_an_uninstallation_keeps_is_named(home: Path) -> None:
     assert ", 3 more. Delete it" in told
 
 
+@pytest.mark.slow
 def test_up_to_date_is_left_alone(home: Path) -> None:
     """The second run does nothing to kitty."""
     system = make(home)

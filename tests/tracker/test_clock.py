@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tallylight.tracker.tracker import Tracker
 from tests.tables import each
 from tests.tracker.test_trust_rules import ROWS, Row, shown, steps
@@ -23,6 +25,7 @@ def track(row: Row, suspended: int | None = None) -> list[tuple[object, ...]]:
     return found
 
 
+@pytest.mark.slow
 @each("rule", [*ROWS])
 def test_an_hours_suspend_changes_nothing(rule: str) -> None:
     """Each rule holds as if the hour had not been: nothing fades in it, is too late after it, or comes twice."""

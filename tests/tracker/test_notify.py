@@ -270,6 +270,7 @@ def test_quiet_is_never_told() -> None:
     assert line.told == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("turn", "told"), [(29, False), (30, True), (3600, True)])
 def test_the_end_of_a_long_turn_is_told(turn: float, told: bool) -> None:
     """A turn's end is told from the minimum length on; waits in the middle of it belong to it."""
@@ -434,6 +435,7 @@ def test_another_command_is_another_question(between: float) -> None:
     assert [what.title for what in line.shown] == ["api: touch zz0", "api: touch zz1"]
 
 
+@pytest.mark.slow
 @each("between", [0, 1.0])
 @each("words", ["", "Do it?"])
 def test_another_kind_of_wait_is_told_in_its_words(between: float, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.table import CELLS
@@ -129,6 +131,7 @@ def status(word: str) -> Status:
     return _WORDS.get(word) or Status(word)
 
 
+@pytest.mark.slow
 @each("words", list(PAIRS))
 def test_who_overrules_whom(words: str) -> None:
     """The second word is told two seconds after the first, and has six to be believed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import attrs
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ LATE_GOODBYE = [
 ]
 
 
+@pytest.mark.slow
 @given(histories())
 @example(LATE_GOODBYE)
 @settings(max_examples=at_most(400), deadline=None)
@@ -118,6 +120,7 @@ def stands_behind(shown: Status, told: dict[Source, Report]) -> bool:
     return any(each[0] is not None and not each[0].is_so for each in facts)
 
 
+@pytest.mark.slow
 @given(histories())
 @settings(max_examples=at_most(400), deadline=None)
 def test_something_stands_behind_each_light(facts: list[Fact]) -> None:

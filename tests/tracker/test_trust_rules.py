@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -844,6 +845,7 @@ HISTORIES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_clock_that_steps_back() -> None:
     """Whatever comes with a time before the latest counts at the latest."""
     more = [step for _, step in steps("0 stirs, 0 unseen, 0 ends 137, 0 notification waiting")]
@@ -1003,6 +1005,7 @@ def test_revision() -> None:
     assert seen == [0, 1, 1, 2, 3, 4, 4, 4, 4, 5]
 
 
+@pytest.mark.slow
 def test_which_record_is_dropped() -> None:
     """The one least recently heard of, and none as long as there is room: also that of one that has said goodbye."""
     assert MAX_RECORDS == 256

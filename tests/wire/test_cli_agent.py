@@ -20,6 +20,7 @@ def decode(json: bytes) -> CliAgentEvent:
     return cli_agent.decode(only_sequence(START + json + b"\x07"))
 
 
+@pytest.mark.slow
 @each("vector", vector_params("cli_agent"))
 def test_cli_agent(vector: Vector) -> None:
     """Warp's event is read strictly, and what is broken is neither an event nor a notification."""

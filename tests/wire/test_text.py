@@ -34,6 +34,7 @@ def test_rules(dirty: str, clean: str) -> None:
     assert sanitise(dirty) == clean
 
 
+@pytest.mark.slow
 def test_every_invisible_code_point_goes() -> None:
     """
     No control, format character, surrogate, separator, default-ignorable or blank code point of Unicode survives alone.

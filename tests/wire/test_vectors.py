@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tallylight.wire import envelope, osc9_4, osc26, osc133, osc1338, title, user_var
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each
@@ -14,6 +16,7 @@ def _strict(decode: Callable[[Any], Any]) -> Callable[[bytes], Any]:
     return lambda data: decode(only_sequence(data))
 
 
+@pytest.mark.slow
 @each("vector", vector_params("osc1338"))
 def test_osc1338(vector: Vector) -> None:
     """OSC 1338 is read as vibeflow reads it, our extended keys included, and written in its canonical form."""
@@ -21,6 +24,7 @@ def test_osc1338(vector: Vector) -> None:
     check_vector(vector, _strict(osc1338.decode), encode)
 
 
+@pytest.mark.slow
 @each("vector", vector_params("osc26"))
 def test_osc26(vector: Vector) -> None:
     """OSC 26 is read pair by pair and merged pane by pane."""

@@ -40,6 +40,7 @@ def asks(system: System, source: HandSource, pane: SourcePane = ASKING) -> None:
     system.steps(5)
 
 
+@pytest.mark.slow
 def test_it_is_told_by_notify_send(system: System, source: HandSource, desktop: Path) -> None:
     """With the words of every notification, of which none is markup; once, and again for what comes next."""
     asks(system, source)

@@ -346,6 +346,7 @@ def test_what_is_open_is_kept_on_disk_by_a_thread(
     assert not path.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_killed", [True, False])
 def test_a_host_that_is_started_again(tmp_path: Path, is_killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed or ended: in the next one what is the same is as old as it was, in the same order; the rest is new."""

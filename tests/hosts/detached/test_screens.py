@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import attrs
+import pytest
 
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.report import Report, Source
@@ -51,6 +52,7 @@ def test_screens_are_read_together(system: System, source: HandSource) -> None:
     assert {system.entry(id_).status for id_ in "abc"} == {Status.WORKING}
 
 
+@pytest.mark.slow
 def test_screens_that_began_apart_are_read_together(system: System, source: HandSource) -> None:
     """Where so many screens are wanted that each waits for its turn, all of one reader have it at the same time."""
     reader = Reader()

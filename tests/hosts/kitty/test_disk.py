@@ -184,6 +184,7 @@ def test_the_main_thread_touches_no_disk(tracer: disk_tracer.Tracer, rig: Rig) -
     assert rig.kitty.log == []
 
 
+@pytest.mark.slow
 def test_a_host_that_is_loaded_again(tracer: disk_tracer.Tracer, rig: Rig) -> None:
     """What its windows show is as old as the one before it left it, which the main thread does not read."""
     rig.claude(1, status="waiting", waitingFor="permission prompt")

@@ -104,6 +104,7 @@ def test_a_tab_bar_that_is_seen_is_enough(rig: Rig, one_tab: TabManager) -> None
     rig.until(lambda: rig.kitty.titles == {1: "! vim"}, "the mark")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "bar", "title"),
     [

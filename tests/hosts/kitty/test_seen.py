@@ -75,6 +75,7 @@ def desk(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Desk:
     return desk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [0.0, 0.5])
 def test_a_frame_of_a_spinner(desk: Desk, every: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether each is read or only some, nothing comes of it: no mark, no variable, no snapshot."""
@@ -93,6 +94,7 @@ def test_a_frame_of_a_spinner(desk: Desk, every: float, monkeypatch: pytest.Monk
     assert file.read_bytes() == written and desk.rig.kitty.log == []
 
 
+@pytest.mark.slow
 def test_a_spinner_is_read_now_and_then(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as it says what is shown; all else is read at once, and so is a frame that ends another light."""
     read: list[str] = []

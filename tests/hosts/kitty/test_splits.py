@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import sys
 from types import SimpleNamespace
@@ -103,8 +102,6 @@ def test_no_window_has_a_second_screen_and_none_that_is_gone_has_one(desk: Desk)
     statuses = (Status.WAITING, Status.IDLE, Status.WORKING, Status.DONE)
     for number in range(40):
         desk.show({id_: statuses[(number + id_) % 4] for id_ in range(number, number + 5)})
-        gc.collect()
         assert OwnScreen.there <= 5
     desk.show({1000: Status.IDLE})
-    gc.collect()
     assert OwnScreen.there == 0

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.kitty.tab_look import NARROW, Run
 from tallylight.model import contrast
@@ -121,6 +123,7 @@ def salience(theme: Theme, style: str, status: Status, size: int) -> float:
     return found
 
 
+@pytest.mark.slow
 @every_theme
 def test_amber_is_seen_first(name: str) -> None:
     """At every width a tab that waits differs more from a plain one than any that asks for nothing."""
@@ -131,6 +134,7 @@ def test_amber_is_seen_first(name: str) -> None:
         assert amber > max(others.values()), (style, size, amber, others)
 
 
+@pytest.mark.slow
 @every_theme
 def test_waiting_and_done_differ_by_shape_and_lightness(name: str) -> None:
     """At every width, for everybody: another mark, and that, its cell or the rest of the tab is lighter or darker."""

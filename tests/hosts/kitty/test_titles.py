@@ -87,6 +87,7 @@ def test_the_title_of_a_session_names_its_tab(rig: Rig, tab: Tab) -> None:
     assert title(rig) == "Fix the cart"
 
 
+@pytest.mark.slow
 def test_the_name_that_a_person_gave_the_conversation_goes_before(rig: Rig, tab: Tab) -> None:
     """It is read from the file that the list writes, on another thread; the name of the tab goes before that."""
     entry = rig.host._entry(2, rig.host.panes[2], float)
@@ -106,6 +107,7 @@ def test_a_name_that_is_taken_back_is_gone_at_once(rig: Rig, tab: Tab) -> None:
         assert tabs.rollup.shown(1).title == expected
 
 
+@pytest.mark.slow
 def test_what_it_asks_is_in_few_words(rig: Rig, tab: Tab) -> None:
     """A command without its tool, and the first line; of what failed its message; nothing while it works."""
     shown = rig.host.surfaces.rollup.shown

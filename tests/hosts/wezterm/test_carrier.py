@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -193,6 +194,7 @@ def is_joiner(char: str) -> bool:
     return char in "\u200c\ufe0f" or 0xE0020 <= ord(char) <= 0xE007F
 
 
+@pytest.mark.slow
 def test_every_invisible_character() -> None:
     """Every code point that Python strips, turns into a space or does not know, Lua does too."""
     half = FAKE.lua.eval("function(sanitise, point) return sanitise('a' .. utf8.char(point) .. 'b') end")

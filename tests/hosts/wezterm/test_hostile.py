@@ -56,6 +56,7 @@ def test_a_pane_of_the_snapshot(bench: Bench) -> None:
         assert bench.light(second) == ("✓", "×")[number % 2], str(row)[:200]
 
 
+@pytest.mark.slow
 def test_the_head_of_the_snapshot(bench: Bench) -> None:
     """A snapshot with anything in its head is none, or one without panes."""
     bench.config()

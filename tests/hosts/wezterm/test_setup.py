@@ -61,6 +61,7 @@ def test_setup_and_undo(home: Path) -> None:
     assert not (home / ".local" / "share" / "tallylight").exists()
 
 
+@pytest.mark.slow
 def test_what_is_linked_works(home: Path) -> None:
     """A configuration with the two lines loads from the link, by WezTerm's own search path."""
     system = with_wezterm(home)
@@ -81,6 +82,7 @@ def test_a_dry_run_and_a_no(home: Path) -> None:
         assert not (home / ".config").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [".wezterm.lua", ".config/wezterm/wezterm.lua"])
 def test_lua_is_never_written(home: Path, where: str) -> None:
     """The person's file stays to the byte, and says whether the two lines are in it."""
@@ -145,6 +147,7 @@ def test_a_configuration_that_still_loads_us(home: Path, verb: str, lines: str) 
         assert not link.exists()
 
 
+@pytest.mark.slow
 def test_a_stub_that_was_changed_is_theirs(home: Path) -> None:
     """What a person has put into the stub, or beside it, stays."""
     system = with_wezterm(home)
@@ -169,6 +172,7 @@ def test_a_plugin_has_its_own_copy(home: Path) -> None:
     assert not (home / ".config" / "wezterm" / "tallylight").exists()
 
 
+@pytest.mark.slow
 def test_no_empty_directories_stay(home: Path) -> None:
     """Directories that setup made go with it; one into which something else has come stays."""
     system = with_wezterm(home)

@@ -384,6 +384,7 @@ def test_the_stripe(bench: Bench) -> None:
 # Names ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each(
     ("title", "agent", "named"),
     [
@@ -657,6 +658,7 @@ def test_a_handler_before_ours_stays(bench: Bench) -> None:
     assert [line for level, line in bench.fake.log if level == "warn"] == hints
 
 
+@pytest.mark.slow
 @each(
     ("opts", "before"),
     [("{}", ""), ("{}", "config.show_tabs_in_tab_bar = false"), ("{title='manual'}", _THEIRS), ("{title=false}", "")],

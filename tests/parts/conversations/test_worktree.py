@@ -14,6 +14,7 @@ from tests.parts.conversations.test_worktrees import nobody as nobody  # a fixtu
 from tests.parts.conversations.test_worktrees import repo as repo  # a fixture
 
 
+@pytest.mark.slow
 def test_it_is_made(
     runtime: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

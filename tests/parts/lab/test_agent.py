@@ -165,6 +165,7 @@ def read(path: Path) -> tuple[Header, list[Event]]:
         return header, list(events)
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_wrong_on_a_screen_that_was_named(tmp_path: Path) -> None:
     """A rule that a replay shows wrong where a person has said it goes, and what no rule tells is said."""
     header, events = read(unmarked(tmp_path, DENIAL))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import pytest
 from benchmarks import accuracy
 
 from tallylight.model.decision import Decision
@@ -34,6 +35,7 @@ def shown(name: str, at: float) -> Decision:
     return replay.decision
 
 
+@pytest.mark.slow
 @each("light", LIGHTS, ids=lambda light: f"{light['case']} at {light['at']} s")
 def test_lights(light: dict[str, str]) -> None:
     """Each moment has its light, with the question in the dialog's own words."""

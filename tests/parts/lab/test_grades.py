@@ -214,6 +214,7 @@ def redrawn(data: bytes) -> bytes:
     return text.translate(str.maketrans("?❯→▶↑↓↵", ".      ")).encode()
 
 
+@pytest.mark.slow
 @each("scene", ["claude-permission", "records/copilot-permission", "records/kimi-permission"])
 def test_a_changed_dialog_is_found_within_ten_turns(desk: Desk, scene: str) -> None:
     """Twenty turns of a version are read; the next one draws its dialog in a way that no rule reads."""
@@ -321,6 +322,7 @@ def test_a_disk_that_refuses(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
     assert [grade.version for grade in desk.written] == ["2.1.329", "2.1.330"]
 
 
+@pytest.mark.slow
 def test_all_is_bounded(desk: Desk) -> None:
     """Turns that wait for the disk, the versions of runs, and the file."""
     for number in range(grades.MAX_WAITING + 10):

@@ -45,6 +45,7 @@ def test_how_soon_an_end_is_shown(agent: str) -> None:
     assert exact_words.quantile(late[True], 0.95) <= LATEST_S[agent] < exact_words.quantile(late[False], 0.95)
 
 
+@pytest.mark.slow
 def test_what_no_screen_shows() -> None:
     """OpenCode's error is known by its record alone."""
     recording = read(CORPUS / "records/opencode-error.cast.gz")

@@ -206,6 +206,7 @@ def test_a_command_that_is_not_there_leaves_no_file(desk: Desk, terminal: Termin
     assert not desk.file.exists()
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_is_nothing_to_record(desk: Desk) -> None:
     """In a pipe it says so, and runs nothing."""
     command = desk.record(str(desk.file), "--", "echo", "ran")

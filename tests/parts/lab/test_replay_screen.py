@@ -67,6 +67,7 @@ def test_a_turn_read_off_the_screen() -> None:
     assert all(0 <= at - began <= 1.25 for (at, _), began in zip(lights, begins, strict=True)), lights
 
 
+@pytest.mark.slow
 @each("delay", [-4.0, -1.0, -0.5, -0.25, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 4.0])
 def test_an_error_is_shown_whenever_the_title_says_that_it_is_ready(delay: float) -> None:
     """On a busy machine Gemini's screen and its title may come seconds apart."""
@@ -139,6 +140,7 @@ def test_a_silent_command_is_work_for_as_long_as_its_screen_says_so() -> None:
     assert [status for _, status in aider(running, Event(90.0, Mark("")))] == ["idle", "working"]
 
 
+@pytest.mark.slow
 def test_a_gap_of_a_year_is_passed_over() -> None:
     """Nothing that time alone decides is lost in a gap, and it costs no more than a quarter of an hour."""
     running = Event(5.0, Output(drawn(*screen("aider/tool-running-80"))))

@@ -176,6 +176,7 @@ def test_what_is_no_tape(data: bytes) -> None:
         list(tape.entries(data))
 
 
+@pytest.mark.slow
 @each(
     "name", ["claude-permission", "codex-denial", "copilot-error", "aider-error", "opencode-permission", "qwen-denial"]
 )

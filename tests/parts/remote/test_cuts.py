@@ -96,6 +96,7 @@ def answer(near: Machine, end: Far, asked: Answer, at: float, cut: tuple[str, st
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_silent", [False, True])
 @each(("step", "much", "typed", "says"), CUTS)
 def test_an_answer_that_is_cut(step: str, much: str, typed: int, says: str, is_silent: bool) -> None:

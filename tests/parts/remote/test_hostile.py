@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tallylight.actions.gate import Refusal
 from tallylight.model.status import Status
 from tallylight.parts.remote.messages import Ask, Reply, decode, encode
@@ -12,6 +14,7 @@ from tests.parts.remote.far import far, shown
 from tests.tables import sampled
 
 
+@pytest.mark.slow
 def test_hostile_answers() -> None:
     """Out of date, another pane, an agent that is gone, a process number used again, a question drawn again."""
     desk = Desk(HOSTILE[0].before)

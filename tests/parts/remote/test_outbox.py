@@ -315,4 +315,5 @@ class Broker(RuleBasedStateMachine):
 
 
 TestBroker = Broker.TestCase
+TestBroker.pytestmark = pytest.mark.slow
 TestBroker.settings = settings(max_examples=at_most(60), stateful_step_count=25, deadline=None)

@@ -129,6 +129,7 @@ def drawn(draw: Callable[[Output], None]) -> str:
     return stream.getvalue()
 
 
+@pytest.mark.slow
 @each("agent, word", CASES)
 def test_every_surface_shows_it(agent: str, word: str, tmp_path: Path) -> None:
     """The list, `status -o wide`, `--json`, `why` and what the page is sent show each word that a record tells."""

@@ -110,6 +110,7 @@ def test_nothing_is_said_without_the_token(client: TestClient, served: Served, m
     assert served.panes.typed == {}
 
 
+@pytest.mark.slow
 @each(("method", "path"), [*ROUTES, ("GET", "/"), ("GET", "/openapi.json")])
 @each(
     ("header", "status"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+import pytest
 from fastapi import FastAPI
 from starlette.types import Message
 
@@ -43,6 +44,7 @@ def test_a_fault_in_one_look_costs_that_look() -> None:
     assert told == ["the state of the hosts could not be read: OSError: gone"]
 
 
+@pytest.mark.slow
 def test_a_length_of_any_digits_is_a_refusal() -> None:
     """A length that no number can hold is a body too large, and no fault of the server."""
     answered: list[int] = []

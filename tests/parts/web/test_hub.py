@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def test_a_prompt_listener_gets_every_change() -> None:
     )
 
 
+@pytest.mark.slow
 def test_one_that_is_behind_costs_nothing_and_nobody() -> None:
     """A listener that never reads holds no more than the limit, and another one misses nothing."""
     hub = Hub()

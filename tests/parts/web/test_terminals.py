@@ -104,6 +104,7 @@ def test_a_question_in_kitty_is_answered(make: Callable[..., Room]) -> None:
     assert (again.status_code, again.json()["rule"], room.typed) == (409, "answered", "4")
 
 
+@pytest.mark.slow
 def test_text_and_interrupt_in_kitty(make: Callable[..., Room]) -> None:
     """An agent at its prompt is typed a text, one that works is interrupted; and neither the other way round."""
     room = make(IDLE, Status.IDLE, "all")
@@ -141,6 +142,7 @@ def test_kitty_is_only_looked_at_unless_that_is_allowed(make: Callable[..., Room
     assert room.typed == ""
 
 
+@pytest.mark.slow
 def test_a_shell_in_kitty_is_not_shown(make: Callable[..., Room]) -> None:
     """What stands in a pane whose agent has gone is no business of the page."""
     room = make(DIALOG, Status.WAITING, "all")

@@ -73,6 +73,7 @@ def shop(trap: Trap) -> Shop:
 NOTHING: dict[str, list[CollisionEntry]] = {"1": [], "2": []}
 
 
+@pytest.mark.slow
 def test_two_work_trees(shop: Shop) -> None:
     """The same lines are told as such, others of the file as others; it is over once one is undone or merged."""
     shop.write(changed(40, 41, 42))
@@ -171,6 +172,7 @@ def test_agents_of_other_hosts_are_only_compared_with(shop: Shop) -> None:
     assert shop.told() == {}
 
 
+@pytest.mark.slow
 def test_no_program_of_the_repository_runs(shop: Shop) -> None:
     """No filter, no driver that compares or shows, whatever its attributes and settings name, then or since."""
     program = str(shop.trap.program)

@@ -103,6 +103,7 @@ def test_ahead_and_behind(trap: Trap, tmp_path: Path) -> None:
     assert changes(clone) == Changes(ahead=2, behind=1)
 
 
+@pytest.mark.slow
 def test_a_submodule(trap: Trap, tmp_path: Path) -> None:
     """It is a repository of its own; of the one around it, what has changed in there is no change."""
     outer = tmp_path / "outer"

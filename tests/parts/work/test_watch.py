@@ -107,6 +107,7 @@ def desk(shop: Shop) -> Desk:
     return found
 
 
+@pytest.mark.slow
 def test_a_second_write_is_told_at_once(desk: Desk) -> None:
     """Both are marked, in what is published as well; both lose it when one is undone."""
     desk.passes(60)
@@ -239,6 +240,7 @@ def test_nobody_wants_it(desk: Desk) -> None:
     assert desk.panes[1].collisions == ()
 
 
+@pytest.mark.slow
 def test_an_agent_of_another_host(desk: Desk, trap: Trap) -> None:
     """It counts by what git says of its work tree; what another machine says does not."""
     folder = trap.root.parent / "tallylight"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -387,6 +388,7 @@ def test_what_is_the_same_has_to_be_read() -> None:
     assert [number for _, number in person.given] == [1, 1, 1]
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(60), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([*"123jkAS?aqO ", "enter", "backspace", "escape", "swap", "done", 7, 10, 24]),

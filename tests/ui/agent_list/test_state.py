@@ -384,6 +384,7 @@ _PANES = st.lists(
 _SIZES = st.tuples(st.integers(1, 130), st.integers(1, 30))
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(60), deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(_EVENTS), _PANES, _SIZES), max_size=12))
 def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:

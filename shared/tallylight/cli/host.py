@@ -116,6 +116,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
+        tmux.heard = poller.hear
     poller.notify()
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:

@@ -23,6 +23,7 @@ import functools
 import os
 import queue
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 import attrs
@@ -37,6 +38,7 @@ from tallylight.hosts.polling.notices import Notices
 from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
+from tallylight.hosts.polling.word import Word
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.sessions_inside import with_inside
 from tallylight.hosts.store import Store, at_once
@@ -52,6 +54,10 @@ from tallylight.snapshot.writer import MAX_PANES
 POWERS_EVERY = 4
 #: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
 IDLE_TIMES = 2
+#: How many panes may say how much before they are listed, and for how many seconds that is kept.
+MAX_EARLY, EARLY_S = 16, 10.0
+#: The ways in which a report comes.
+STREAM, SOCKET = "stream", "socket"
 #: Problems that are reported.
 MAX_REPORTED = 50
 #: The longest sleep between two steps.
@@ -109,6 +115,8 @@ class PollingHost(Engine[str]):
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
+        #: What panes said that are not listed yet, and when.
+        self._early: dict[str, deque[tuple[Sequence[Word], tuple[str, str], float]]] = {}
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
@@ -155,6 +163,25 @@ class PollingHost(Engine[str]):
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
         self._posted.put(call)
+
+    def hear(self, id_: str, words: Sequence[Word], ways: tuple[str, str] = (STREAM, SOCKET)) -> None:
+        """The program in the pane *id_* says *words*, by the first of *ways*. May be called on any thread."""
+        self.post(functools.partial(self._hear, id_, words, ways))
+
+    def _hear(self, id_: str, words: Sequence[Word], ways: tuple[str, str]) -> None:
+        polled, now = self._held.get(id_), self._clock()
+        if polled is None:
+            # A pane that its source has yet to list.
+            while len(self._early) >= MAX_EARLY and id_ not in self._early:
+                del self._early[next(iter(self._early))]
+            self._early.setdefault(id_, deque(maxlen=MAX_EARLY)).append((words, ways, now))
+            return
+        if not polled.pane.is_behind:
+            self._foreground(polled, now)
+        for word in words:
+            if word.report is None or polled.ways.admits(word.report, *ways, now):
+                word.take(polled.pane, now)
+        self._touched.add(id_)
 
     def refresh(self, source: Source) -> None:
         """Something has changed at *source*: look at it at once."""
@@ -323,6 +350,9 @@ class PollingHost(Engine[str]):
                 if len(self._held) < MAX_PANES:
                     self._held[id_] = PolledPane(self._add(id_, now), asked.source, source_pane)
                     self._title(id_, now)
+                    for words, ways, at in self._early.pop(id_, ()):
+                        if now - at < EARLY_S:
+                            self._hear(id_, words, ways)
             elif source_pane != polled.source_pane:
                 before, polled.source_pane = polled.source_pane, source_pane
                 self._touched.add(id_)

@@ -14,6 +14,7 @@ import attrs
 from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
+from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
 from tallylight.model import lights as paint
 from tallylight.model.status import Status
@@ -40,13 +41,15 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
 
 @attrs.define(eq=False)
 class Server:
-    """By the path of its socket; *together* reads several of its screens."""
+    """By the path of its socket; *together* reads several of its screens, *ears* hear what its panes say."""
 
     socket: str
     together: Together
+    ears: Ears
     panes: list[TmuxPane] = attrs.Factory(list)
     clients: list[Client] = attrs.Factory(list)
-    control: ControlClient | None = None
+    #: Of each session with a person, by its id. The first is asked.
+    controls: dict[str, ControlClient] = attrs.Factory(dict)
     #: Whether a control client has reported a change that was not looked at.
     is_changed: bool = True
     looked_at: float = float("-inf")
@@ -67,6 +70,11 @@ class Server:
     #: The panes that a person was last seen to see, and the panes and clients that this is based on.
     _seen: object = None
 
+    @property
+    def control(self) -> ControlClient | None:
+        """The control client that is asked."""
+        return next(iter(self.controls.values()), None)
+
     def is_due(self, now: float, part: float = 1.0) -> bool:
         """Whether it is to be asked for its panes; or will be, once the rest of this *part* of the time is over."""
         every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
@@ -81,6 +89,7 @@ class Server:
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
+        self.ears.keep(self._drawn)
         for gone in self.captured.keys() - self._drawn.keys():
             self.captured.pop(gone, None)
         self.see(in_front)
@@ -114,8 +123,8 @@ class Server:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
-            # Until a program sets one it is the name of the machine.
-            title=pane.title if pane.title != machine else None,
+            # Until a program sets one it is the name of the machine. One that is heard is newer than a list.
+            title=pane.title if pane.title != machine and not self.ears.has_title(pane.id) else None,
             together=None if pane.is_dead else self.together,
             read_every=READ_S,
             is_still=functools.partial(self._is_still, pane.id),
@@ -166,4 +175,9 @@ def _is_lit(entry: PaneEntry) -> bool:
 
 def id_of(pane: TmuxPane) -> str:
     """A pane's id in the snapshot."""
-    return f"tmux/{pane.server}/{pane.id}"
+    return id_in(pane.server, pane.id)
+
+
+def id_in(server: int, pane: str) -> str:
+    """The id in the snapshot of the pane that the process *server* calls *pane*."""
+    return f"tmux/{server}/{pane}"

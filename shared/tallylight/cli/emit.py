@@ -85,12 +85,18 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         sys.stderr.write(f"tally emit: {error}; see `tally emit --help`\n")
         return USAGE
+    is_bare = not _to_stdout(os.environ) and tty.is_kitty_or_wezterm(os.environ)
     try:
-        data = sequences(fields, is_variable_enough=not _to_stdout(os.environ) and tty.is_kitty_or_wezterm(os.environ))
+        payload = pairs.fit(fields)
     except ValueError as error:
         sys.stderr.write(f"tally emit: {error}\n")
         return FAILED
-    return send(data, os.environ)
+    code = send(sequences(fields, is_variable_enough=is_bare), os.environ)
+    if not _to_stdout(os.environ) and tty.multiplexer(os.environ):
+        from tallylight.wire import hand
+
+        hand.hand([payload], os.environ)
+    return code
 
 
 def parse(argv: list[str]) -> dict[str, str]:

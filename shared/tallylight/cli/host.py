@@ -101,6 +101,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
+    from tallylight.hosts.polling import reports
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import DeferredTexts
     from tallylight.hosts.registry.source import RegistrySource
@@ -118,6 +119,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         tmux.changed = lambda: poller.refresh(tmux)
         tmux.heard = poller.hear
     poller.notify()
+    reports.serve(poller, environ)
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
         from tallylight.parts import index

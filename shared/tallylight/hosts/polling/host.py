@@ -54,8 +54,8 @@ from tallylight.snapshot.writer import MAX_PANES
 POWERS_EVERY = 4
 #: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
 IDLE_TIMES = 2
-#: How many panes may say how much before they are listed, and for how many seconds that is kept.
-MAX_EARLY, EARLY_S = 16, 10.0
+#: How much is kept of what panes say before they are listed, and for how many seconds.
+MAX_EARLY, EARLY_S = 64, 10.0
 #: The ways in which a report comes.
 STREAM, SOCKET = "stream", "socket"
 #: Problems that are reported.
@@ -73,6 +73,16 @@ class _Asked:
     failures: int = 0
     shown: dict[str, PaneEntry] = attrs.field(factory=dict)
     is_shown: bool = True
+
+
+@attrs.define(eq=False)
+class _Early:
+    """*words* of a pane that *find* knows once it is listed, by the first of two *ways*; and since when they wait."""
+
+    find: Callable[[], str | None]
+    words: Sequence[Word]
+    ways: tuple[str, str]
+    since: float = 0.0
 
 
 class PollingHost(Engine[str]):
@@ -115,8 +125,7 @@ class PollingHost(Engine[str]):
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
-        #: What panes said that are not listed yet, and when.
-        self._early: dict[str, deque[tuple[Sequence[Word], tuple[str, str], float]]] = {}
+        self._early: deque[_Early] = deque(maxlen=MAX_EARLY)
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
@@ -164,22 +173,32 @@ class PollingHost(Engine[str]):
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
         self._posted.put(call)
 
-    def hear(self, id_: str, words: Sequence[Word], ways: tuple[str, str] = (STREAM, SOCKET)) -> None:
-        """The program in the pane *id_* says *words*, by the first of *ways*. May be called on any thread."""
-        self.post(functools.partial(self._hear, id_, words, ways))
+    def hear(self, id_: str, words: Sequence[Word]) -> None:
+        """The program in the pane *id_* says *words* in its output. May be called on any thread."""
+        self.post(lambda: self._hear(_Early(lambda: id_ if id_ in self._held else None, words, (STREAM, SOCKET))))
 
-    def _hear(self, id_: str, words: Sequence[Word], ways: tuple[str, str]) -> None:
-        polled, now = self._held.get(id_), self._clock()
-        if polled is None:
+    def hand(self, line: Sequence[int], reports: Sequence[str]) -> None:
+        """The first process of *line* hands *reports* over; its pane is that of the others. As `hear`."""
+
+        def find() -> str | None:
+            leaders = {polled.source_pane.leader: id_ for id_, polled in self._held.items()}
+            return next((leaders[pid] for pid in line if pid in leaders), None)
+
+        self.post(lambda: self._hear(_Early(find, [*map(Word.of_payload, reports)], (SOCKET, STREAM))))
+
+    def _hear(self, said: _Early) -> None:
+        now, id_ = self._clock(), said.find()
+        if id_ is None:
             # A pane that its source has yet to list.
-            while len(self._early) >= MAX_EARLY and id_ not in self._early:
-                del self._early[next(iter(self._early))]
-            self._early.setdefault(id_, deque(maxlen=MAX_EARLY)).append((words, ways, now))
+            said.since = said.since or now
+            if now - said.since < EARLY_S:
+                self._early.append(said)
             return
+        polled = self._held[id_]
         if not polled.pane.is_behind:
             self._foreground(polled, now)
-        for word in words:
-            if word.report is None or polled.ways.admits(word.report, *ways, now):
+        for word in said.words:
+            if word.report is None or polled.ways.admits(word.report, *said.ways, now):
                 word.take(polled.pane, now)
         self._touched.add(id_)
 
@@ -350,9 +369,6 @@ class PollingHost(Engine[str]):
                 if len(self._held) < MAX_PANES:
                     self._held[id_] = PolledPane(self._add(id_, now), asked.source, source_pane)
                     self._title(id_, now)
-                    for words, ways, at in self._early.pop(id_, ()):
-                        if now - at < EARLY_S:
-                            self._hear(id_, words, ways)
             elif source_pane != polled.source_pane:
                 before, polled.source_pane = polled.source_pane, source_pane
                 self._touched.add(id_)
@@ -360,6 +376,9 @@ class PollingHost(Engine[str]):
                     self._title(id_, now)
             else:
                 polled.source_pane = source_pane  # its calls are new
+        early, self._early = self._early, deque(maxlen=MAX_EARLY)
+        for said in early:
+            self._hear(said)
 
     def _title(self, id_: str, now: float) -> None:
         polled = self._held[id_]

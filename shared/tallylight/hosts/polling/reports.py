@@ -8,6 +8,7 @@ could write into it, and no more. What a report says is read as what comes throu
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -78,12 +79,10 @@ def _received(connection: socket.socket) -> list[str]:
     """The reports that a sender has written, which is told at the first of them that it is known."""
     connection.settimeout(TAKE_S)
     data = b""
-    try:
+    with contextlib.suppress(OSError):  # it has said enough
         while len(data) <= MAX_REPORTS * PAYLOAD_LIMIT and (more := connection.recv(1 << 16)):
-            if not data:
-                connection.sendall(b"\n")
-            data += more
-    except OSError:
-        pass  # it has said enough, or does not listen
+            is_first, data = not data, data + more
+            with contextlib.suppress(OSError):  # it does not wait
+                connection.sendall(b"\n" if is_first else b"")
     lines = data.split(b"\n")[:-1][:MAX_REPORTS]
     return [line.decode("utf-8", "replace") for line in lines if line]

@@ -139,7 +139,7 @@ def test_a_window_of_two_sessions_is_heard_once(yard: Yard) -> None:
     session = Tmux(yard, "work", *speaker.command)
     other = Tmux(yard, "other", "-t", "work")
     yard.start_host()
-    id_ = yard.pane("work").id
+    id_ = wait_until(yard.panes, 20, "the pane")[0].id
 
     def ours() -> int:
         return sum("control-mode" in flags for flags in clients(session))

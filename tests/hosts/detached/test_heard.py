@@ -15,7 +15,7 @@ import pytest
 
 from tallylight.cli import status
 from tallylight.model.status import Status
-from tallylight.snapshot import writer
+from tallylight.snapshot import rows, writer
 from tallylight.snapshot.addresses import Panes
 from tallylight.snapshot.schema import Pane
 from tests.hosts.detached.conftest import everywhere
@@ -219,6 +219,30 @@ def test_a_flood(yard: Yard) -> None:
 
         wait_until(is_heard, 120, "the pane to be heard again", every=0.5)
         assert memory(yard) - before < 24 << 20
+    assert yard.log() == ""
+
+
+def test_a_tmux_in_a_tmux(yard: Yard) -> None:
+    """The outer window has the light of the session inside, without a row of its own; it goes with the client."""
+    speaker = Speaker(yard)
+    outer = Tmux(yard, "outer", "bash", "--norc", "-i", server="outer")
+    outer.send(f"TMUX= tmux -L inner -f /dev/null new-session -s inner {' '.join(speaker.command)}\r")
+    yard.start_host()
+    id_ = yard.pane("inner").id
+
+    def window() -> str:
+        return outer.tmux("show-options", "-wqv", "-t", "outer:", "@tally").strip()
+
+    def listed() -> list[str]:
+        snapshot = writer.read(next((yard.runtime / "tallylight").glob("sessions-*.json")))
+        return [row.pane.id for row in rows.build([snapshot], "", time.time())]
+
+    wait_until(lambda: yard.pane("inner").terminals, 20, "the client inside")
+    speaker.say("1338;state=waiting;tool=claude;message=Go?")
+    wait_until(lambda: window() == "waiting", 30, "the light of the outer window")
+    wait_until(lambda: listed() == [id_], 20, "one row for both")
+    yard.run("tmux", "-L", "inner", "detach-client", "-s", "inner")
+    wait_until(lambda: window() == "", 30, "the end of it")
     assert yard.log() == ""
 
 

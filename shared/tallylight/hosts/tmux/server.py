@@ -39,6 +39,17 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
     return run(["tmux", "-u", "-S", socket, *command], env, given=given)
 
 
+@attrs.frozen
+class Seen:
+    """
+    What is known of all terminals: of the processes in panes of terminal programs, whether a person sees the pane; and
+    what is in the sessions that are attached on a terminal, which may be a pane of tmux itself.
+    """
+
+    in_front: Mapping[int, bool | None] = attrs.Factory(dict)
+    inside: Mapping[str, tuple[PaneEntry, ...]] = attrs.Factory(dict)
+
+
 @attrs.define(eq=False)
 class Server:
     """By the path of its socket; *together* reads several of its screens, *ears* hear what its panes say."""
@@ -80,31 +91,27 @@ class Server:
         every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
         return self.is_changed or now - self.looked_at >= every * part
 
-    def take(self, form: Form, text: str, in_front: Mapping[int, bool | None]) -> None:
-        """
-        Take in a list. A pane that has not changed keeps its `SourcePane` object.
-
-        *in_front*: of processes in the panes of terminals, whether a person sees that pane.
-        """
+    def take(self, form: Form, text: str, seen: Seen) -> None:
+        """Take in a list. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
         self.ears.keep(self._drawn)
         for gone in self.captured.keys() - self._drawn.keys():
             self.captured.pop(gone, None)
-        self.see(in_front)
+        self.see(seen)
 
-    def see(self, in_front: Mapping[int, bool | None]) -> bool:
+    def see(self, by: Seen) -> bool:
         """Work out what a person sees; return whether that is news. Where it is unknown, it is nothing."""
         people = [client for client in self.clients if not client.is_control]
-        shown = {client.window_id for client in people if in_front.get(client.pid, client.is_focused)}
+        shown = {client.window_id for client in people if by.in_front.get(client.pid, client.is_focused)}
         attached: dict[str, tuple[str, ...]] = {}
         for client in people:
             if client.tty:
                 attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
         # The lists are new with each answer.
-        seen = shown, attached, self.panes
+        seen = shown, attached, self.panes, by.inside
         if self._seen is not None and self._seen == seen:
             return False
         self._seen = seen
@@ -112,14 +119,17 @@ class Server:
         for pane in self.panes:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
             terminals = attached.get(pane.session_id, ())
-            known = before.get(pane.id)
-            if known is None or known[0] is not pane or (known[1].visible, known[1].terminals) != (visible, terminals):
-                source_pane = self._source_pane(pane, machine, terminals, visible=visible)
+            inside = next(iter(by.inside.get(pane.tty, ())), None)
+            known, place = before.get(pane.id), (visible, terminals, inside)
+            if known is None or known[0] is not pane or _place(known[1]) != place:
+                source_pane = self._source_pane(pane, machine, *place)
                 known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
             self.source_panes[pane.id] = known
         return before != self.source_panes
 
-    def _source_pane(self, pane: TmuxPane, machine: str, terminals: tuple[str, ...], *, visible: bool) -> SourcePane:
+    def _source_pane(
+        self, pane: TmuxPane, machine: str, visible: bool, terminals: tuple[str, ...], inside: PaneEntry | None
+    ) -> SourcePane:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
@@ -134,6 +144,8 @@ class Server:
             attach=("tmux", "-S", self.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
             terminals=terminals,
             visible=visible,
+            terminal=pane.tty,
+            inside=inside,
         )
 
     def _is_still(self, pane_id: str) -> bool:
@@ -166,6 +178,10 @@ class Server:
             for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
                 commands += ["set-option", "-wqu", "-t", window, option, ";"]
         return commands[:-1]
+
+
+def _place(source_pane: SourcePane) -> tuple[object, ...]:
+    return source_pane.visible, source_pane.terminals, source_pane.inside
 
 
 def _is_lit(entry: PaneEntry) -> bool:

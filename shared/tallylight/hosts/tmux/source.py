@@ -30,10 +30,11 @@ from tallylight.evidence.process import base_name
 from tallylight.files.program import StuckError
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.polling.word import Word
+from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
-from tallylight.hosts.tmux.server import EVERY_S, Server, id_in, id_of, run_tmux
+from tallylight.hosts.tmux.server import EVERY_S, Seen, Server, id_in, id_of, run_tmux
 from tallylight.pane.pane import Look
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
@@ -82,6 +83,7 @@ class TmuxSource:
         #: What the hosts in terminals see, where tmux does not know whether anybody looks.
         self._feed = Feed(directory(environ))
         self._shown: tuple[str, ...] = ()
+        self._inside: Mapping[str, tuple[PaneEntry, ...]] = {}
         self._is_closed = False
         self.changed: Callable[[], None] = lambda: None
         self.heard: Callable[[str, Sequence[Word]], None] = lambda _id, _words: None
@@ -110,21 +112,21 @@ class TmuxSource:
         is_new = bool(gone)
         for server in servers:
             is_new |= self._ask(server, now)
-        in_front = self._in_front()
+        seen = self._seen()
         for server in servers:
             if server.lock.acquire(blocking=False):
                 try:
-                    is_new |= server.see(in_front)
+                    is_new |= server.see(seen)
                 finally:
                     server.lock.release()
         if not is_new:
             return None
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
-    def _in_front(self) -> dict[int, bool | None]:
-        """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""
+    def _seen(self) -> Seen:
+        """What the terminals with a host of ours show, and what panes of tmux show of a tmux in them."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
-        return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
+        return Seen({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
 
     def _look_at_clients(self, now: float) -> None:
         """Look where the servers are that terminals show."""
@@ -173,7 +175,7 @@ class TmuxSource:
                     return not was_reported
                 if not text:
                     server.silent_until = now + RETRY_S
-                server.take(self._form, text, self._in_front())
+                server.take(self._form, text, self._seen())
             elif was_reported:
                 return False
             self._attach_or_leave(server)
@@ -267,7 +269,7 @@ class TmuxSource:
             text = self._run(server, *command[:-1])
             found = form.read_screens(text)
             if is_listed and len(found) == len(panes):
-                server.take(self._form, form.behind_screens(text), self._in_front())
+                server.take(self._form, form.behind_screens(text), self._seen())
                 server.is_changed, server.looked_at, server.is_reported = False, now, False
                 self.changed()
         finally:
@@ -287,10 +289,16 @@ class TmuxSource:
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """Put the light of every window, the most urgent of its panes, into its options."""
-        if not self._shows_lights:
-            return
         with self._lock:
             servers = list(self._servers.values())
+        # A pane that shows a session says nothing of its own: in a circle it would keep itself alight.
+        around = {terminal for entry in entries.values() for terminal in entry.terminals}
+        inside = by_terminal(entry for entry in entries.values() if entry.terminal not in around)
+        if inside != self._inside:
+            self._inside = inside
+            self.changed()
+        if not self._shows_lights:
+            return
         for server in servers:
             self._light(server, entries)
 

@@ -51,6 +51,7 @@ def make_parser() -> Parser:
             kind.add_argument(
                 "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
             )
+            kind.add_argument("--quiet", action="store_true", help="exit with 0 if they are watched already")
             kind.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
             kind.add_argument(
                 "--with-parent",
@@ -75,7 +76,13 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    with _only_one(environ, yields=options.with_parent is not None):
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(_only_one(environ, yields=options.with_parent is not None))
+        except TallyError:
+            if options.quiet:
+                return 0
+            raise
         return _watch_sessions(options, environ)
 
 

@@ -69,7 +69,7 @@ def make_parser() -> Parser:
         choices=sorted([*extras.EXTRAS, "completions", "tmux"]),
         metavar="EXTRA",
         help="install only the requirements of `serve` (`tally serve`), `push` (its messages to browsers) or `fleet` "
-        "(`tally publish`, --broker); `completions` for your shells, with the manual pages; or `tmux`: keys and the "
+        "(`tally publish`, --broker). Or `completions` and manual pages for your shells, or `tmux`: its keys and the "
         "lights of its windows",
     )
     parser.add_color()

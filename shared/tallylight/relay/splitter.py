@@ -66,8 +66,8 @@ _STARTS = {
     for envelope in (_TMUX, _SCREEN)
     for is_all in (False, True)
 }
-#: Any start, but for a relay not a `BAR` of which that much is there; or RIS, as often as it is in a row. A trie,
-#: because it is asked at every ESC of the stream.
+#: Any start, but for a relay not the start of a `BAR`; or RIS, as often as it is in a row. It is a trie: each ESC of
+#: the stream is looked up.
 _SEARCH = {
     (envelope, is_all): re.compile(
         rb"\x1b(?:c(?:\x1bc)*+|"

@@ -86,7 +86,7 @@ class Ear:
             self._words += map(Word.of_payload, records.take(_ALL, self._now))
 
     def _open(self, sequence: Sequence) -> None:
-        """Something for the terminal around tmux. It is the pane's own word, but for what tmux says there itself."""
+        """Take an envelope for the terminal around tmux: what it holds is the pane's word, except titles and bars."""
         for inner in self._unwrapper.feed(sequence):
             self._take(inner, is_own=False)
 

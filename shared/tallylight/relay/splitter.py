@@ -66,7 +66,7 @@ _STARTS = {
     for envelope in (_TMUX, _SCREEN)
     for is_all in (False, True)
 }
-#: Any start, but for a relay not the start of a `BAR`; or RIS, as often as it is in a row. It is a trie: each ESC of
+#: Any start, except that of a `BAR` for a relay; and RIS, as often as it is in a row. A trie is quick, and each ESC of
 #: the stream is looked up.
 _SEARCH = {
     (envelope, is_all): re.compile(

@@ -53,7 +53,7 @@ LOOSE: tuple[str, ...] = ()
 #: Rooms that read no clock and do no input or output, but for the modules named.
 PURE: dict[str, tuple[str, ...]] = {
     "model": (),
-    "wire": ("tty",),
+    "wire": ("tty", "hand"),
     "agents": ("agent_files",),
     "tracker": (),
     "evidence": ("process_table", "procfs", "ports", "sock_diag", "connections", "records.places"),
@@ -76,9 +76,11 @@ ALSO_PURE = (
     "ui.agent_list.rows", "ui.agent_list.table", "ui.agent_list.question", "ui.agent_list.channel",
     "ui.agent_list.pictures", "ui.agent_list.preview", "parts.web.theme", "parts.web.push.telling",
     "ui.agent_list.editor", "ui.agent_list.writing", "hosts.tmux.pane_list", "hosts.tmux.control_protocol",
+    "hosts.tmux.ear",
     "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list", "hosts.wezterm.pane_list", "parts.remote.topics",
     "parts.remote.panes", "parts.remote.mirror", "parts.remote.outbox", "parts.remote.messages", "parts.remote.machine",
-    "parts.remote.commands", "snapshot.elsewhere", *(f"parts.transcripts.{name}" for name in (
+    "parts.remote.commands", "snapshot.elsewhere", "relay.spoken", "hosts.polling.word",
+    *(f"parts.transcripts.{name}" for name in (
         "aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")),
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.

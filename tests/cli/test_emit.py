@@ -132,6 +132,8 @@ def test_receiver_understands_every_option() -> None:
     texts = {"tool": "claude", "project": "café; 100%", "session": "s", "title": "t", "cwd": "/x y", "message": "hä?"}
     options = [f"--{key}={value}" for key, value in texts.items()]
     options += ["--worktree=w", "--mode=m", "--detail=d", "--progress=1/4", "--background=2", "--kind=input"]
+    options += ["--task=Read", "--task", "Write", "--var=ticket=X-1", "--var=a=", "--resume=claude  --resume s"]
+    options += ["--fork", "claude --resume s --fork-session"]
 
     frame = emit.sequences(emit.parse(["waiting", *options])).partition(b"\x07")[0] + b"\x07"
     report = _received(frame)
@@ -140,6 +142,11 @@ def test_receiver_understands_every_option() -> None:
     assert (report.agent, report.project, report.session, report.title) == ("claude", "café; 100%", "s", "t")
     assert (report.cwd, report.message, report.worktree, report.mode, report.detail) == ("/x y", "hä?", "w", "m", "d")
     assert (report.progress, report.background) == (Progress(1, 4), 2)
+    assert (report.tasks, report.vars) == (("Read", "Write"), (("ticket", "X-1"),))
+    assert (report.resume, report.fork) == (
+        ("claude", "--resume", "s"),
+        ("claude", "--resume", "s", "--fork-session"),
+    )
 
 
 @each("status", [word for word in emit.STATUSES if word != "clear"])

@@ -43,6 +43,19 @@ def test_it_begins_with_the_process(conversation: Conversation) -> None:
     assert conversation.entry == ConversationEntry(agent="claude", cwd="/w/api")
 
 
+def test_a_session_that_is_taken_back(conversation: Conversation) -> None:
+    """What OSC 26 said and no longer says is gone; what others know stays."""
+    conversation.heard(said(session="a1", rule="osc-26"))
+    assert conversation.entry.session == "a1"
+    conversation.heard(said(rule="osc-1338"))
+    assert conversation.entry.session == "a1"
+    conversation.heard(said(rule="osc-26"))
+    assert conversation.entry.session == ""
+    conversation.recorded("b2")
+    conversation.heard(said(rule="osc-26"))
+    assert conversation.entry.session == "b2"
+
+
 def test_where_its_program_is_comes_from_its_process() -> None:
     """Of its environment only what locates things is kept; nothing where there is none."""
     made = Conversation(HandTable("/w", "/n/bin:/bin"))

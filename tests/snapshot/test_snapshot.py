@@ -621,3 +621,15 @@ def test_writer_sweeps_when_it_starts(tmp_path: Path, dead_pid: int) -> None:
     assert first.error == ""
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [path.name for path in folder.iterdir()] == [f"kitty-{dead_pid}.former"]
+
+
+def test_a_busy_machine_sets_no_clock() -> None:
+    """Times stay the same although the clock is read long after the moment that is meant, until it really is set."""
+    clock = 1000.0
+    epoch = snapshot.Epoch(lambda: clock)
+    assert epoch(90.0, 100.0) == 990.0
+    clock = 1003.0
+    assert epoch(90.0, 100.0) == 990.0, "read three seconds late"
+    assert epoch(90.0, 103.0) == 990.0
+    clock = 2000.0
+    assert epoch(90.0, 104.0) == 1986.0

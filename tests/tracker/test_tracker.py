@@ -750,6 +750,18 @@ def test_idle_may_count_as_waiting() -> None:
     assert tracker.decision.status in ("idle", "done")
 
 
+def test_quiet_may_count_as_waiting() -> None:
+    """Four seconds without anything new on the screen, for whoever wants that amber."""
+    tracker = Tracker(Timing(quiet_is=Status.WAITING))
+    for at, do in ((0, agent()), (1, output)):
+        do(tracker, at)
+    assert tracker.decision.status == "working"
+    tracker.tick(5)
+    assert (tracker.decision.status, tracker.decision.kind) == ("waiting", "input")
+    output(tracker, 6)
+    assert tracker.decision.status == "working"
+
+
 LIMIT = ("limited", None)
 
 

@@ -46,7 +46,14 @@ OPTIONS = {
     "--detail": ("TEXT", "the current activity"),
     "--progress": ("N/M", "tasks done of all tasks, or a percentage: 40%%"),
     "--background": ("N", "background tasks that still run"),
+    "--task": ("TEXT", "a task of its list; may be repeated"),
+    "--var": ("NAME=TEXT", "what to show by a name; may be repeated"),
+    "--resume": ("COMMAND", "what resumes it, split at spaces"),
+    "--fork": ("COMMAND", "what forks it, split at spaces"),
 }
+#: Those with another key on the wire, where all that were given stand below each other.
+REPEATED = {"--task": "tasks", "--var": "vars"}
+_METHODS = ("--resume", "--fork")
 
 
 def make_parser() -> Parser:
@@ -68,7 +75,9 @@ def make_parser() -> Parser:
     )
     parser.add_argument("status", metavar="STATUS", choices=STATUSES, help=f"one of {', '.join(STATUSES)}")
     for option, (metavar, about) in OPTIONS.items():
-        parser.add_argument(option, metavar=metavar, choices=KINDS if option == "--kind" else None, help=about)
+        action = "append" if option in REPEATED else "store"
+        choices = KINDS if option == "--kind" else None
+        parser.add_argument(option, metavar=metavar, action=action, choices=choices, help=about)
     return parser
 
 
@@ -85,12 +94,18 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         sys.stderr.write(f"tally emit: {error}; see `tally emit --help`\n")
         return USAGE
+    is_bare = not _to_stdout(os.environ) and tty.is_kitty_or_wezterm(os.environ)
     try:
-        data = sequences(fields, is_variable_enough=not _to_stdout(os.environ) and tty.is_kitty_or_wezterm(os.environ))
+        payload = pairs.fit(fields)
     except ValueError as error:
         sys.stderr.write(f"tally emit: {error}\n")
         return FAILED
-    return send(data, os.environ)
+    code = send(sequences(fields, is_variable_enough=is_bare), os.environ)
+    if not _to_stdout(os.environ) and tty.multiplexer(os.environ):
+        from tallylight.wire import hand
+
+        hand.hand([payload], os.environ)
+    return code
 
 
 def parse(argv: list[str]) -> dict[str, str]:
@@ -106,7 +121,9 @@ def parse(argv: list[str]) -> dict[str, str]:
                 if following is None:
                     raise ValueError(f"{option} needs a value")
                 value = following
-            fields[option.removeprefix("--")] = _text(value)
+            text = _text(value) if option not in _METHODS else "\n".join(_text(value).split())
+            key = REPEATED.get(option, option[2:])
+            fields[key] = f"{fields[key]}\n{text}" if option in REPEATED and key in fields else text
         elif word.startswith("-"):
             raise ValueError(f"unknown option {_shown(option)}")
         elif status:
@@ -118,7 +135,7 @@ def parse(argv: list[str]) -> dict[str, str]:
     if not status:
         raise ValueError("the status is missing")
     _check(status, fields)
-    keys = [option.removeprefix("--") for option in OPTIONS]
+    keys = [REPEATED.get(option, option[2:]) for option in OPTIONS]
     return {"state": status} | {key: fields[key] for key in keys if fields.get(key)}
 
 

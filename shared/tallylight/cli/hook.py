@@ -84,7 +84,13 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
         fd = tty.first_terminal(agent_devices(table, environ, ancestors()))
         if fd is not None:
             made = pairs.fit({key: value for key, value in report.items() if value})
-            tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
+            try:
+                tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
+            finally:
+                if tty.multiplexer(environ):
+                    from tallylight.wire import hand
+
+                    hand.hand([made], environ)
             sent = True
     if len(data) > payload.LIMIT:
         # Who writes into a pipe that nobody reads fails.

@@ -51,6 +51,7 @@ def make_parser() -> Parser:
             kind.add_argument(
                 "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
             )
+            kind.add_argument("--quiet", action="store_true", help="exit with 0 if they are watched already")
             kind.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
             kind.add_argument(
                 "--with-parent",
@@ -75,7 +76,13 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    with _only_one(environ, yields=options.with_parent is not None):
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(_only_one(environ, yields=options.with_parent is not None))
+        except TallyError:
+            if options.quiet:
+                return 0
+            raise
         return _watch_sessions(options, environ)
 
 
@@ -101,6 +108,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
+    from tallylight.hosts.polling import reports
     from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.polling.queue import DeferredTexts
     from tallylight.hosts.registry.source import RegistrySource
@@ -116,7 +124,9 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
+        tmux.heard = poller.hear
     poller.notify()
+    reports.serve(poller, environ)
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
     if not options.no_machines:
         from tallylight.parts import index

@@ -78,16 +78,21 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     import functools
 
     from tallylight.relay.core import RelayCore
-    from tallylight.wire import tty
+    from tallylight.wire import hand, tty
 
     environ = dict(os.environ)
     multiplexer = tty.multiplexer(environ)
+
+    def handed(payloads: list[str]) -> None:
+        hand.hand([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=False)
+
     return RelayCore(
         passthrough=passthrough,
         agent=functools.cache(lambda: _ask_for_agent(command)),
         wrap=(lambda data: tty.wrap(data, environ)) if multiplexer else None,
         screen=multiplexer == "screen",
         heartbeat=HEARTBEAT_S if "WEZTERM_PANE" in environ else None,
+        hand=handed,
     )
 
 

@@ -33,6 +33,7 @@ from tallylight.setup import (
     kitty,
     kitty_conf,
     running_kitty,
+    tmux,
     unit,
     wezterm,
 )
@@ -76,10 +77,11 @@ def make_parser() -> Parser:
         dest="extras",
         action="append",
         default=[],
-        choices=sorted([*extras.EXTRAS, "completions"]),
+        choices=sorted([*extras.EXTRAS, "completions", "tmux"]),
         metavar="EXTRA",
         help="install only the requirements of `serve` (`tally serve`), `push` (its messages to browsers) or `fleet` "
-        "(`tally publish`, --broker); or `completions` for your shells, with the manual pages",
+        "(`tally publish`, --broker). Or `completions` and manual pages for your shells, or `tmux`: its keys and the "
+        "lights of its windows",
     )
     parser.add_color()
     return parser
@@ -101,6 +103,9 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
             system.say(f"Completions installed: {bash}, {fish}, {zsh}; manual pages: {man}.")
             folder = zsh.rpartition("/")[0]
             system.say(f"zsh: if it does not look there, put fpath+={folder} before compinit in ~/.zshrc.")
+        elif name == "tmux":
+            if (code := _set_up_tmux(system, yes=options.yes, dry_run=options.dry_run)) != DONE:
+                return code
         elif options.dry_run:
             system.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
         else:
@@ -111,6 +116,20 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     if options.undo or options.uninstall:
         return _undo(system, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
     return _setup(system, yes=options.yes, dry_run=options.dry_run, tab_bar=options.tab_bar)
+
+
+def _set_up_tmux(system: System, *, yes: bool, dry_run: bool) -> int:
+    """Bind keys and draw lights in tmux, once that was shown."""
+    edit, made = tmux.plan(system)
+    ours = install_paths.layout(system).tmux_conf
+    system.say(f"tallylight will write {system.short(ours)}:\n\n{made.rstrip()}\n")
+    if edit is not None:
+        system.say(f"and change {system.short(edit.path)}:\n\n{edit.diff(system.short(edit.path)).rstrip()}")
+    if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
+        return refusal
+    tmux.apply(system, edit, made)
+    system.say(f"\nDone. In each running tmux: tmux source-file {system.short(tmux.conf(system))}")
+    return DONE
 
 
 def _refuse_anothers_home(system: System, *, yes: bool) -> None:
@@ -276,8 +295,9 @@ def _report(system: System, plan: _Plan) -> None:
         if here.version and here.version[:2] < kitty.OLDEST:
             oldest = ".".join(map(str, kitty.OLDEST))
             system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
-    elif unit.is_there(system):
-        system.say(f"  tmux        watched by {unit.NAME}, from each login on")
+    elif system.which("tmux") is not None and not beside.is_here:
+        watched = f"watched by {unit.NAME}, from each login on; " if unit.is_there(system) else ""
+        system.say(f"  tmux        {watched}`tally setup --with tmux` adds keys and the lights of its windows")
     elif not beside.is_here:
         system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
     known: Sequence[Mapping[str, Any]] = names.NAMES
@@ -332,7 +352,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     for edit in wiring:
         kitty_conf.undo(system, edit)
         system.say(remove.taken_back(system, edit, "lines"))
-    if wiring:
+    if any(map(_is_of_kitty, wiring)):
         _report_running(system, running_kitty.give_back(system))
     for edit in taken:
         system.say(remove.undo(system, edit))
@@ -385,7 +405,7 @@ def _show_undo(
         if edit in wiring and edit.goes:
             system.say(f"{system.short(edit.path)} was made by Tallylight and will be removed.")
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
-    if wiring:
+    if any(map(_is_of_kitty, wiring)):
         system.say("Every kitty with lights will reload its configuration.")
     if unit.is_there(system):
         system.say(f"{system.short(unit.file(system))} will be stopped and removed.")
@@ -396,6 +416,10 @@ def _show_undo(
         system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
         if pages := completions.installed(system):
             system.say(f"So will completions and manual pages: {', '.join(map(system.short, pages))}.")
+
+
+def _is_of_kitty(edit: Edit) -> bool:
+    return edit.path.name != "tmux.conf" and edit.path.name != ".tmux.conf"
 
 
 def _report_the_rest(system: System) -> None:

@@ -54,6 +54,12 @@ class Trust:
         choices=("idle", "waiting"),
         read=Status,
     )
+    quiet_is: Status = setting(
+        Status.QUIET,
+        'how an agent shows that draws nothing and is not understood: "quiet" or "waiting"',
+        choices=("quiet", "waiting"),
+        read=Status,
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -256,6 +262,7 @@ class Config:
             unknown_agents=self.trust.unknown_agents,
             done_is=self.trust.done_is,
             idle_is=self.trust.idle_is,
+            quiet_is=self.trust.quiet_is,
         )
 
 

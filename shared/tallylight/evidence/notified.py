@@ -46,10 +46,14 @@ def plain(number: int, title: str, body: str) -> Report | None:
     try:
         if number == 9:
             notification.decode(_sequence(number, title))
-        shown = notification.from_texts(title, body)
+        return shown(notification.from_texts(title, body))
     except DecodeError:
         return None
-    text = f"{shown.title}: {shown.body}" if shown.body else shown.title
+
+
+def shown(event: notification.Notification) -> Report:
+    """The report of a notification that a person is shown."""
+    text = f"{event.title}: {event.body}" if event.body else event.title
     return Report(source=Source.NOTIFICATION, status=Status.WAITING, rule=RULE, message=text)
 
 

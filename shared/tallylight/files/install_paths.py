@@ -20,6 +20,7 @@ class Layout:
         self.wezterm = data / "wezterm"
         self.watcher = self.kittens / "tally_watcher.py"
         self.kitty_conf = data / "kitty.conf"
+        self.tmux_conf = data / "tmux.conf"
         self.launcher = data / "bin" / "tally"
 
 

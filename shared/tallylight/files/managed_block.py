@@ -2,7 +2,7 @@
 The managed block: the only text that is ever put into a file of the user's.
 
 Text goes in and text comes out; nothing here reads or writes. The block is fenced by two sentinels in kitty's own
-style and holds one `include` of a file that we own:
+style and holds one `include` of a file that we own, or in a tmux.conf one `source-file`:
 
     # BEGIN_TALLYLIGHT
     include /home/me/.local/share/tallylight/kitty.conf
@@ -30,7 +30,7 @@ _SENTINELS = (BEGIN, BEGIN_BARE, END)
 _END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(rf"[^\r\n]*(?:{_END.pattern})|[^\r\n]+")
 #: An include of our file, wherever the data directory was when it was written.
-_OURS = re.compile(r"\s*include\s+\S.*/tallylight/kitty\.conf\s*")
+_OURS = re.compile(r"\s*(?:include\s+\S.*/tallylight/kitty\.conf|source-file -q \S.*/tallylight/tmux\.conf\")\s*")
 _INCLUDE = re.compile(r"\s*include\s+(.*\S)\s*")
 
 

@@ -264,8 +264,8 @@ class Engine(ABC, Generic[Id]):
 
     def _settle(self, now: float) -> dict[Id, bool]:
         """Decide again for all panes with news; return those that changed, and whether the change is drawn."""
-        epoch = functools.partial(self._store.epoch, now=now)
-        if (origin := epoch(0.0)) != self._origin:  # the clock was set
+        # By a time of this moment: the step may have taken long.
+        if (origin := self._store.epoch(0.0, self._clock())) != self._origin:  # the clock was set
             self._origin = origin
             self._touched.update(self._panes)
         touched = self._touched & self._panes.keys()

@@ -23,9 +23,10 @@ class Timing:
     debounce_s: float = 0.1
     explicit_lasts: str = "agent"
     unknown_agents: bool = True
-    #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
+    #: As what a finished turn, an agent at its prompt, and one in silence are shown: as they are, or as `waiting`.
     done_is: Status = Status.DONE
     idle_is: Status = Status.IDLE
+    quiet_is: Status = Status.QUIET
 
     def fades_s(self, source: Source) -> float:
         """

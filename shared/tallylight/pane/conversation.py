@@ -22,6 +22,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.evidence.stranger import itself, stranger
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
+from tallylight.wire import osc26
 
 #: How often the process of a stranger is looked for, when it says how it is continued.
 _LOOKS = 8
@@ -40,6 +41,8 @@ class Conversation:
     _own: tuple[int, int] = (0, 0)
     _is_listening: bool = False
     _own_session: bool = False
+    #: The id that OSC 26 said last.
+    _said_session: str = ""
     #: The working directory of the agent's process.
     _process_cwd: str = ""
     #: A directory, and what the project in it is called.
@@ -122,7 +125,7 @@ class Conversation:
 
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
         self._run, self.entry = run, entry
-        self._own_session, self._read, self._pid, self._own = False, None, None, (0, 0)
+        self._own_session, self._said_session, self._read, self._pid, self._own = False, "", None, None, (0, 0)
         self.resume = self.fork = ()
 
     def _meet(self) -> None:
@@ -157,9 +160,14 @@ class Conversation:
         if not self._is_listening or report.agent not in ("", self.entry.agent):
             return
         is_own = report.source is Source.REGISTRY
-        if report.session and (is_own or not self._own_session):
+        is_sum = report.rule == osc26.RULE
+        # OSC 26 sends the sum of its keys: an id that is no longer there was taken back.
+        is_gone = is_sum and not report.session and self.entry.session == self._said_session
+        if (report.session or is_gone) and (is_own or not self._own_session):
             self._own_session = is_own
             self.entry = attrs.evolve(self.entry, session=report.session)
+        if is_sum:
+            self._said_session = report.session
         if report.cwd and is_own:
             self.entry = attrs.evolve(self.entry, cwd=report.cwd)
         if report.source is Source.PROTOCOL:

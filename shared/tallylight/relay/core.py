@@ -28,21 +28,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallylight import wire
 from tallylight.model import attributes
 from tallylight.model.bucket import Bucket
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
 from tallylight.relay.pile import Pile
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+from tallylight.relay.spoken import Spoken
+from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
-from tallylight.wire.notification import Chunk, Notification, Notifications
+from tallylight.wire.notification import Notification
 from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, ST, Sequence, whole
@@ -71,7 +70,7 @@ class RelayCore(Core):
 
     *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends. A
     function is asked for it when the program first says something.
-    *wrap* puts our own writes into the envelope of the multiplexer around us.
+    *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* gets every payload that goes out.
     """
 
     def __init__(
@@ -82,8 +81,10 @@ class RelayCore(Core):
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         heartbeat: float | None = None,
+        hand: Callable[[list[str]], object] = lambda _: None,
     ) -> None:
         super().__init__()
+        self._hand = hand
         self._passthrough = passthrough
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
@@ -96,12 +97,10 @@ class RelayCore(Core):
             flood=(self._is_flooded, self._lay),
             screen=screen,
         )
-        self._records = records.Records(self._agent)
+        self._spoken = Spoken(self._agent)
+        self._records = self._spoken.records
         #: A notification that is yet to be reported.
         self._attention = ""
-        #: What protocols that send only what changed have said before, and notifications in chunks.
-        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
-        self._notifications = Notifications()
         self._unwrapper = Unwrapper(screen=screen)
         self._keys = Position()
         #: Answers that wait for the end of a sequence of the terminal's, and since when.
@@ -279,35 +278,21 @@ class RelayCore(Core):
     def _read(self, sequence: Sequence) -> bool:
         """Do what one sequence says; return whether it is ours."""
         self._is_fresh = False
-        event = wire.decode(sequence)
-        report: Report | None = None
-        match event:
-            case Report():
-                report = event
-            case Update():
-                report = (self._otty if event.number == osc26.NUMBER else self._tab).merge(event)
-            case cli_agent.CliAgentEvent():
-                report = cli_agent.to_report(event, self._records.status())
-            case osc1338.Recipe():
-                self._records.armed(event)
-            case user_var.UserVar(envelope.CARRIER, value):
-                if (noted := osc1338.decode_variable(value)) is not None:
-                    self._records.noted(noted, self._now)
-            case Notification() | Chunk():
-                self._notify(event)
-        if report is not None:
-            self._records.report(report, self._now)
-            if report.rule == osc26.RULE:
-                self._mirror.report(report, self._now)
+        event, report = self._spoken.take(sequence, self._now)
+        if report is not None and report.rule == osc26.RULE:
+            self._mirror.report(report, self._now)
+        elif isinstance(event, Notification):
+            self._notify(event)
+        elif isinstance(event, user_var.UserVar) and event.name == envelope.CARRIER and event.value is not None:
+            self._hand([event.value])
         if self._heartbeat and self._next_beat is None and len(self._records):
             self._next_beat = self._now + self._heartbeat
         return isinstance(event, Report | Update | cli_agent.CliAgentEvent | osc1338.Recipe)
 
-    def _notify(self, event: Notification | Chunk) -> None:
-        """Tell a notification, once it is whole, of an agent that says nothing else: it raises attention, no more."""
-        whole = self._notifications.merge(event)
+    def _notify(self, whole: Notification) -> None:
+        """Tell a notification of an agent that says nothing else: it raises attention, no more."""
         # What speaks a protocol needs no such hint.
-        if whole is not None and not len(self._records) and (agent := self._agent()):
+        if not len(self._records) and (agent := self._agent()):
             text = f"{whole.title}: {whole.body}" if whole.body else whole.title
             report = Report(
                 source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", agent=agent, message=text
@@ -336,8 +321,7 @@ class RelayCore(Core):
             return
         self._is_fresh = True
         self._inbox.forget_but_arms()
-        self._records.clear()
-        self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
+        self._spoken.clear()
         self._mirror.clear()
 
     # Our own writes ------------------------------------------------------------------------------------------
@@ -361,5 +345,6 @@ class RelayCore(Core):
         return self._carried([*payloads, *self._records.take(BATCH, now)], self._mirror.take(now))
 
     def _carried(self, payloads: list[str], rest: bytes = b"") -> bytes:
+        self._hand(payloads)
         data = b"".join([envelope.user_var(envelope.CARRIER, payload) for payload in payloads]) + rest
         return self._wrap(data) if data and self._wrap else data

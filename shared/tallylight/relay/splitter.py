@@ -29,7 +29,9 @@ _VARIABLE = user_var.BEGINNING + CARRIER.encode()
 INTRODUCERS = tuple(
     b"\x1b]" + start for start in (*_OWN[:-1], b"21337;", *osc3008.BEGINNINGS, b"777;notify;", b"9;", b"99;", _VARIABLE)
 )
-#: A progress bar is the terminal's own and of no interest, though it has the number of a notification.
+#: What else a terminal hears of its programs: titles, and marks of the shell.
+HEARD = (b"\x1b]0;", b"\x1b]2;", b"\x1b]133;")
+#: A progress bar is the terminal's own and of no interest to a relay, though it has the number of a notification.
 BAR = b"\x1b]9;4;"
 _TMUX = b"\x1bPtmux;"
 _SCREEN = b"\x1bP"
@@ -51,18 +53,24 @@ def _branches(words: list[bytes]) -> list[bytes]:
     ]
 
 
-_STARTS = {envelope: (envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
-#: Any start, but not a `BAR` of which that much is there; or RIS, as often as it is in a row. A trie, because it is
-#: asked at every ESC of the stream.
+#: By the envelope, and whether all is of interest that a terminal hears.
+_STARTS = {
+    (envelope, is_all): (envelope, *INTRODUCERS, *(HEARD if is_all else ()))
+    for envelope in (_TMUX, _SCREEN)
+    for is_all in (False, True)
+}
+#: Any start, except that of a `BAR` for a relay; and RIS, as often as it is in a row. A trie is quick, and each ESC of
+#: the stream is looked up.
 _SEARCH = {
-    envelope: re.compile(
-        rb"\x1b(?:c(?:\x1bc)*+|" + b"|".join(_branches([start[1:] for start in starts])) + rb")(?<!\]9;(?=4;))"
+    (envelope, is_all): re.compile(
+        rb"\x1b(?:c(?:\x1bc)*+|"
+        + b"|".join(_branches([start[1:] for start in starts]))
+        + (b")" if is_all else rb")(?<!\]9;(?=4;))")
     ).search
-    for envelope, starts in _STARTS.items()
+    for (envelope, is_all), starts in _STARTS.items()
 }
 _PARTIAL = {
-    envelope: frozenset(start[:size] for start in starts for size in range(1, len(start)))
-    for envelope, starts in _STARTS.items()
+    key: frozenset(start[:size] for start in starts for size in range(1, len(start))) for key, starts in _STARTS.items()
 }
 _LONGEST = max(map(len, INTRODUCERS))
 
@@ -105,7 +113,8 @@ class Splitter:
     copy of each envelope of a multiplexer.
 
     *flood* says whether *take* would not read what comes now, and takes many such at once; it says, too, whether they
-    are consumed. *screen*: we run inside GNU Screen, where any DCS may hold ESC.
+    are consumed. *screen*: we run inside GNU Screen, where any DCS may hold ESC. *hears_all*: what a terminal alone
+    hears is of interest, too: titles, bars and marks of the shell.
     """
 
     def __init__(
@@ -116,6 +125,7 @@ class Splitter:
         *,
         flood: tuple[Callable[[], bool], Callable[[list[bytes], int], bool]] | None = None,
         screen: bool = False,
+        hears_all: bool = False,
     ) -> None:
         self._flood = flood
         self._take = take
@@ -123,10 +133,11 @@ class Splitter:
         self._open = open_envelope
         self._envelope = bytearray()
         envelope = _SCREEN if screen else _TMUX
-        self._search = _SEARCH[envelope]
+        self._hears_all = hears_all
+        self._search = _SEARCH[envelope, hears_all]
         self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).match
         self._envelope_start = envelope
-        self._partial = _PARTIAL[envelope]
+        self._partial = _PARTIAL[envelope, hears_all]
         #: Where the terminal is after all that was passed on.
         self.position = Position()
         #: The start of an envelope's introducer that was released before it was whole.
@@ -288,7 +299,7 @@ class Splitter:
         self._held.clear()
         self._in_body = False
         raw = held + data[:end]
-        is_whole = terminator and len(raw) <= LIMIT and not raw.startswith(BAR)
+        is_whole = terminator and len(raw) <= LIMIT and (self._hears_all or not raw.startswith(BAR))
         if is_whole and self._take(whole(raw)):
             self.gap = len(out)
             return data, end, end

@@ -327,7 +327,7 @@ def remove(system: System) -> list[Path]:
     if _is_our_link(place.command):
         place.command.unlink()
         removed.append(place.command)
-    for path in (*_links(place), place.kitty_conf, place.launcher):
+    for path in (*_links(place), place.kitty_conf, place.tmux_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
     shutil.rmtree(extras.root(system.env), ignore_errors=True)

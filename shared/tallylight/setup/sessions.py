@@ -1,6 +1,6 @@
 """
-What `tally doctor` looks at where there are sessions of tmux and GNU Screen: does somebody look after them, and does
-tmux let through what agents say. Reads only; `tmux show-options` changes nothing and starts no server.
+What `tally doctor` looks at where there are sessions of tmux and GNU Screen: does somebody look after them. Reads only;
+`tmux list-sessions` changes nothing and starts no server.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8
-_START = "run `tally host sessions`; kitty and WezTerm watch their own sessions"
+_START = "run `tally setup --with tmux` or `tally host sessions`; kitty and WezTerm watch their own sessions"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
-    """A finding for the host of sessions, and one for each tmux server; none where there are no sessions."""
-    answers = {path: answer for path in _sockets(system) if (answer := _passthrough(system, path)) is not None}
+    """A finding for the host of sessions, and one for each machine; none where there are no sessions."""
+    answers = any(_answers(system, path) for path in _sockets(system))
     screens = _screens(system)
     host = next((found.name for found in living if found.host == "sessions"), None)
     if host is not None:
@@ -33,15 +33,6 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
     for machine in (machine for host in living for machine in host.machines):
         health = Health.OK if machine.is_up else Health.SKIPPED
         yield Finding("machine", health, f"{sanitise(machine.name)}: {sanitise(machine.says)}")
-    for path, answer in answers.items():
-        name = sanitise(path.name)
-        if answer in ("on", "all"):
-            yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
-        elif answer:
-            # Not a fault: reading needs none of it, and it is the person's own setting.
-            text = f"{name}: allow-passthrough is {sanitise(answer)}: reports of hooks and the relay do not pass"
-            remedy = f"run `tmux -L {name} set -g allow-passthrough on`"
-            yield Finding("tmux server", Health.HINT, text, remedy)
 
 
 def _sockets(system: System) -> list[Path]:
@@ -56,12 +47,9 @@ def _sockets(system: System) -> list[Path]:
         return []
 
 
-def _passthrough(system: System, socket: Path) -> str | None:
-    """The value of the option, nothing where there is no such option, None if no server answers."""
-    done = system.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3)
-    if done.returncode != 0:
-        return None
-    return system.run(["tmux", "-S", str(socket), "show-options", "-gv", "allow-passthrough"], timeout=3).stdout.strip()
+def _answers(system: System, socket: Path) -> bool:
+    """Whether a server answers there; none is started."""
+    return system.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3).returncode == 0
 
 
 def _screens(system: System) -> bool:

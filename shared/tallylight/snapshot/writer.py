@@ -111,17 +111,21 @@ class Epoch:
     Turns monotonic times into seconds since the epoch, by the wall clock *clock*.
 
     The same time gives the same result until the clock is set, so that a pane that did not change is equal to what was
-    written before.
+    written before. The clock is looked at once for each *now*: a moment later, on a busy machine, the two differ.
     """
 
     clock: Callable[[], float]
     _offset: float | None = None
+    _looked_at: float | None = None
 
     def __call__(self, at: float, now: float) -> float:
         """The monotonic time *at*, when it is *now*."""
-        offset = self.clock() - now
-        if self._offset is None or abs(offset - self._offset) > 1:
-            self._offset = offset
+        if self._looked_at is None or now > self._looked_at:
+            self._looked_at = now
+            offset = self.clock() - now
+            if self._offset is None or abs(offset - self._offset) > 1:
+                self._offset = offset
+        assert self._offset is not None
         return round(self._offset + at, 3)
 
 

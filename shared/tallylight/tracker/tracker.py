@@ -77,12 +77,14 @@ class Tracker:
 
     @property
     def decision(self) -> Decision:
-        """What the pane shows; a finished turn and an agent at its prompt in the words that a person wants for them."""
+        """What the pane shows; a finished turn, an agent at its prompt and silence in the words that a person wants."""
         shown, timing, word = self._shown, self.timing, self._shown.status
         if word is Status.DONE and self.after_exit_claim is None and not self._at_prompt:
             word = timing.done_is
         elif word is Status.IDLE and self._agent is not None and shown.reason.source not in _GUESSES:
             word = timing.idle_is
+        elif word is Status.QUIET:
+            word = timing.quiet_is
         return shown if word is shown.status else attrs.evolve(shown, status=word, kind=Kind.INPUT)
 
     def records(self, most: int | None = None) -> dict[str, Decision]:

@@ -1,4 +1,4 @@
-"""`tally doctor` where there are sessions: who looks after them, and what tmux lets through."""
+"""`tally doctor` where there are sessions: who looks after them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Answers:
 
     folder: Path
     screens: str = NO_SCREENS
-    #: What each server says of allow-passthrough; None where nobody listens.
-    servers: dict[str, str | None] = attrs.Factory(dict)
+    #: The servers that answer.
+    servers: tuple[str, ...] = ()
     asked: list[Sequence[str]] = attrs.Factory(list)
 
     def system(self) -> System:
@@ -44,10 +44,7 @@ class Answers:
     def of(self, words: list[str]) -> tuple[int, str, str]:
         if words[0] == "screen":
             return 1, self.screens, ""
-        value = self.servers.get(Path(words[2]).name)
-        if value is None:
-            return 1, "", "no server running"
-        return (0, "x\n", "") if words[3] == "list-sessions" else (0 if value else 1, value, "")
+        return (0, "x\n", "") if Path(words[2]).name in self.servers else (1, "", "no server running")
 
 
 @pytest.fixture
@@ -72,10 +69,8 @@ def test_no_sessions(answers: Answers) -> None:
     assert list(findings(answers.system(), [])) == []
 
 
-@pytest.mark.parametrize(
-    ("screens", "servers", "named"), [(SCREENS, {}, "GNU Screen"), (NO_SCREENS, {"a": "on"}, "tmux")]
-)
-def test_nobody_looks_after_them(answers: Answers, screens: str, servers: dict[str, str | None], named: str) -> None:
+@pytest.mark.parametrize(("screens", "servers", "named"), [(SCREENS, (), "GNU Screen"), (NO_SCREENS, ("a",), "tmux")])
+def test_nobody_looks_after_them(answers: Answers, screens: str, servers: tuple[str, ...], named: str) -> None:
     """Sessions without a host are named, with the command that would look after them, and are no fault."""
     answers.screens, answers.servers = screens, servers
     found = next(iter(findings(answers.system(), [])))
@@ -93,20 +88,10 @@ def test_somebody_does(answers: Answers) -> None:
     assert (found.health, found.text) == (Health.OK, "watched by sessions-7")
 
 
-def test_what_tmux_lets_through(answers: Answers) -> None:
-    """Each server that answers has a finding; an old one that has no such option has none."""
-    answers.servers = {"a": "off", "b": "on", "c": ""}
-    found = [one for one in findings(answers.system(), [HOST]) if one.what == "tmux server"]
-
-    assert [(one.text.partition(":")[0], one.health) for one in found] == [("a", Health.HINT), ("b", Health.OK)]
-    assert found[0].remedy == "run `tmux -L a set -g allow-passthrough on`"
-
-
 def test_only_sockets_are_asked_and_no_server_is_started(answers: Answers) -> None:
     """Only what is a socket is asked, and only with commands that start nothing and change nothing."""
-    answers.servers = {"a": "on"}
     list(findings(answers.system(), []))
 
     asked = {words[3] for words in answers.asked if words[0] == "tmux"}
-    assert asked == {"list-sessions", "show-options"}
+    assert asked == {"list-sessions"}
     assert {Path(words[2]).name for words in answers.asked if words[0] == "tmux"} == {"a", "b", "c"}

@@ -154,14 +154,16 @@ def test_servers_come_and_go(yard: Yard) -> None:
 
 
 def test_a_server_inside_a_pane(yard: Yard) -> None:
-    """A tmux in a tmux is a server like another, and the outer pane is only a program that leads elsewhere."""
+    """A tmux in a tmux is a server like another; the outer pane shows its light, and has no agent itself."""
     outer = Tmux(yard, "outer", "bash", "--norc", "-i", server="outer")
     outer.send(f"TMUX= tmux -L inner -f /dev/null new-session -s inner {agent(yard)}\r")
     yard.start_host()
     inner = yard.pane("inner")
     yard.wait(inner.id, "waiting/permission", since=0)
 
-    assert not yard.pane("outer").agent
+    around = wait_until(lambda: (p := yard.pane("outer")).status is Status.WAITING and p, 10, "the light around it")
+    assert around.reason.rule.startswith("attached session inner: ")
+    assert (around.agent_pid, around.answers) == (None, ())
 
 
 def test_a_named_socket(yard: Yard) -> None:
@@ -253,7 +255,7 @@ def test_changes_are_told(yard: Yard) -> None:
         told = time.monotonic() - before
     wait_until(lambda: clients(session) == [], 5, "nobody attached any more")
 
-    assert {"ignore-size", "no-output", "read-only"} <= set(ours.split(","))
+    assert {"ignore-size", "pause-after=1", "read-only"} <= set(ours.split(","))
     assert size == "90x19"
     assert seen
     assert told < 2.5

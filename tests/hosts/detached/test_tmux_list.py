@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from tallylight.evidence.screen import Look
 from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
-from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Reply
+from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
+from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, Form, TmuxPane
-from tallylight.hosts.tmux.server import Server
+from tallylight.hosts.tmux.server import Seen, Server
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.tables import each
@@ -46,7 +47,7 @@ def pane(**changed: str) -> str:
     usual = {
         "pid": "100", "pane_id": "%3", "pane_pid": "200", "session_id": "$1", "session_name": "work",
         "window_id": "@2", "window_index": "0", "pane_active": "1", "window_zoomed_flag": "0",
-        "window_activity": "1795230000", "pane_dead": "0", "pane_title": "t", "@tally": "",
+        "window_activity": "1795230000", "pane_dead": "0", "pane_tty": "/dev/pts/7", "pane_title": "t", "@tally": "",
     }  # fmt: skip
     values = {**usual, **changed}
     return row("P", *(values[name] for name in PANES[1]))
@@ -54,24 +55,24 @@ def pane(**changed: str) -> str:
 
 def test_where_a_session_is_attached() -> None:
     """Each of its panes knows the terminals of people, not those of control clients; a change makes another sight."""
-    server = Server("/tmp/none", lambda _: {})
+    server = Server("/tmp/none", lambda _: {}, Ears(lambda *_: None))
     clients = row("C", "0", "$1", "@2", "attached,focused", "/dev/pts/1", "9", "1") + row(
         "C", "0", "$1", "@2", "", "/dev/pts/2", "9", "1"
     )
     others = row("C", "1", "$1", "@2", "control-mode", "/dev/pts/3", "9", "1") + row(
         "C", "0", "$4", "@9", "", "/dev/pts/4", "9", "1"
     )
-    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others, {})
+    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others, Seen())
     assert server.source_panes["%3"][1].terminals == ("/dev/pts/1", "/dev/pts/2")
     assert server.source_panes["%4"][1].terminals == ()
-    server.take(FORM, pane(), {})
+    server.take(FORM, pane(), Seen())
     assert server.source_panes["%3"][1].terminals == ()
 
 
 def test_two_agents_that_change_the_same_lines() -> None:
     """A second mark in the window of one of them, as soon as it is known; nothing is set that is there already."""
-    server = Server("/tmp/none", lambda _: {})
-    server.take(FORM, pane() + pane(pane_id="%4"), {})
+    server = Server("/tmp/none", lambda _: {}, Ears(lambda *_: None))
+    server.take(FORM, pane() + pane(pane_id="%4"), Seen())
     busy, idle = (Pane(id=f"tmux/100/{id_}", status=Status.WORKING, agent="claude") for id_ in ("%3", "%4"))
     for same, mark in ((False, "●"), (True, "●≠"), (False, "●")):
         other = CollisionEntry(pane="kitty-1:1", file="cart.py", same=same)
@@ -147,13 +148,13 @@ def test_a_look_counts_where_somebody_knows_of_it(
     flags: str, events: str, in_front: dict[int, bool | None], expected: bool
 ) -> None:
     """A window is seen if its terminal has the focus: by tmux itself, or by the host of the terminal it runs in."""
-    server = Server("/s", lambda _: {})
+    server = Server("/s", lambda _: {}, Ears(lambda *_: None))
     text = pane() + "\n" + row("C", "0", "$1", "@2", flags, "/dev/pts/7", "300", events)
-    server.take(FORM, text, in_front)
+    server.take(FORM, text, Seen(in_front))
 
     assert [source_pane.visible for _, source_pane in server.source_panes.values()] == [expected]
-    assert server.see(in_front) is False
-    assert server.see({300: not expected}) is ("control" not in flags)
+    assert server.see(Seen(in_front)) is False
+    assert server.see(Seen({300: not expected})) is ("control" not in flags)
 
 
 def screen(pane: str = "%3", visible: str = "1", dead: str = "0") -> str:
@@ -244,6 +245,7 @@ def test_control_mode() -> None:
     assert found == [
         Reply("", is_error=False),
         Notice.CHANGE,
+        Output("%1", b"hello"),
         Reply(text, is_error=False),
         Reply("can't find pane: %77", is_error=True),
         Notice.CHANGE,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from tallylight.hosts.notify_command import Command
+from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
@@ -98,6 +99,7 @@ class Notices:
         return any(
             found.host == "wezterm" or (pane.agent == entry.agent and rows.is_lit(pane))
             for found in self._feed.snapshots
+            if not found.name.startswith(HOSTS)
             for pane in found.panes
             if rows.Row(found.name, pane).where in entry.terminals
         )

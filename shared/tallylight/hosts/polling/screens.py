@@ -14,6 +14,7 @@ import attrs
 
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.polling.source import Source, SourcePane, Together
+from tallylight.hosts.polling.word import Ways
 from tallylight.pane.pane import Look, Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 
@@ -42,6 +43,8 @@ class PolledPane:
     #: What was last read, and until when it may replace another reading.
     look: Look | None = None
     good_until: float = 0.0
+    #: What it has reported lately, by either way.
+    ways: Ways = attrs.field(factory=Ways)
 
 
 class _UnreadError(Exception):

@@ -1,10 +1,14 @@
 """
-A control client of one tmux server: asks it without starting a program, and hears of changes.
+A control client of one session of a tmux server: asks without starting a program, and hears of changes and of output.
 https://man.openbsd.org/tmux.1#CONTROL_MODE
 
-It is attached in a way that changes nothing for the session's person: it has no size, gets no output, hands
-on no environment and sends no keys. It is only ever attached where a person is, and leaves when they do, because a
-session that is attached is treated otherwise by `tmux attach` and by `destroy-unattached`.
+It is attached in a way that changes nothing for the session's person: it has no size, hands on no environment and
+sends no keys. It is only ever attached where a person is, and leaves when they do, because a session that is attached
+is treated otherwise by `tmux attach` and by `destroy-unattached`.
+
+The output of panes never slows the server, nor makes it grow. What is not wanted is paused, never turned `off`: with
+nobody else attached tmux would stop reading a pane that is off, and its program would stand still. What we have not
+read after a second tmux pauses itself.
 """
 
 from __future__ import annotations
@@ -13,33 +17,42 @@ import contextlib
 import queue
 import subprocess
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from tallylight.files.program import PATIENCE_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Reply
+from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
+from tallylight.hosts.tmux.ear import PAUSE_S, Ears
 
-FLAGS = "read-only,ignore-size,no-output"
+FLAGS = "read-only,ignore-size,pause-after=1"
 
 
 class ControlClient:
     """
     Attached to the session *session_id* of the server at *socket*; *changed* is called on a thread of its own.
 
-    OSError if tmux cannot be started.
+    *ears* hear what the panes of that session write. OSError if tmux cannot be started.
     """
 
-    def __init__(self, socket: str, session_id: str, env: Mapping[str, str], changed: Callable[[], None]) -> None:
-        self._changed = changed
+    def __init__(
+        self, socket: str, session_id: str, env: Mapping[str, str], changed: Callable[[], None], ears: Ears
+    ) -> None:
+        self._changed, self._ears = changed, ears
+        self._reader = ControlReader(session_id)
         self._replies: Mailbox[Reply | None] = Mailbox()
-        self._lock = threading.Lock()
+        #: Of each command that was not answered yet, whether somebody waits for the reply. The attaching is one.
+        self._sent = deque([True])
+        self._lock, self._writing = threading.Lock(), threading.Lock()
+        #: The panes that are paused, and since when.
+        self._paused: dict[str, float] = {}
         self.is_over = False
         argv = ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-f", FLAGS, "-t", session_id]
         self._child = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(env)
         )
         threading.Thread(target=self._read, name="tallylight-tmux", daemon=True).start()
-        # The attaching is itself answered.
         try:
             if self._next().is_error:
                 raise StuckError("tmux")
@@ -50,16 +63,32 @@ class ControlClient:
     def ask(self, command: Sequence[str]) -> str | None:
         """The answer to *command*; None if it fails. `StuckError` if there is none in time: then all is over."""
         with self._lock:
-            if self.is_over or self._child.stdin is None:
-                raise StuckError("tmux")
             try:
-                self._child.stdin.write((" ".join(map(quote, command)) + "\n").encode("utf-8", "surrogateescape"))
-                self._child.stdin.flush()
+                self._send(command, is_awaited=True)
                 reply = self._next()
             except (OSError, ValueError, StuckError):
                 self.close()
                 raise StuckError("tmux") from None
             return None if reply.is_error else reply.text
+
+    def hear_again(self) -> None:
+        """Have the panes heard again that were paused long enough."""
+        now = time.monotonic()
+        for pane in [pane for pane, since in list(self._paused.items()) if now - since >= PAUSE_S]:
+            del self._paused[pane]
+            self._flow(pane, "continue")
+
+    def _flow(self, pane: str, state: str) -> None:
+        with contextlib.suppress(OSError, ValueError, StuckError):
+            self._send(["refresh-client", "-A", f"{pane}:{state}"], is_awaited=False)
+
+    def _send(self, command: Sequence[str], *, is_awaited: bool) -> None:
+        with self._writing:
+            if self.is_over or self._child.stdin is None:
+                raise StuckError("tmux")
+            self._sent.append(is_awaited)
+            self._child.stdin.write((" ".join(map(quote, command)) + "\n").encode("utf-8", "surrogateescape"))
+            self._child.stdin.flush()
 
     def _next(self) -> Reply:
         try:
@@ -71,13 +100,15 @@ class ControlClient:
         return reply
 
     def _read(self) -> None:
-        reader = ControlReader()
         assert self._child.stdout is not None
         try:
             for line in self._child.stdout:
-                found = reader.line(line.decode("utf-8", "surrogateescape").rstrip("\n"))
-                if isinstance(found, Reply):
-                    self._replies.put(found)
+                found = self._reader.line(line.decode("utf-8", "surrogateescape").rstrip("\n"))
+                if isinstance(found, Output):
+                    self._hear(found)
+                elif isinstance(found, Reply):
+                    if not self._sent or self._sent.popleft():
+                        self._replies.put(found)
                 elif found is Notice.CHANGE:
                     self._changed()
                 elif found is Notice.END:
@@ -85,8 +116,22 @@ class ControlClient:
         except (OSError, ValueError):
             pass
         self.is_over = True
+        self._ears.leave(self)
         self._replies.put(None)
         self._changed()
+
+    def _hear(self, output: Output) -> None:
+        now = time.monotonic()
+        if output.data is None:
+            self._lose(output.pane, now)
+        # Some of one that is paused was on its way.
+        elif output.pane not in self._paused and not self._ears.hear(self, output.pane, output.data, now):
+            self._lose(output.pane, now)
+            self._flow(output.pane, "pause")
+
+    def _lose(self, pane: str, now: float) -> None:
+        self._paused[pane] = now
+        self._ears.lost(self, pane)
 
     def close(self) -> None:
         """Detach, which is what the end of its input makes a control client do."""

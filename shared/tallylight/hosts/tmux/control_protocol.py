@@ -2,7 +2,8 @@
 tmux's control mode: replies and notifications, line by line. https://github.com/tmux/tmux/wiki/Control-Mode
 
 A reply is between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
-starts with `%` is a notification. Lines go in, a `Reply` or a `Notice` comes out. What a reply may hold is bounded.
+starts with `%` is a notification. Lines go in, a `Reply`, a `Notice` or the `Output` of a pane comes out. What a reply
+may hold is bounded.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ _CHANGES = re.compile(
     r"%(?:sessions-changed|session-(?:renamed|changed|window-changed)|client-(?:session-changed|detached)"
     r"|(?:unlinked-)?window-(?:add|close|renamed|pane-changed)|layout-change|pane-mode-changed|subscription-changed)\b"
 )
+#: With `pause-after` a line of output also says how old it is.
+_OUTPUT = re.compile(r"%(?:output (%\d+) |extended-output (%\d+) [^:]*: )")
+_PAUSE = re.compile(r"%pause (%\d+)\s*\Z")
+_MOVED = re.compile(r"%session-changed (\$\d+) ")
 _FRAME = re.compile(r"%(begin|end|error) (\d+ \d+ \d+)\s*\Z")
 
 
@@ -38,15 +43,28 @@ class Notice(enum.Enum):
     END = "end"
 
 
+@attrs.frozen
+class Output:
+    """What the program in *pane* wrote; *data* is None for output that is missing from here on."""
+
+    pane: str
+    data: bytes | None
+
+
 @attrs.define
 class ControlReader:
-    """Reads the lines of one control client."""
+    """
+    Reads the lines of one control client.
 
+    *session* is the one that it is attached to. A client that tmux moves to another one has to go.
+    """
+
+    session: str = ""
     _frame: str = ""
     _lines: list[str] = attrs.Factory(list)
     _size: int = 0
 
-    def line(self, line: str) -> Reply | Notice | None:
+    def line(self, line: str) -> Reply | Notice | Output | None:
         """What *line*, without its end, completes; None if nothing."""
         match = _FRAME.match(line)
         if self._frame:
@@ -61,6 +79,22 @@ class ControlReader:
         if match is not None and match[1] == "begin":
             self._frame = match[2]
             return None
-        if line.startswith("%exit"):
+        return self._notice(line)
+
+    def _notice(self, line: str) -> Notice | Output | None:
+        if found := _OUTPUT.match(line):
+            return Output(found[1] or found[2], _bytes(line[found.end() :]))
+        if found := _PAUSE.match(line):
+            return Output(found[1], None)
+        moved = _MOVED.match(line)
+        if line.startswith("%exit") or (moved is not None and self.session not in ("", moved[1])):
             return Notice.END
         return Notice.CHANGE if _CHANGES.match(line) else None
+
+
+def _bytes(text: str) -> bytes:
+    """The output that tmux writes as *text*: controls and backslashes are octal."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("unicode_escape").encode("latin-1")
+    except ValueError:
+        return b""

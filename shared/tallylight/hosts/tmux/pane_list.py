@@ -20,7 +20,7 @@ Rows = tuple[str, tuple[str, ...]]
 #: For `list-panes -a -F`.
 PANES: Rows = "P", (
     "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
-    "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
+    "window_zoomed_flag", "window_activity", "pane_dead", "pane_tty", "pane_title", "@tally",
 )  # fmt: skip
 #: For `list-clients -F`.
 CLIENTS: Rows = "C", (
@@ -58,6 +58,8 @@ class TmuxPane:
     is_dead: bool
     title: str
     light: str
+    #: Its terminal.
+    tty: str = ""
 
 
 @attrs.frozen
@@ -160,6 +162,7 @@ class Form:
             is_dead=field["pane_dead"] == "1",
             title=field["pane_title"],
             light=field["@tally"],
+            tty=field["pane_tty"],
         )
 
     def read_clients(self, text: str) -> list[Client]:

@@ -14,6 +14,7 @@ import attrs
 from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
+from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
 from tallylight.model import lights as paint
 from tallylight.model.status import Status
@@ -38,15 +39,28 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
     return run(["tmux", "-u", "-S", socket, *command], env, given=given)
 
 
+@attrs.frozen
+class Seen:
+    """
+    What is known of all terminals: of the processes in panes of terminal programs, whether a person sees the pane; and
+    what is in the sessions that are attached on a terminal, which may be a pane of tmux itself.
+    """
+
+    in_front: Mapping[int, bool | None] = attrs.Factory(dict)
+    inside: Mapping[str, tuple[PaneEntry, ...]] = attrs.Factory(dict)
+
+
 @attrs.define(eq=False)
 class Server:
-    """By the path of its socket; *together* reads several of its screens."""
+    """By the path of its socket; *together* reads several of its screens, *ears* hear what its panes say."""
 
     socket: str
     together: Together
+    ears: Ears
     panes: list[TmuxPane] = attrs.Factory(list)
     clients: list[Client] = attrs.Factory(list)
-    control: ControlClient | None = None
+    #: Of each session with a person, by its id. The first is asked.
+    controls: dict[str, ControlClient] = attrs.Factory(dict)
     #: Whether a control client has reported a change that was not looked at.
     is_changed: bool = True
     looked_at: float = float("-inf")
@@ -67,35 +81,37 @@ class Server:
     #: The panes that a person was last seen to see, and the panes and clients that this is based on.
     _seen: object = None
 
+    @property
+    def control(self) -> ControlClient | None:
+        """The control client that is asked."""
+        return next(iter(self.controls.values()), None)
+
     def is_due(self, now: float, part: float = 1.0) -> bool:
         """Whether it is to be asked for its panes; or will be, once the rest of this *part* of the time is over."""
         every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
         return self.is_changed or now - self.looked_at >= every * part
 
-    def take(self, form: Form, text: str, in_front: Mapping[int, bool | None]) -> None:
-        """
-        Take in a list. A pane that has not changed keeps its `SourcePane` object.
-
-        *in_front*: of processes in the panes of terminals, whether a person sees that pane.
-        """
+    def take(self, form: Form, text: str, seen: Seen) -> None:
+        """Take in a list. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
+        self.ears.keep(self._drawn)
         for gone in self.captured.keys() - self._drawn.keys():
             self.captured.pop(gone, None)
-        self.see(in_front)
+        self.see(seen)
 
-    def see(self, in_front: Mapping[int, bool | None]) -> bool:
+    def see(self, by: Seen) -> bool:
         """Work out what a person sees; return whether that is news. Where it is unknown, it is nothing."""
         people = [client for client in self.clients if not client.is_control]
-        shown = {client.window_id for client in people if in_front.get(client.pid, client.is_focused)}
+        shown = {client.window_id for client in people if by.in_front.get(client.pid, client.is_focused)}
         attached: dict[str, tuple[str, ...]] = {}
         for client in people:
             if client.tty:
                 attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
         # The lists are new with each answer.
-        seen = shown, attached, self.panes
+        seen = shown, attached, self.panes, by.inside
         if self._seen is not None and self._seen == seen:
             return False
         self._seen = seen
@@ -103,19 +119,22 @@ class Server:
         for pane in self.panes:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
             terminals = attached.get(pane.session_id, ())
-            known = before.get(pane.id)
-            if known is None or known[0] is not pane or (known[1].visible, known[1].terminals) != (visible, terminals):
-                source_pane = self._source_pane(pane, machine, terminals, visible=visible)
+            inside = next(iter(by.inside.get(pane.tty, ())), None)
+            known, place = before.get(pane.id), (visible, terminals, inside)
+            if known is None or known[0] is not pane or _place(known[1]) != place:
+                source_pane = self._source_pane(pane, machine, *place)
                 known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
             self.source_panes[pane.id] = known
         return before != self.source_panes
 
-    def _source_pane(self, pane: TmuxPane, machine: str, terminals: tuple[str, ...], *, visible: bool) -> SourcePane:
+    def _source_pane(
+        self, pane: TmuxPane, machine: str, visible: bool, terminals: tuple[str, ...], inside: PaneEntry | None
+    ) -> SourcePane:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
-            # Until a program sets one it is the name of the machine.
-            title=pane.title if pane.title != machine else None,
+            # Until a program sets one it is the name of the machine. One that is heard is newer than a list.
+            title=pane.title if pane.title != machine and not self.ears.has_title(pane.id) else None,
             together=None if pane.is_dead else self.together,
             read_every=READ_S,
             is_still=functools.partial(self._is_still, pane.id),
@@ -125,6 +144,8 @@ class Server:
             attach=("tmux", "-S", self.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
             terminals=terminals,
             visible=visible,
+            terminal=pane.tty,
+            inside=inside,
         )
 
     def _is_still(self, pane_id: str) -> bool:
@@ -159,6 +180,10 @@ class Server:
         return commands[:-1]
 
 
+def _place(source_pane: SourcePane) -> tuple[object, ...]:
+    return source_pane.visible, source_pane.terminals, source_pane.inside
+
+
 def _is_lit(entry: PaneEntry) -> bool:
     """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
     return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
@@ -166,4 +191,9 @@ def _is_lit(entry: PaneEntry) -> bool:
 
 def id_of(pane: TmuxPane) -> str:
     """A pane's id in the snapshot."""
-    return f"tmux/{pane.server}/{pane.id}"
+    return id_in(pane.server, pane.id)
+
+
+def id_in(server: int, pane: str) -> str:
+    """The id in the snapshot of the pane that the process *server* calls *pane*."""
+    return f"tmux/{server}/{pane}"

@@ -4,7 +4,7 @@ tmux as a source of panes: those of every server of this user. https://man.openb
 Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
 tmux), the one of `$TMUX`, those of the clients in the panes of terminals, and those named with *sockets*. A server
 nobody is attached to is asked for its panes once a look, by one short command. Where a person is attached, a control
-client reports changes instead.
+client reports changes instead, and hears what the programs in the panes of that session say (`ear`).
 
 The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
 `@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
@@ -29,9 +29,12 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process import base_name
 from tallylight.files.program import StuckError
 from tallylight.hosts.polling.source import SourcePane
+from tallylight.hosts.polling.word import Word
+from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.hosts.tmux.control_client import ControlClient
+from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
-from tallylight.hosts.tmux.server import EVERY_S, Server, id_of, run_tmux
+from tallylight.hosts.tmux.server import EVERY_S, Seen, Server, id_in, id_of, run_tmux
 from tallylight.pane.pane import Look
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
@@ -44,6 +47,8 @@ EARLY = 0.7
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
+#: Sessions of one server that are heard.
+MAX_SESSIONS = 16
 #: The options of tmux before its command.
 _OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
 #: Screens read by one command: their text has to fit into what a command may print.
@@ -56,7 +61,8 @@ class TmuxSource:
     """
     The panes of all servers. *shows_lights*: whether windows get the options that a status line can show.
 
-    *changed* may be set to what is to be called, on any thread, when a look would see something new.
+    *changed* may be set to what is to be called, on any thread, when a look would see something new; *heard* to what
+    gets the words of a pane, by its id.
     """
 
     every = EVERY_S
@@ -77,8 +83,10 @@ class TmuxSource:
         #: What the hosts in terminals see, where tmux does not know whether anybody looks.
         self._feed = Feed(directory(environ))
         self._shown: tuple[str, ...] = ()
+        self._inside: Mapping[str, tuple[PaneEntry, ...]] = {}
         self._is_closed = False
         self.changed: Callable[[], None] = lambda: None
+        self.heard: Callable[[str, Sequence[Word]], None] = lambda _id, _words: None
 
     # What there is --------------------------------------------------------------------------------------------
 
@@ -95,7 +103,8 @@ class TmuxSource:
                 self._leave(self._servers.pop(path))
             for path, stamp in sockets.items():
                 if path not in self._servers:
-                    self._servers[path] = Server(path, functools.partial(self._capture, path))
+                    told = functools.partial(self._told, path)
+                    self._servers[path] = Server(path, functools.partial(self._capture, path), Ears(told))
                 server = self._servers[path]
                 if stamp != server.stamp:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
@@ -103,21 +112,21 @@ class TmuxSource:
         is_new = bool(gone)
         for server in servers:
             is_new |= self._ask(server, now)
-        in_front = self._in_front()
+        seen = self._seen()
         for server in servers:
             if server.lock.acquire(blocking=False):
                 try:
-                    is_new |= server.see(in_front)
+                    is_new |= server.see(seen)
                 finally:
                     server.lock.release()
         if not is_new:
             return None
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
-    def _in_front(self) -> dict[int, bool | None]:
-        """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""
+    def _seen(self) -> Seen:
+        """What the terminals with a host of ours show, and what panes of tmux show of a tmux in them."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
-        return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
+        return Seen({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
 
     def _look_at_clients(self, now: float) -> None:
         """Look where the servers are that terminals show."""
@@ -147,8 +156,11 @@ class TmuxSource:
         """Ask a server for its panes, if they can be others by now; whether anything is new."""
         if now < server.silent_until:
             return False
-        if server.control is not None and server.control.is_over:
-            self._leave(server)
+        for session, control in list(server.controls.items()):
+            if control.is_over:
+                self._leave(server, session)
+            else:
+                control.hear_again()
         if not server.lock.acquire(blocking=False):
             return False
         try:
@@ -163,7 +175,7 @@ class TmuxSource:
                     return not was_reported
                 if not text:
                     server.silent_until = now + RETRY_S
-                server.take(self._form, text, self._in_front())
+                server.take(self._form, text, self._seen())
             elif was_reported:
                 return False
             self._attach_or_leave(server)
@@ -189,24 +201,42 @@ class TmuxSource:
         return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
 
     def _attach_or_leave(self, server: Server) -> None:
-        """Have a control client where, and only where, a person is attached."""
-        theirs = [client.session_id for client in server.clients if not client.is_control]
-        if not theirs:
-            self._leave(server)
-        elif server.control is None and not self._is_closed:
+        """Have a control client at each session where, and only where, a person is attached."""
+        theirs = dict.fromkeys(client.session_id for client in server.clients if not client.is_control)
+        wanted = [*theirs][:MAX_SESSIONS] if not self._is_closed else []
+        for session in server.controls.keys() - set(wanted):
+            self._leave(server, session)
+        for session in wanted:
+            if session not in server.controls:
+                with contextlib.suppress(StuckError, OSError):
+                    self._attach(server, session)
 
-            def changed() -> None:
-                server.is_changed = True
-                self.changed()
+    def _attach(self, server: Server, session: str) -> None:
 
-            with contextlib.suppress(StuckError, OSError):
-                server.control = ControlClient(server.socket, theirs[0], self._env, changed)
+        def changed() -> None:
+            server.is_changed = True
+            self.changed()
+
+        control = ControlClient(server.socket, session, self._env, changed, server.ears)
+        server.controls[session] = control
+        if server.control is control:
+            control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
+
+    def _leave(self, server: Server, session: str | None = None) -> None:
+        """Detach from one session of *server*, or from all of them."""
+        is_asked = [session] == [*server.controls][:1]
+        for one in [*server.controls] if session is None else [session]:
+            if (control := server.controls.pop(one, None)) is not None:
+                control.close()
+        if is_asked and server.control is not None:
+            with contextlib.suppress(StuckError):
                 server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
 
-    def _leave(self, server: Server) -> None:
-        if server.control is not None:
-            server.control.close()
-            server.control = None
+    def _told(self, path: str, pane: str, words: Sequence[Word]) -> None:
+        """A pane of the server at *path* says something."""
+        server = self._servers.get(path)
+        if server is not None and server.panes:
+            self.heard(id_in(server.panes[0].server, pane), words)
 
     # A screen -------------------------------------------------------------------------------------------------
 
@@ -239,7 +269,7 @@ class TmuxSource:
             text = self._run(server, *command[:-1])
             found = form.read_screens(text)
             if is_listed and len(found) == len(panes):
-                server.take(self._form, form.behind_screens(text), self._in_front())
+                server.take(self._form, form.behind_screens(text), self._seen())
                 server.is_changed, server.looked_at, server.is_reported = False, now, False
                 self.changed()
         finally:
@@ -259,10 +289,16 @@ class TmuxSource:
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """Put the light of every window, the most urgent of its panes, into its options."""
-        if not self._shows_lights:
-            return
         with self._lock:
             servers = list(self._servers.values())
+        # A pane that shows a session says nothing of its own: in a circle it would keep itself alight.
+        around = {terminal for entry in entries.values() for terminal in entry.terminals}
+        inside = by_terminal(entry for entry in entries.values() if entry.terminal not in around)
+        if inside != self._inside:
+            self._inside = inside
+            self.changed()
+        if not self._shows_lights:
+            return
         for server in servers:
             self._light(server, entries)
 

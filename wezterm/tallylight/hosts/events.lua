@@ -51,7 +51,8 @@ local IDLE_S = 15
 
 --- What is wrong, in words; `tally doctor` has the same names.
 local PROBLEMS = {
-  titles = 'another format-tab-title handler came first; put tallylight.wrap(…) around it',
+  titles = 'another format-tab-title handler came first; load tallylight before it, at the top of wezterm.lua',
+  formatter = 'a format-tab-title handler fails, so the titles are drawn without it',
   keys = 'config.keys was set after apply_to_config, so its keys are gone; set it before',
   handlers = 'a handler registered before apply_to_config fails or returns false, so ours are not called; see above',
 }
@@ -145,10 +146,11 @@ end
 
 --- Say what is wrong, once, and tell the sidecar.
 ---@param name string # of PROBLEMS
-local function note(name)
+---@param more string|nil
+local function note(name, more)
   if not problems[name] then
     problems[name] = true
-    wezterm.log_warn('tallylight: ' .. PROBLEMS[name])
+    wezterm.log_warn('tallylight: ' .. PROBLEMS[name] .. (more and ': ' .. more or ''))
   end
 end
 
@@ -398,6 +400,9 @@ function M.tick(window, is_news)
     end
   elseif is_missed and has_status and now - first_tick >= CALLED_S then
     note('titles')
+  end
+  if titles.failure then
+    note('formatter', titles.failure)
   end
   if panes.untold >= MANY_UNTOLD then
     note('handlers')

@@ -31,6 +31,9 @@ M.bright = {}
 M.left = {}
 --- Whether WezTerm has called our handler: if not, another one came first.
 M.is_called = false
+--- How the handler of somebody else failed, if it did.
+---@type string|nil
+M.failure = nil
 
 --- Cells from which on a tab has room for more than a name and its mark; from which on for a name; and for its index.
 local WIDE, NAMED, INDEXED = 10, 6, 4
@@ -443,9 +446,36 @@ function M.decorate(tab, made, state)
   return is_lit(state) and lit_of_others(tab, made, state) or made
 end
 
+--- Whether WezTerm can draw *made*: if not, it takes the light away, too.
+---@param made any
+---@return boolean
+local function is_title(made)
+  if type(made) ~= 'table' then
+    return made == nil or type(made) == 'string'
+  end
+  for _, item in ipairs(made) do
+    if type(item) ~= 'string' and (type(item) ~= 'table' or (item.Text and type(item.Text) ~= 'string')) then
+      return false
+    end
+  end
+  return true
+end
+
+--- What *formatter* makes of a title; nil where it fails, which is told once.
+---@return string|table|nil
+local function made_by(formatter, ...)
+  local is_good, made = pcall(formatter, ...)
+  if is_good and is_title(made) then
+    return made
+  end
+  local is_text, problem = pcall(tostring, made)
+  M.failure = M.failure or (is_text and problem or 'unknown')
+  return nil
+end
+
 --- A handler of `format-tab-title` that puts the light before what *formatter* returns.
 ---
---- Where that returns nothing, or where there is no *formatter*, the title is ours.
+--- Where that returns nothing or fails, or where there is no *formatter*, the title is ours.
 ---@alias tallylight.Formatter fun(tab: table, tabs: table, panes: table, config: any, hover: boolean, width: integer)
 ---@param formatter tallylight.Formatter|nil
 ---@return tallylight.Formatter
@@ -460,7 +490,7 @@ function M.wrap(formatter)
     local made
     if formatter then
       local rest = is_lit(state) and math.max(1, max_width - LIGHT_CELLS) or max_width
-      made = formatter(tab, tabs, tab_panes, config, hover, rest)
+      made = made_by(formatter, tab, tabs, tab_panes, config, hover, rest)
     end
     if not state or (made ~= nil and not is_lit(state)) then
       return made
@@ -536,32 +566,48 @@ function M.summary()
   return table.concat(parts, ' ')
 end
 
---- Take `format-tab-title`, if it is ours to take.
----
---- 'own': with titles like WezTerm's. 'auto': besides, a handler registered after this one gives the title instead of
---- never being called, which is what WezTerm would do with it.
-function M.register()
-  local inner
-  local ours = M.wrap(function(...)
-    if inner then
-      return inner(...)
-    end
-    return nil
-  end)
-  wezterm.on('format-tab-title', function(...)
-    M.is_called = true
-    return ours(...)
-  end)
-  if M.options.title == 'auto' then
-    local on = wezterm.on
-    wezterm.on = function(name, handler)
-      if name ~= 'format-tab-title' then
-        return on(name, handler)
-      end
-      -- The first one counts, as everywhere.
-      inner = inner or handler
+local SLOT = 'tallylight.titles-slot'
+
+--- What all copies of these files share in one Lua state: who draws, the handler of somebody else, and what has one
+--- handler called for both. WezTerm calls the first handler of `format-tab-title` alone, and one that was registered
+--- before this cannot be found. Until `register` draws, that of somebody else is called as ever.
+---@return { draw: tallylight.Formatter|nil, inner: tallylight.Formatter|nil, take: fun() }
+function M.hook()
+  if package.loaded[SLOT] then
+    return package.loaded[SLOT]
+  end
+  local on, slot, is_taken = wezterm.on, {}, false
+  function slot.take()
+    if not is_taken then
+      is_taken = true
+      on('format-tab-title', function(...)
+        return (slot.draw or slot.inner)(...)
+      end)
     end
   end
+  wezterm.on = function(name, handler)
+    if name ~= 'format-tab-title' then
+      return on(name, handler)
+    end
+    -- The first one counts, as everywhere.
+    slot.inner = slot.inner or handler
+    slot.take()
+  end
+  package.loaded[SLOT] = slot
+  return slot
+end
+
+--- Draw the titles: with 'own' like WezTerm's; with 'auto' as the handler of somebody else makes them, if there is one.
+function M.register()
+  local slot, is_auto = M.hook(), M.options.title == 'auto'
+  local ours = M.wrap(function(...)
+    return is_auto and slot.inner and slot.inner(...) or nil
+  end)
+  function slot.draw(...)
+    M.is_called = true
+    return ours(...)
+  end
+  slot.take()
 end
 
 return M

@@ -188,7 +188,11 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
 _LUA_PROBLEMS = {
     "titles": (
         "another format-tab-title handler was registered before Tallylight's, so tabs show no light",
-        "put `tallylight.wrap(…)` around it, or register it after apply_to_config",
+        "load Tallylight before it: move the line with `require 'tallylight'` to the top of wezterm.lua",
+    ),
+    "formatter": (
+        "a format-tab-title handler fails, so Tallylight draws the titles without it",
+        "correct it; WezTerm's log (ctrl+shift+l) names its error",
     ),
     "keys": (
         "`config.keys = …` comes after apply_to_config, so Tallylight's keys are gone",

@@ -623,7 +623,8 @@ class Fake:
     def emit_sync(self, name: str, *args: Any) -> Any:
         """Run the first handler of a synchronous event, and no other; an error is logged and gives nil."""
         for handler in self.handlers.get(name, ())[:1]:
-            is_good, result = (*_two(self.half.call_sync(handler, *args)),)
+            # Of several results the first counts.
+            is_good, result = (*_two(self.half.call_sync(handler, *args)),)[:2]
             if is_good:
                 return result
             self.log.append(("error", f"{name}: {result}"))

@@ -106,6 +106,12 @@ class Bench:
         data = {**head, "panes": rows}
         self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
 
+    def toast(self, number: int, status: str, title: str, body: str) -> None:
+        """The sidecar says what is to be told, the newest last."""
+        path = self.folder / "wezterm-4711.toasts"
+        before = json.loads(path.read_text()) if path.exists() else []
+        path.write_text(json.dumps([*before, [number, status, title, body]]))
+
     def title(self, pane: Pane) -> Any:
         """The title of a pane's tab, made now."""
         return self.fake.format_tab(pane.tab, 40)

@@ -350,6 +350,7 @@ local function look(now)
       window = mux_window:window_id(),
       is_local = pane:get_domain_name() == 'local',
       progress = has_progress(pane),
+      mux = user_vars.tally_mux,
     }
     by_id[id], living[id], vars[id] = pane, true, user_vars
   end)
@@ -411,22 +412,16 @@ function M.tick(window, is_news)
   if known then
     await((known.snapshot:gsub('json$', 'news')))
     tell_sidecar(known, seen, front, now)
+    toasts.show(window, (known.feed:gsub('feed%.json$', 'toasts')), M.options.toasts)
   end
-  local is_early = toasts.show(states, {
-    window = window,
-    is_front = is_front,
-    statuses = M.options.toasts,
-    by = sidecar.speaker(),
-    now = now,
-  })
   local has_seen, is_looking = panes.look_at(states, is_front, now)
   if has_seen then
     wezterm.GLOBAL.tallylight_seen = wezterm.json_encode(panes.seen)
     redraw()
   end
-  if (is_early or is_looking) and not is_soon then
+  if is_looking and not is_soon then
     is_soon = true
-    look_after(toasts.WORDS_S, function()
+    look_after(panes.DWELL_S, function()
       is_soon = false
     end)
   end

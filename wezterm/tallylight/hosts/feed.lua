@@ -19,6 +19,7 @@ M.TITLE_CELLS = 128
 ---@field window integer
 ---@field is_local boolean
 ---@field progress boolean|nil # whether a progress bar is shown; nil where WezTerm cannot tell
+---@field mux string|nil # what a mux server says of it
 
 ---@class tallylight.World
 ---@field life string # another one after each reload, when counting starts anew
@@ -43,6 +44,7 @@ local function row(id, seen)
     is_local = seen.is_local,
     said = #said > 0 and said or nil,
     progress = seen.progress,
+    mux = seen.mux and utf8.len(seen.mux) and seen.mux or nil,
   }
 end
 

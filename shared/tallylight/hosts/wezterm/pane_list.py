@@ -6,7 +6,7 @@ feed has both, because only WezTerm's own process knows them:
 
     {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
      "release": "0.1.0",
-     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false,
+     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
                      "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
 
 `n` counts what a pane has said, from 1 in each life of WezTerm's Lua state; `number` is another one in each feed.
@@ -21,6 +21,8 @@ from typing import Any
 import attrs
 
 from tallylight.evidence.screen import Look
+from tallylight.hosts.wezterm import mux_word
+from tallylight.hosts.wezterm.mux_word import Told
 from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire import values
@@ -69,6 +71,8 @@ class FedPane:
     said: tuple[tuple[int, str], ...] = ()
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
+    #: What a mux server says of it; None if it says nothing.
+    server: Told | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -159,6 +163,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         # A longer one is no word that the carrier takes.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,
+        server=mux_word.read(values.exact(value.get("mux"), _MAX_TEXT) or ""),
     )
 
 

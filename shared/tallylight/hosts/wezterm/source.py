@@ -22,6 +22,7 @@ import functools
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.hosts.wezterm import pane_list, terminals
+from tallylight.hosts.wezterm.mux_word import Told
 from tallylight.hosts.wezterm.pane_list import FedPane, FeedState, Row
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
@@ -118,12 +120,14 @@ class WezTermSource:
         self._feed_path, self._goal_path = feed, feed.with_name(feed.name.replace("feed.json", "goal"))
         self._feed_stamp: object = None
         self._feed = FeedState()
+        self._servers: Counter[str] = Counter()
         #: Whether any of it has yet to be told to a pane.
         self._is_owed = False
         self._received: dict[str, _Received] = {}
         self._titles: dict[str, str] = {}
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
+        self._inside: dict[str, tuple[PaneEntry, ...]] = {}
         self._listed_at = 0.0
         #: What the GUI process has started, but for what waits for our news; and that.
         self._started: set[int] = set()
@@ -149,6 +153,7 @@ class WezTermSource:
         feed, nothing = self._feed, FedPane()
         self._sessions.poll(time.monotonic())
         inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
+        self._inside = inside
         return [
             SourcePane(
                 id=row.id,
@@ -217,10 +222,10 @@ class WezTermSource:
         # Not more often than it can take, and once the snapshot is written.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
         _wait(self.is_written, WRITTEN_S)
-        self._wake()
+        self.wake()
         self._woken_at = time.monotonic()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         """Have Lua look, as soon as it waits for that."""
         if self.news is not None:
             _wait(functools.partial(wake, self.news), LISTENS_S)
@@ -256,10 +261,21 @@ class WezTermSource:
     def _leave_note(self, goal: Row) -> None:
         """Have Lua bring *goal* to the front."""
         read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-        self._wake()
+        self.wake()
         _wait(lambda: not self._goal_path.exists(), NOTE_S)
         # Later it would be a surprise.
         self._goal_path.unlink(missing_ok=True)
+
+    def inside(self, id_: str) -> PaneEntry | None:
+        """What a multiplexer showed in a pane at the last look."""
+        row = self._rows.get(id_)
+        return next(iter(self._inside.get(row.tty, ())), None) if row is not None else None
+
+    def server(self, id_: str) -> Told | None:
+        """What a mux server tells of a pane. A program can take the name of another pane: then it names neither."""
+        fed = self._feed.panes.get(id_)
+        told = fed.server if fed is not None else None
+        return told._replace(where="") if told is not None and self._servers[told.where] > 1 else told
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
@@ -288,6 +304,7 @@ class WezTermSource:
                 return
             is_moved = feed.front != self._feed.front or feed.places != self._feed.places
             self._feed = feed
+            self._servers = Counter(fed.server.where for fed in feed.panes.values() if fed.server is not None)
             self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
             poller.heard(feed.number)
             if is_moved:

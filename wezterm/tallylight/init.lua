@@ -30,7 +30,7 @@ end
 ---@return table
 function M.apply_to_config(config, opts)
   if type(config) ~= 'table' then
-    wezterm.log_warn('tallylight: apply_to_config needs your configuration. `tally setup` prints the lines for your file')
+    wezterm.log_warn('tallylight: apply_to_config needs the configuration; `tally setup` prints the lines for it')
     return config
   end
   -- In the Lua state, not in GLOBAL, which survives a reload; and not in a local, for these files may have been loaded
@@ -56,13 +56,13 @@ function M.apply_to_config(config, opts)
   sidecar.recall()
   watch.register()
   actions.register()
-  actions.bind(config, merged.keys)
+  watch.keys = actions.bind(config, merged.keys)
   watch.has_titles = function()
     return has_handler and config.show_tabs_in_tab_bar ~= false
   end
   watch.show = actions.go
   watch.are_keys_lost = function()
-    return actions.are_lost(config, merged.keys)
+    return actions.are_lost(config)
   end
   return config
 end

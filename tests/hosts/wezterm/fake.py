@@ -96,6 +96,7 @@ class Window:
     title: str = ""
     toasts: list[tuple[str, str]] = attrs.Factory(list)
     performed: list[Any] = attrs.Factory(list)
+    spawned: list[dict[str, Any]] = attrs.Factory(list)
 
 
 class System:
@@ -454,6 +455,11 @@ class Fake:
 
     def muxwindow_get_title(self, window: Window) -> str:
         return window.title
+
+    def muxwindow_spawn_tab(self, window: Window, options: Any) -> None:
+        if set(options) - api.SPAWN_KEYS:
+            raise LuaError(f"spawn_tab has no {set(options) - api.SPAWN_KEYS}")
+        window.spawned.append(options)
 
     def muxwindow_window_id(self, window: Window) -> int:
         return window.id

@@ -90,7 +90,6 @@ def test_by_hand(name: str, bench: Bench) -> None:
 
 def test_a_handler_that_fails(bench: Bench) -> None:
     """It is told once, to doctor too, and the titles are drawn without it: here and in `wrap`."""
-    bench.write_snapshot()
     source = source_of("raising")
     begun(bench, "raising", edited(source, wezterm_lua.edits(source)))
     bench.say(bench.panes[1], "state=waiting;project=web")

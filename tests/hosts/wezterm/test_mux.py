@@ -74,6 +74,8 @@ def test_what_it_hears(server: Bench) -> None:
     server.fake.set_var(pane, "tally", "state=working;tool=codex")
     server.fake.advance(1)
     since = int(server.fake.now)
+    server.listen()
+    server.fake.advance(1)
     assert word(pane) == f"working;pane=4711.{pane.id};since={since};tool=codex"
     fed = server.feed["panes"][str(pane.id)]
     assert fed["said"] == [{"n": 1, "value": "state=working;tool=codex"}]
@@ -118,43 +120,9 @@ def test_what_the_gui_makes_of_it(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
-def attach(bench: Bench, word: str) -> Pane:
-    """A domain is attached, a while later: its pane is another one, and the server tells of it."""
-    bench.fake.advance(60)
-    pane = bench.system.pane(bench.tabs[1], domain="SSHMUX:build")
-    bench.fake.set_var(pane, "tally_mux", word)
-    bench.tick(2)
-    return pane
-
-
-def test_a_finished_turn_that_was_seen(bench: Bench) -> None:
-    """Its light goes out once it has been in front for a second, and stays out; that of the next turn does not."""
-    bench.config()
-    done = "done;pane=4711.3;since={};tool=claude"
-    pane = attach(bench, done.format(1_699_999_000))
-    assert bench.light(pane) == "✓"
-    bench.window.active, bench.tabs[1].active = 1, 1
-    bench.tick()
-    assert bench.light(pane) == "✓", "a glance"
-    made, status = bench.fake.timers_made, bench.window.left_status
-    bench.fake.advance(2)
-    assert bench.light(pane) == "" and bench.fake.timers_made > made
-    assert bench.window.left_status != status, "WezTerm draws anew"
-    bench.window.active = 0
-    bench.system.close(pane)
-    bench.start()
-    bench.config()
-    pane = attach(bench, done.format(1_699_999_000))
-    assert bench.light(pane) == ""
-    bench.fake.set_var(pane, "tally_mux", done.format(1_699_999_100))
-    bench.tick(2)
-    assert bench.light(pane) == "✓"
-    assert bench.fake.errors() == []
-
-
 def test_base64(bench: Bench) -> None:
     """Every length of a word is written as Python writes it."""
     for size in range(9):
         value = "aé✓%"[: size // 2] + "z" * (size % 3)
-        code = f"return require('tallylight.wire.remote').base64({json.dumps(value, ensure_ascii=False)})"
+        code = f"return require('tallylight.wire.carrier').base64({json.dumps(value, ensure_ascii=False)})"
         assert bench.fake.half.evaluate(code, "base64") == base64.b64encode(value.encode()).decode()

@@ -34,6 +34,7 @@ M.DEFAULTS = {
     panel = { key = 'p' },
     fork = { key = 'f' },
     resume = { key = 'r' },
+    snooze = { key = 's' },
   },
   tally = 'tally',
   tick_seconds = 5,

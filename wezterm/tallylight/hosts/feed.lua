@@ -27,6 +27,9 @@ M.TITLE_CELLS = 128
 ---@field front integer[] # the panes in front of a person
 ---@field workspace string # the one that is shown
 ---@field problems string[] # their names: `tally doctor` has a sentence for each
+---@field bar table # the tab bar, for `scene.py`
+---@field keys string|nil # which key does what
+---@field wish string|nil # the last wish of a person: its number, what, and of which pane
 
 ---@param id integer
 ---@param seen tallylight.Seen
@@ -69,6 +72,9 @@ function M.encode(world)
     release = release,
     workspace = text.sanitise(world.workspace, M.TITLE_CELLS),
     problems = table.concat(world.problems, ','),
+    bar = world.bar,
+    keys = world.keys,
+    wish = world.wish,
     panes = rows,
   })
   return is_good and encoded or nil

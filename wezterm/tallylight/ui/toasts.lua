@@ -1,7 +1,7 @@
 --- Toasts: what the sidecar says is to be told, each once. It decides when, and words them.
 
 local wezterm = require('wezterm')
-local snapshot = require('tallylight.snapshot.reader')
+local scenes = require('tallylight.snapshot.scene')
 local text = require('tallylight.wire.text')
 
 local M = {}
@@ -29,7 +29,7 @@ end
 ---@param path string
 ---@param wanted string[]|boolean # which statuses; true: all that the sidecar tells of
 function M.show(window, path, wanted)
-  local file = snapshot.open(path)
+  local file = scenes.open(path)
   if not file then
     return
   end

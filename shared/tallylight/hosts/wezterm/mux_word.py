@@ -13,9 +13,14 @@ from typing import NamedTuple
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import counts, request
+from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import osc1338
+from tallylight.wire.text import sanitise
 
+#: Of each text.
+_TEXT_CELLS = 256
 _STATUSES = {status.value: status for status in Status}
 _KINDS = {kind.value: kind for kind in Kind}
 _HEAD = re.compile(r"([a-z]+)(?::([a-z]*))?((?:;.*)?)\Z", re.S)
@@ -55,3 +60,27 @@ def read(value: str) -> Told | None:
         muted_until=times.get("muted_until", 0.0),
     )
     return Told(where[1] if where is not None and pane.since else "", pane)
+
+
+def write(pane: Pane, server: int) -> str:
+    """What the Lua of the mux server of the process *server* tells of *pane*; nothing of one without a light."""
+    if not rows.is_lit(pane):
+        return ""
+    times = {"since": pane.since, "snoozed_until": pane.snoozed_until, "muted_until": pane.muted_until}
+    said = pane.outcome if pane.status is Status.DONE else ""
+    if said and pane.diffstat is not None:
+        said = f"{said}{counts(*pane.diffstat)}"
+    texts = {
+        "tool": pane.agent,
+        "project": pane.name or pane.project,
+        "detail": request(pane.what),
+        "message": said or pane.what or pane.question or pane.message,
+    }
+    head = f"{pane.status.value}:{pane.kind.value}" if pane.kind is not None else pane.status.value
+    fields = [f"pane={server}.{pane.id}", *(f"{name}={time:.0f}" for name, time in times.items() if time > 0)]
+    fields += [f"{name}={_encoded(text)}" for name, text in texts.items() if text]
+    return ";".join((head, *fields))
+
+
+def _encoded(text: str) -> str:
+    return sanitise(text, cells=_TEXT_CELLS).replace("%", "%25").replace(";", "%3B")

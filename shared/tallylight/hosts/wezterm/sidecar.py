@@ -25,6 +25,7 @@ from pathlib import Path
 import attrs
 
 import tallylight
+from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
@@ -49,7 +50,7 @@ _MAX_LUA = 1 << 20
 #: Seconds in which a sidecar that has the lock writes its pid.
 HOLDER_S = 1.0
 #: How the names of its files end.
-_OURS = ("lock", "feed.json", "feed.json.new", "goal", "log", "news", "toasts", "told")
+_OURS = ("lock", "feed.json", "feed.json.new", "goal", "log", "news", "scene.json", "toasts", "told")
 #: Of one line in the log.
 _MAX_LINE = 500
 #: Called with the host of a sidecar that has begun.
@@ -64,7 +65,7 @@ class Place:
     gui: int
 
     def file(self, ending: str) -> Path:
-        """One of its files: `lock`, `feed.json`, `goal`, `toasts`, `told` or `log`."""
+        """One of its files: `lock`, `feed.json`, `scene.json`, `goal`, `toasts`, `told` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
 
     @property
@@ -190,9 +191,9 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     table = process_table.table()
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
-    source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
+    agents = agent_files.load_agents(environ)[0]
+    source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table, agents)
     poller = PollingHost(HOST, [source], environ, table=table, report=_log)
-    source.is_written = lambda: poller.is_written
     source.news = place.news
     looked, end = 0.0, math.inf
     release_before = installed()

@@ -188,7 +188,11 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
 _LUA_PROBLEMS = {
     "titles": (
         "another format-tab-title handler was registered before Tallylight's, so tabs show no light",
-        "put `tallylight.wrap(…)` around it, or register it after apply_to_config",
+        "load Tallylight before it: move the line with `require 'tallylight'` to the top of wezterm.lua",
+    ),
+    "formatter": (
+        "a format-tab-title handler fails, so Tallylight draws the titles without it",
+        "correct it; WezTerm's log (ctrl+shift+l) names its error",
     ),
     "keys": (
         "`config.keys = …` comes after apply_to_config, so Tallylight's keys are gone",
@@ -218,9 +222,19 @@ def _feeds(system: System) -> Iterator[Finding]:
             text = f"WezTerm {number} runs the Lua files of {feed.release or 'an earlier version'}"
             remedy = "reload its configuration (ctrl+shift+r); a plugin first needs `wezterm.plugin.update_all()`"
             yield Finding("WezTerm", Health.STALE, text, remedy)
+        if feed.keys:
+            keys = ", ".join(f"{name} {_key_words(key)}" for name, key in feed.keys)
+            lost = [name for name, key in feed.keys if not key]
+            remedy = "give them keys in the option `keys` of apply_to_config" if lost else ""
+            yield Finding("WezTerm keys", Health.HINT if lost else Health.OK, keys, remedy)
         for name in sorted(feed.problems & _LUA_PROBLEMS.keys()):
             text, remedy = _LUA_PROBLEMS[name]
             yield Finding("WezTerm", Health.BROKEN, text, remedy)
+
+
+def _key_words(chord: str) -> str:
+    """A key as a person reads it: `ctrl+shift+i` of `CTRL|SHIFT i`."""
+    return chord.lower().replace("|", "+").replace(", ", " then ").replace(" ", "+", 1) or "none: all are taken"
 
 
 def _bus(system: System, wire: Wire) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 WezTerm on this machine: its program, its directory of configuration, and the one link of ours in it.
 
 `<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is.
-A person's Lua is read, to find out whether it uses us, and never written: two lines are theirs to put in. Where WezTerm
+A person's Lua is read, to find out whether it uses us and where it has to, and never written. Where WezTerm
 looks: https://wezterm.org/config/files.html
 
 A module that is not found opens a window with an error, so those lines do without us where we are not. For a
@@ -21,14 +21,19 @@ from tallylight.files import directories, install_paths, read_write
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.setup import made
+from tallylight.setup import made, wezterm_lua
 from tallylight.setup.checks import SETUP
 from tallylight.setup.kitty import application
+from tallylight.setup.wezterm_lua import Edit
 
-#: What a person puts into `wezterm.lua`, before it returns its configuration.
-LINES = (
-    "local has_tallylight, tallylight = pcall(require, 'tallylight')",
-    "if has_tallylight then tallylight.apply_to_config(config) end",
+#: What a person puts into a `wezterm.lua` that does not exist yet.
+WHOLE = "\n".join(
+    (
+        wezterm_lua.LOAD,
+        "local config = require('wezterm').config_builder()",
+        wezterm_lua.apply("config"),
+        "return config",
+    )
 )
 #: What is left where a configuration would fail without it.
 STUB = """\
@@ -66,7 +71,7 @@ _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
 #: This has a copy of its own.
 _PLUGIN = re.compile(r"\bplugin\s*\.\s*require\b")
-_COMMENT = re.compile(r"--.*")
+_LATE = "a format-tab-title handler comes before Tallylight; move the line that loads Tallylight to the top"
 #: Of the lines of a configuration that are quoted.
 _MAX_QUOTED, _MAX_LINE = 8, 120
 
@@ -118,7 +123,12 @@ class WezTerm(NamedTuple):
 
     def _text(self) -> str:
         """The configuration without its comments."""
-        return _COMMENT.sub("", read_write.text_or_nothing(self.config) if self.config is not None else "")
+        return wezterm_lua.without_comments(self.source)
+
+    @property
+    def source(self) -> str:
+        """The configuration as it is."""
+        return read_write.text_or_nothing(self.config) if self.config is not None else ""
 
 
 def look(system: System) -> WezTerm:
@@ -230,16 +240,29 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
     if here.is_foreign:
         yield f"  WezTerm     {system.short(here.link)} was not made by Tallylight: remove or rename it"
         return
-    if here.uses_us and here.config is not None:
-        yield f"  WezTerm     set up in {system.short(here.config)}"
-        if here.needs_us:
-            yield "              without Tallylight it would fail; these two lines do without:"
-            yield from (f"                {line}" for line in LINES)
-        return
     name = system.short(here.config) if here.config is not None else "wezterm.lua"
-    yield f"  WezTerm     put these two lines into {name}, before it returns its configuration:\n"
-    yield from (f"                {line}" for line in LINES)
+    if here.uses_us:
+        yield f"  WezTerm     set up in {name}"
+        if here.needs_us:
+            yield f"              without Tallylight it would fail; load it by `{wezterm_lua.LOAD}`"
+        if wezterm_lua.is_late(here.source):
+            yield f"              {_LATE}"
+        return
+    try:
+        todo = _todo(here)
+    except TallyError as error:
+        yield f"  WezTerm     {name} is not changed for you: {error}"
+        return
+    yield f"  WezTerm     change {name} yourself:"
+    for edit in todo:
+        yield f"              {edit.where}"
+        yield from (f"                {line}" for line in edit.text.split("\n"))
     yield ""
+
+
+def _todo(here: WezTerm) -> list[Edit]:
+    """What a person has to do to their configuration. `TallyError` where that has to be found out by hand."""
+    return wezterm_lua.edits(here.source) if here.config is not None else [Edit(1, WHOLE)]
 
 
 def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
@@ -256,7 +279,10 @@ def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
             "WezTerm", Health.MISSING, f"{system.short(here.link)} does not point to Tallylight's Lua files", SETUP
         )
         return
-    if sidecars:
+    if here.uses_us and wezterm_lua.is_late(here.source):
+        text = "a format-tab-title handler is registered before Tallylight is loaded, so tabs show no light"
+        yield Finding("WezTerm", Health.BROKEN, text, _LATE)
+    elif sidecars:
         yield Finding("WezTerm", Health.OK, f"runs tallylight: {', '.join(sidecars)}")
     elif here.uses_us and "WEZTERM_UNIX_SOCKET" in system.env:
         remedy = "reload its configuration, and look into its log (ctrl+shift+l) for lines that start with tallylight"
@@ -264,6 +290,9 @@ def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
     elif here.uses_us:
         yield Finding("WezTerm", Health.OK, "its configuration loads Tallylight; no WezTerm runs now")
     else:
-        remedy = f"put this before its end: {'; '.join(LINES)}"
+        try:
+            remedy = "; ".join(map(str, _todo(here)))
+        except TallyError as error:
+            remedy = str(error)
         name = system.short(here.config) if here.config is not None else "wezterm.lua"
         yield Finding("WezTerm", Health.MISSING, f"{name} does not load Tallylight", remedy)

@@ -243,6 +243,11 @@ class Notifier:
         need = self._panes.get(id_, _Pane()).need
         return need is not None and need.was_shown
 
+    def told(self, id_: str) -> Status | None:
+        """The status of what the pane needs now, if the person knows of it."""
+        need = self._panes.get(id_, _Pane()).need
+        return need.status if need is not None and need.is_told else None
+
     def put_away(self, id_: str) -> None:
         """The person has put the notice away, or come through it."""
         self._panes.get(id_, _Pane()).out = None

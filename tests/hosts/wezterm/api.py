@@ -121,6 +121,7 @@ NIGHTLY_ACTIONS: dict[str, set[str] | None] = {"Confirmation": {"message", "acti
 NIGHTLY_ACTION_KEYS = {"PromptInputLine": {"prompt", "initial_value"}}
 
 SPLIT_KEYS = {"args", "cwd", "set_environment_variables", "domain", "direction", "size", "top_level"}
+SPAWN_KEYS = {"args", "cwd", "set_environment_variables", "domain"}
 DIRECTIONS = {"Right", "Left", "Top", "Bottom"}
 
 CONFIG_KEYS = {

@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
+from tallylight.agents.agent_files import load_agents
+from tallylight.hosts.wezterm import mux_word, pane_list, scene
+from tallylight.hosts.wezterm.scene import Place
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.schema import ReasonEntry
+from tallylight.snapshot.values import read
+from tallylight.wire import osc1338
 from tests.hosts.wezterm import api
 from tests.hosts.wezterm.fake import Fake, Pane, System, Tab, Window
 
+AGENTS = load_agents({"HOME": "/nowhere"})[0]
 CONFIG = """
 local wezterm = require 'wezterm'
 local config = wezterm.config_builder()
@@ -36,6 +45,12 @@ class Bench:
         #: What is installed, as the sidecar's starter says.
         self.release = "1-aa"
         self.sidecar = 99
+        #: What the sidecar heard and saw, by pane, and what it has written.
+        self._received: set[tuple[str, str, int]] = set()
+        self._said: dict[str, PaneEntry] = {}
+        self._rows: dict[str, PaneEntry] = {}
+        self.drawn: dict[str, Any] = {}
+        self.written = 1_700_000_000.0
         self.fake = self.start()
 
     def start(self, **more: Any) -> Fake:
@@ -51,12 +66,20 @@ class Bench:
         self.fake.open_fifo(str(self.snapshot.with_suffix(".news")))
 
     @property
+    def scene(self) -> Path:
+        return self.folder / "wezterm-4711.scene.json"
+
+    @property
+    def feed_path(self) -> Path:
+        return self.folder / "wezterm-4711.feed.json"
+
+    @property
     def snapshot(self) -> Path:
         return self.folder / f"wezterm-{self.sidecar}.json"
 
     @property
     def feed(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "wezterm-4711.feed.json").read_text())
+        found: dict[str, Any] = json.loads(self.feed_path.read_text())
         return found
 
     def _run(self, argv: list[str]) -> tuple[bool, str, str]:
@@ -72,39 +95,86 @@ class Bench:
         return self.fake.evaluate(CONFIG.format(opts=opts, before=before, after=after))
 
     def say(self, pane: Pane, payload: str) -> None:
-        """A hook sets the variable, a second later."""
+        """A hook sets the variable, a second later; the sidecar hears of it."""
         self.fake.advance(1)
         self.fake.set_var(pane, "tally", payload)
         self.fake.run_timers()
+        self.listen()
 
     def tick(self, seconds: float = 1) -> None:
         """Time passes, and then something happens that has WezTerm update its titles."""
         self.fake.advance(seconds)
         self.fake.update_title(self.window)
         self.fake.run_timers()
+        self.listen()
 
-    def write_snapshot(
-        self,
-        *panes: dict[str, Any],
-        pid: int | None = None,
-        written: float | None = None,
-        heard: int = 0,
-        stale: bool = False,
-    ) -> None:
-        """The sidecar writes, at the fake's time; it has read the feed of the number *heard*."""
-        rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
-        head = {
-            "version": 1,
-            "host": "wezterm",
-            "pid": pid or self.sidecar,
-            "started": 1.0,
-            "birth": "b",
-            "written": self.fake.now + 0.5 if written is None else written,
-            "stale": stale,
-            "heard": heard,
-        }
-        data = {**head, "panes": rows}
-        self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
+    def listen(self) -> None:
+        """The sidecar, if there is one, reads what Lua wrote, and writes what is drawn where that is new."""
+        if not self.feed_path.exists() or self.sidecar not in self.fake.living_pids:
+            return
+        feed = pane_list.read_feed(self.feed_path.read_bytes())
+        assert feed is not None
+        for id_, fed in feed.panes.items():
+            for n, value in fed.said:
+                if (feed.life, id_, n) not in self._received:
+                    self._received.add((feed.life, id_, n))
+                    self._hear(id_, value)
+        panes = {}
+        for id_, fed in feed.panes.items():
+            processes = frozenset({"bash", "zsh", "node", "python3.11"})
+            place = Place(tab=fed.tab, title=fed.title, processes=processes, server=fed.server)
+            panes[id_] = (scene.shown(self._shown_pane(id_), place, {}), place)
+        made = scene.compose(panes, feed.bar, AGENTS, self.fake.now)
+        drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
+        drawn |= {"words": {id_: mux_word.write(pane, 4711) for id_, (pane, _) in panes.items()}}
+        if drawn != self.drawn:
+            self.drawn = drawn
+            self.write_scene(**drawn)
+            self.wake()
+
+    def _hear(self, id_: str, value: str) -> None:
+        report = osc1338.decode_variable(value)
+        if report is None:
+            return
+        self._rows.pop(id_, None)
+        before = self._said.get(id_)
+        if report.status is None:
+            self._said.pop(id_, None)
+            return
+        status, kind = (Status.LIMITED, None) if report.kind is Kind.LIMIT else (report.status, report.kind)
+        since = before.since if before is not None and before.status is status else self.fake.now
+        self._said[id_] = PaneEntry(
+            id=id_, status=status, kind=kind, agent=report.agent, project=report.project, since=since,
+            message=report.message, what=report.what, topic=report.title, vars=report.vars,
+            reason=ReasonEntry(source="protocol"),
+        )  # fmt: skip
+
+    def _shown_pane(self, id_: str) -> PaneEntry:
+        """What was seen of a pane, else what it said."""
+        own = self._said.get(id_, PaneEntry(id=id_, status=Status.ACTIVE))
+        return self._rows.get(id_, own)
+
+    def write_snapshot(self, *panes: dict[str, Any]) -> None:
+        """The sidecar has seen these; what it draws, Lua gets when it is woken or looks."""
+        found = [read(PaneEntry, {"reason": {"source": "title"}, **pane}) for pane in panes]
+        self._rows = {pane.id: pane for pane in found}
+        if not self.feed_path.exists():
+            self.tick()
+        wake, self.wake = self.wake, lambda: None  # type: ignore[method-assign]
+        self.listen()
+        self.wake = wake  # type: ignore[method-assign]
+
+    def write_scene(self, *, stale: bool = False, **made: Any) -> None:
+        """The sidecar writes."""
+        self.written += 0.5
+        head = {"version": 1, "stale": stale, "written": self.written, "pid": self.sidecar}
+        self.scene.write_text(json.dumps({**head, **made}, ensure_ascii=False))
+
+    def toast(self, number: int, status: str, title: str, body: str) -> None:
+        """The sidecar says what is to be told, the newest last."""
+        path = self.folder / "wezterm-4711.toasts"
+        before = json.loads(path.read_text()) if path.exists() else []
+        path.write_text(json.dumps([*before, [number, status, title, body]]))
 
     def title(self, pane: Pane) -> Any:
         """The title of a pane's tab, made now."""

@@ -96,6 +96,7 @@ class Window:
     title: str = ""
     toasts: list[tuple[str, str]] = attrs.Factory(list)
     performed: list[Any] = attrs.Factory(list)
+    spawned: list[dict[str, Any]] = attrs.Factory(list)
 
 
 class System:
@@ -455,6 +456,11 @@ class Fake:
     def muxwindow_get_title(self, window: Window) -> str:
         return window.title
 
+    def muxwindow_spawn_tab(self, window: Window, options: Any) -> None:
+        if set(options) - api.SPAWN_KEYS:
+            raise LuaError(f"spawn_tab has no {set(options) - api.SPAWN_KEYS}")
+        window.spawned.append(options)
+
     def muxwindow_window_id(self, window: Window) -> int:
         return window.id
 
@@ -623,7 +629,8 @@ class Fake:
     def emit_sync(self, name: str, *args: Any) -> Any:
         """Run the first handler of a synchronous event, and no other; an error is logged and gives nil."""
         for handler in self.handlers.get(name, ())[:1]:
-            is_good, result = (*_two(self.half.call_sync(handler, *args)),)
+            # Of several results the first counts.
+            is_good, result = (*_two(self.half.call_sync(handler, *args)),)[:2]
             if is_good:
                 return result
             self.log.append(("error", f"{name}: {result}"))

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tallylight.cli import doctor
+from tallylight.hosts.wezterm import pane_list
 from tests.hosts.wezterm.conftest import Bench
 
 #: What the keys emit, by what they do: the command palette of WezTerm shows these words.
@@ -15,6 +17,7 @@ EVENTS = {
     "panel": "Tallylight: open or close the panel of this tab",
     "fork": "Tallylight: fork the conversation of this pane",
     "resume": "Tallylight: resume the conversation of this pane",
+    "snooze": "Tallylight: snooze the agent of this pane",
 }
 
 
@@ -35,7 +38,7 @@ def keys(bench: Bench, config: object) -> dict[str, tuple[str, ...]]:
 
 
 def test_default_keys(bench: Bench) -> None:
-    """Those of kitty: two by themselves and three behind a prefix, each an event of ours."""
+    """Those of kitty: two by themselves and four behind a prefix, each an event of ours."""
     prefix = "CTRL|SHIFT a"
     assert keys(bench, bench.config()) == {
         "jump": ("CTRL|SHIFT y",),
@@ -43,6 +46,7 @@ def test_default_keys(bench: Bench) -> None:
         "panel": (prefix, "p"),
         "fork": (prefix, "f"),
         "resume": (prefix, "r"),
+        "snooze": (prefix, "s"),
     }
 
 
@@ -51,6 +55,7 @@ def test_own_keys(bench: Bench) -> None:
     found = keys(bench, bench.config("{keys={jump={key='w', mods='LEADER'}, panel={key='o', mods='ALT'}, fork=false}}"))
     assert found == {
         "jump": ("LEADER w",), "list": ("CTRL|SHIFT i",), "panel": ("ALT o",), "resume": ("CTRL|SHIFT a", "r"),
+        "snooze": ("CTRL|SHIFT a", "s"),
     }  # fmt: skip
     bench.start()
     assert keys(bench, bench.config("{keys={prefix={key='t', mods='ALT'}}}"))["fork"] == ("ALT t", "f")
@@ -62,45 +67,66 @@ def test_own_keys(bench: Bench) -> None:
 
 
 def test_keys_of_others_stay(bench: Bench) -> None:
-    """What is bound before keeps its action, however it is written, and key tables of others stay."""
+    """What is bound before keeps its action, however it is written, and key tables of others stay; ours move."""
     mine = "{key='Y', mods='CTRL', action=wezterm.action.Nop}, {key='I', mods='SHIFT|CTRL', action=wezterm.action.Nop}"
     config = bench.config(before=f"config.keys = {{{mine}}}; config.key_tables = {{mine={{}}}}")
     found = bench.fake.to_python(config["keys"])
     assert [(binding["mods"], binding["key"]) for binding in found] == [
-        ("CTRL", "Y"), ("SHIFT|CTRL", "I"), ("CTRL|SHIFT", "a"),
+        ("CTRL", "Y"), ("SHIFT|CTRL", "I"), ("CTRL|ALT", "y"), ("CTRL|ALT", "i"), ("CTRL|SHIFT", "a"),
     ]  # fmt: skip
     assert bench.fake.to_python(config["key_tables"]).keys() == {"mine", "tallylight"}
 
 
-def test_jump(bench: Bench) -> None:
-    """To the pane that has waited longest, then to the next, and round again; across tabs, with a zoom undone."""
+def test_doctor_knows_which_key_does_what(bench: Bench) -> None:
+    """The sidecar is told, also of an action whose keys are all taken."""
+    taken = ", ".join(
+        f"{{key='i', mods='{mods}', action=wezterm.action.Nop}}"
+        for mods in ("CTRL|SHIFT", "CTRL|ALT", "ALT|SHIFT", "CTRL|ALT|SHIFT")
+    )
+    bench.config(before=f"config.keys = {{ {taken}, {{key='y', mods='CTRL|SHIFT', action=wezterm.action.Nop}} }}")
+    bench.tick()
+    feed = pane_list.read_feed(bench.feed_path.read_bytes())
+    assert feed is not None
+    assert dict(feed.keys) == {
+        "jump": "ALT|CTRL y", "list": "", "panel": "CTRL|SHIFT a, p", "fork": "CTRL|SHIFT a, f",
+        "resume": "CTRL|SHIFT a, r", "snooze": "CTRL|SHIFT a, s",
+    }  # fmt: skip
+    assert doctor._key_words(dict(feed.keys)["panel"]) == "ctrl+shift+a then p"
+    assert bench.fake.log == [] and bench.feed["problems"] == ""
+
+
+def goal(bench: Bench, pane: int | str) -> None:
+    """The sidecar says where to go, and knocks."""
+    (bench.folder / "wezterm-4711.goal").write_text(str(pane))
+    bench.wake()
+
+
+def test_wishes(bench: Bench) -> None:
+    """Jump and snooze are told to the sidecar at once, with the pane and a number that grows."""
     bench.config()
+    bench.tick()
     here, there = bench.panes
+    numbers = []
+    for verb, pane in (("jump", here), ("jump", here), ("snooze", there)):
+        bench.fake.advance(0.2)
+        bench.fake.press(EVENTS[verb], pane)
+        number, *rest = bench.feed["wish"].split(" ")
+        assert rest == [verb, str(pane.id)]
+        numbers.append(int(number))
+    assert numbers == sorted(set(numbers))
+
+
+def test_jump(bench: Bench) -> None:
+    """To the pane that the sidecar names; across tabs, with a zoom undone. Where it names none, that is said."""
+    bench.config()
+    bench.tick()
     beside = bench.system.pane(bench.tabs[1])
-    bench.say(beside, "state=waiting")
-    bench.say(there, "state=waiting")
-    bench.say(here, "state=error")
     bench.tabs[1].is_zoomed = True
-    bench.fake.press("tallylight.jump", here)
+    goal(bench, beside.id)
     assert bench.tabs[1].active_pane is beside and bench.window.active == 1
     assert bench.tabs[1].is_zoomed is False
-    bench.fake.press("tallylight.jump", beside)
-    assert bench.tabs[1].active_pane is there
-    bench.fake.press("tallylight.jump", there)
-    assert bench.tabs[1].active_pane is beside
-
-
-def test_jump_to_another_workspace(bench: Bench) -> None:
-    """The workspace is changed, and the window comes to the front."""
-    bench.config()
-    other = bench.system.window("other")
-    pane = bench.system.pane(bench.system.tab(other))
-    bench.say(pane, "state=waiting")
-    bench.tick()
-    bench.fake.press("tallylight.jump", bench.panes[0])
-    assert bench.system.workspace == "other"
-    assert pane.activated == 1 and other.is_focused
-    assert bench.fake.errors() == []
+    goal(bench, "none")
+    assert bench.window.toasts == [("tallylight", "no agent needs you")]
 
 
 def test_asked_for_from_elsewhere(bench: Bench) -> None:
@@ -125,73 +151,30 @@ def test_asked_for_from_elsewhere(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
-@pytest.mark.parametrize(("status", "goes"), [("error", True), ("done", True), ("working", False), ("idle", False)])
-def test_jump_where_nobody_waits(bench: Bench, status: str, goes: bool) -> None:
-    """Where nobody waits, to what ended; never to what is at work, and then it is said."""
-    bench.config("{toasts=false}")
-    bench.say(bench.panes[1], f"state={status}")
-    bench.fake.press("tallylight.jump", bench.panes[0])
-    assert (bench.window.active == 1) is goes
-    assert bench.window.toasts == ([] if goes else [("tallylight", "no agent needs you")])
-
-
 def test_list(bench: Bench) -> None:
-    """The list has mark, agent, project, question and age, the most urgent first; choosing goes there."""
-    bench.config("{toasts=false}")
-    here, there = bench.panes
-    bench.say(there, "state=waiting;kind=question;tool=claude;project=web;message=Which\x07 %E2%80%AEone?")
-    bench.say(here, "state=working;tool=codex")
-    bench.fake.now += 125
-    bench.fake.press("tallylight.list", here)
-    action = bench.window.performed[-1]
-    assert action["__action"] == "InputSelector"
-    assert bench.fake.selector(bench.window) == ("Agents: ", [each["label"] for each in action["argument"]["choices"]])
-    choices = action["argument"]["choices"]
-    assert [choice["id"] for choice in choices] == [str(there.id), str(here.id)]
-    assert choices[0]["label"] == "? claude  web  Which one?  2 min"
-    assert choices[1]["label"].startswith("● codex  working  ")
-    bench.fake.choose(bench.window, here, str(there.id))
-    assert bench.window.active == 1
-
-
-def test_snoozed_panes_are_passed_over(bench: Bench) -> None:
-    """The jump goes to a pane that was put off only when its time is over."""
-    bench.config("{toasts=false}")
-    later = bench.system.pane(bench.tabs[1])
-    row = {"status": "waiting", "since": 5}
-    bench.tick()
-    bench.write_snapshot(
-        {**row, "id": str(later.id), "since": 1, "snoozed_until": bench.fake.now + 60},
-        {**row, "id": str(bench.panes[1].id)},
-    )
-    bench.tick()
-    for _ in range(2):
-        bench.fake.press("tallylight.jump", bench.panes[0])
-        assert bench.tabs[1].active_pane is bench.panes[1]
-    bench.tick(120)
-    bench.fake.press("tallylight.jump", bench.panes[0])
-    assert bench.tabs[1].active_pane is later
-
-
-def test_list_left(bench: Bench) -> None:
-    """Leaving the list, or a pane that has gone meanwhile, changes nothing."""
+    """Our own list opens over the whole tab, with its answers; in a server's tab, in a new one."""
     bench.config()
-    bench.say(bench.panes[1], "state=waiting")
-    for chosen in (None, str(bench.panes[1].id)):
-        bench.fake.press("tallylight.list", bench.panes[0])
-        if chosen:
-            bench.system.close(bench.panes[1])
-        bench.fake.choose(bench.window, bench.panes[0], chosen)
-        assert bench.window.active == 0
+    bench.tick()
+    here, there = bench.panes
+    bench.fake.press("tallylight.list", here)
+    command = {"args": ["tally", "agents"], "cwd": "/home/u", "domain": {"DomainName": "local"}}
+    assert here.split == [{**command, "direction": "Bottom"}]
+    assert bench.tabs[0].is_zoomed and bench.tabs[0].active_pane is not here
+    there.domain = "SSHMUX:build"
+    bench.fake.press("tallylight.list", there)
+    assert there.split == [] and bench.window.spawned == [command]
     assert bench.fake.errors() == []
 
 
-def test_no_agents(bench: Bench) -> None:
-    """With nothing lit there is no list, and that is said."""
+@pytest.mark.parametrize("verb", ["list", "jump", "snooze"])
+def test_without_tally(bench: Bench, verb: str) -> None:
+    """Without a sidecar a key says what it needs."""
+    bench.has_tally = False
     bench.config()
-    bench.fake.press("tallylight.list", bench.panes[0])
-    assert bench.window.performed == []
-    assert bench.window.toasts == [("tallylight", "there are no agents")]
+    bench.fake.press(f"tallylight.{verb}", bench.panes[0])
+    assert bench.window.toasts == [
+        ("tallylight", f"{'the ' * (verb == 'list')}{verb} needs the program tally and its sidecar")
+    ]
 
 
 @pytest.mark.parametrize("verb", ["fork", "resume"])
@@ -205,7 +188,8 @@ def test_fork(bench: Bench, verb: str, is_key: bool) -> None:
     bench.fake.press(EVENTS[verb] if is_key else f"tallylight.{verb}", here)
     argv = ["tally", verb, "--here", f"wezterm-99:{here.id}"]
     assert here.split == [{"args": argv, "direction": "Right", "domain": {"DomainName": "local"}}]
-    assert bench.window.performed == [] and {argv[1] for argv in bench.fake.commands} == {"host"}
+    emitted = {action["argument"] for action in bench.window.performed}
+    assert emitted <= {"tallylight.news"} and {argv[1] for argv in bench.fake.commands} == {"host"}
 
 
 def test_fork_without_tally(bench: Bench) -> None:

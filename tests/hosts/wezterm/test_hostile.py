@@ -18,11 +18,20 @@ VALUES: list[Any] = [
     "\0", "\x1b]0;x\x07", "\u202e", "\u0301" * 5000, [], {}, [[]], [None], [{}], {"a": 1}, {"": {}}, [1, "a", None, {}],
     ["x"] * 2000, json.loads("[" * 60 + "]" * 60),
 ]  # fmt: skip
-PANE: dict[str, Any] = {
-    "status": "waiting", "kind": "question", "agent": "claude", "project": "p", "message": "m", "question": "q",
-    "since": 5.0, "snoozed_until": 5.0, "reason": {"source": "title", "rule": "r"},
+TAB: dict[str, Any] = {
+    "pane": 5, "status": "waiting", "mark": "?", "stripe": "▌", "kind": "question", "agent": "claude", "project": "p",
+    "message": "m", "name": "p", "what": "q", "since": 5.0, "vars": {}, "filled": True, "collides": True, "ours": True,
+    "countdown": True,
 }  # fmt: skip
-HEAD: dict[str, Any] = {"version": 1, "host": "wezterm", "pid": 99, "written": 1.0, "panes": []}
+HEAD: dict[str, Any] = {
+    "version": 1,
+    "stale": False,
+    "written": 1.0,
+    "pid": 99,
+    "tabs": {},
+    "paints": {},
+    "summary": "",
+}
 
 
 def shared(bench: Bench, rows: list[Row]) -> list[Row]:
@@ -35,39 +44,37 @@ def use(bench: Bench) -> list[str]:
     bench.tick(2)
     for pane in bench.panes:
         bench.title(pane)
-    for name in ("tallylight.list", "tallylight.jump"):
+    for name in ("tallylight.snooze", "tallylight.jump"):
         bench.fake.press(name, bench.panes[0])
     return bench.fake.errors()
 
 
 @pytest.mark.slow
-def test_a_pane_of_the_snapshot(bench: Bench) -> None:
-    """A bad value in one pane is passed over; the other pane shows what is said of it."""
-    bench.config("{toasts={'waiting','done','error','idle','working'}}")
+def test_a_tab_of_the_scene(bench: Bench) -> None:
+    """A text of any value in one tab is passed over; the other tab shows what is said of it."""
+    bench.config()
     bench.tick()
-    first, second = bench.panes
-    bad = [{**PANE, key: value} for key in PANE for value in VALUES]
-    bad += [{**PANE, "reason": {"source": value}} for value in VALUES]
-    rows = [{"id": str(first.id), **row} for row in bad] + [{**PANE, "id": value} for value in VALUES]
-    for number, row in enumerate(shared(bench, rows)):
-        status = ("done", "error")[number % 2]
-        bench.write_snapshot(row, {"id": str(second.id), "status": status})
+    first, second = (str(tab.id) for tab in bench.tabs)
+    keys = ("status", "mark", "stripe", "kind", "agent", "project", "message", "name", "what", "since", "pane")
+    bad: list[Any] = [{**TAB, key: value} for key in keys for value in VALUES] + VALUES
+    for number, row in enumerate(shared(bench, bad)):
+        mark = "✓×"[number % 2]
+        bench.write_scene(tabs={first: row, second: {"status": "done", "mark": mark}})
         assert not use(bench), str(row)[:200]
-        assert bench.light(second) == ("✓", "×")[number % 2], str(row)[:200]
+        assert bench.light(bench.panes[1]) == mark, str(row)[:200]
 
 
 @pytest.mark.slow
-def test_the_head_of_the_snapshot(bench: Bench) -> None:
-    """A snapshot with anything in its head is none, or one without panes."""
+def test_the_head_of_the_scene(bench: Bench) -> None:
+    """A scene with anything in its head is none, or one without tabs."""
     bench.config()
     bench.tick()
     for key in HEAD:
         for number, value in enumerate(sampled(VALUES)):
-            text = json.dumps({**HEAD, "written": 100.5 + number, key: value}, separators=(",", ":"))
-            bench.snapshot.write_text(text)
+            bench.scene.write_text(json.dumps({**HEAD, "written": 100.5 + number, key: value}))
             assert not use(bench), (key, str(value)[:80])
     for text in ("", "null", "[]", "5", '"written":1', '{"written":9.9.9,', "[" * 5000, '{"written":1e9}'):
-        bench.snapshot.write_text(text)
+        bench.scene.write_text(text)
         assert not use(bench), text[:80]
 
 
@@ -100,12 +107,13 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
         "home",
         "victim",
         "wezterm-4711.feed.json",
+        bench.scene.name,
         bench.snapshot.name,
     }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_told", "tallylight_snapshot"])
+@pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_toasted", "tallylight_scene"])
 def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
     """What stands in WezTerm's memory under our names may be anybody's."""
     kept = ["", "null", "5", "[]", "{", '"x"', "[" * 5000]

@@ -74,6 +74,8 @@ def test_what_it_hears(server: Bench) -> None:
     server.fake.set_var(pane, "tally", "state=working;tool=codex")
     server.fake.advance(1)
     since = int(server.fake.now)
+    server.listen()
+    server.fake.advance(1)
     assert word(pane) == f"working;pane=4711.{pane.id};since={since};tool=codex"
     fed = server.feed["panes"][str(pane.id)]
     assert fed["said"] == [{"n": 1, "value": "state=working;tool=codex"}]
@@ -104,15 +106,12 @@ def test_a_program_that_only_reads_the_configuration() -> None:
 
 
 def test_what_the_gui_makes_of_it(bench: Bench) -> None:
-    """The tab and the toast of a mux pane say what is asked there, as those of a local pane."""
+    """The tab of a mux pane says what is asked there, as those of a local pane."""
     bench.config()
     pane = bench.panes[1]
     pane.domain = "SSHMUX:build"
     bench.fake.set_var(pane, "tally_mux", WORD.format(3))
     bench.tick(2)
-    assert bench.window.toasts == [
-        ("shop: echo 50%; rm -r build", "claude needs you: Bash: echo 50%; rm -r build"),
-    ]
     assert "shop: echo 50%; rm -r build" in "".join(item.get("Text", "") for item in bench.title(pane))
     for bad in ("waiting;state=working", "waiting;tool=%zz", "waiting;message=" + "x" * 5000):
         bench.fake.set_var(pane, "tally_mux", bad)
@@ -121,103 +120,9 @@ def test_what_the_gui_makes_of_it(bench: Bench) -> None:
     assert bench.fake.errors() == []
 
 
-def attach(bench: Bench, word: str) -> Pane:
-    """A domain is attached, a while later: its pane is another one, and the server tells of it."""
-    bench.fake.advance(60)
-    pane = bench.system.pane(bench.tabs[1], domain="SSHMUX:build")
-    bench.fake.set_var(pane, "tally_mux", word)
-    bench.tick(2)
-    return pane
-
-
-def test_a_question_is_toasted_once(bench: Bench) -> None:
-    """Attached again, a question that stands is no news, whoever tells of it; another one of the same pane is."""
-    bench.config()
-    asks = "waiting:permission;pane=4711.3;since={};tool=claude;message=Shall I?"
-    pane = attach(bench, asks.format(1_699_999_000))
-    bench.system.close(pane)
-    bench.tick(60)
-    bench.start()
-    bench.config()
-    pane = attach(bench, asks.format(1_699_999_000))
-    assert len(bench.window.toasts) == 1
-    bench.fake.set_var(pane, "tally_mux", asks.format(1_699_999_100))
-    bench.tick(2)
-    assert len(bench.window.toasts) == 2
-    bench.system.close(pane)
-    pane = attach(bench, asks.format(1_699_999_200))
-    assert len(bench.window.toasts) == 3
-    # Its agent speaks for itself, too, and attached again nothing but the server's word is left.
-    now = int(bench.fake.now)
-    bench.fake.set_var(pane, "tally_mux", "")
-    bench.tick(2)
-    bench.fake.set_var(pane, "tally_mux", asks.format(now + 2))
-    bench.fake.set_var(pane, "tally", "state=waiting;tool=claude;message=Shall I?")
-    bench.tick(2)
-    assert len(bench.window.toasts) == 4
-    bench.system.close(pane)
-    attach(bench, asks.format(now + 2))
-    assert len(bench.window.toasts) == 4
-    assert bench.fake.errors() == []
-
-
-def test_no_pane_speaks_for_another(bench: Bench) -> None:
-    """A program that names another pane, with a time to come, keeps no question of that pane from its person."""
-    bench.config()
-    attach(bench, "waiting;pane=4711.3;since=999999999999;tool=codex")
-    before = len(bench.window.toasts)
-    attach(bench, f"waiting;pane=4711.3;since={int(bench.fake.now)};tool=claude")
-    assert len(bench.window.toasts) > before and bench.window.toasts[-1][0] == "claude needs you"
-    before = len(bench.window.toasts)
-    bench.tick(60)
-    assert len(bench.window.toasts) == before, "and nobody is told again and again"
-    for bad in ("pane=1.2", "pane=1.2;since=5x", f"pane={'1' * 30}.2;since=5", "pane=1.2;since=" + "9" * 300):
-        attach(bench, f"waiting;{bad};tool=goose")
-    memory = json.loads(bench.system.globals["tallylight_told"])
-    assert not any("." in key for key in memory)
-    assert bench.fake.errors() == []
-
-
-def test_what_was_put_off_at_the_server(bench: Bench) -> None:
-    """A snooze and a mute there keep the toast back here; after the snooze it comes."""
-    bench.config()
-    now = int(bench.fake.now)
-    asks = "waiting;pane=4711.{};since=5;{}={};tool=claude;message=Shall I?"
-    attach(bench, asks.format(3, "snoozed_until", now + 300))
-    attach(bench, asks.format(4, "muted_until", now + 300))
-    assert bench.window.toasts == []
-    bench.tick(400)
-    assert len(bench.window.toasts) == 1
-
-
-def test_a_finished_turn_that_was_seen(bench: Bench) -> None:
-    """Its light goes out once it has been in front for a second, and stays out; that of the next turn does not."""
-    bench.config()
-    done = "done;pane=4711.3;since={};tool=claude"
-    pane = attach(bench, done.format(1_699_999_000))
-    assert bench.light(pane) == "✓"
-    bench.window.active, bench.tabs[1].active = 1, 1
-    bench.tick()
-    assert bench.light(pane) == "✓", "a glance"
-    made, status = bench.fake.timers_made, bench.window.left_status
-    bench.fake.advance(2)
-    assert bench.light(pane) == "" and bench.fake.timers_made > made
-    assert bench.window.left_status != status, "WezTerm draws anew"
-    bench.window.active = 0
-    bench.system.close(pane)
-    bench.start()
-    bench.config()
-    pane = attach(bench, done.format(1_699_999_000))
-    assert bench.light(pane) == ""
-    bench.fake.set_var(pane, "tally_mux", done.format(1_699_999_100))
-    bench.tick(2)
-    assert bench.light(pane) == "✓"
-    assert bench.fake.errors() == []
-
-
 def test_base64(bench: Bench) -> None:
     """Every length of a word is written as Python writes it."""
     for size in range(9):
         value = "aé✓%"[: size // 2] + "z" * (size % 3)
-        code = f"return require('tallylight.wire.remote').base64({json.dumps(value, ensure_ascii=False)})"
+        code = f"return require('tallylight.wire.carrier').base64({json.dumps(value, ensure_ascii=False)})"
         assert bench.fake.half.evaluate(code, "base64") == base64.b64encode(value.encode()).decode()

@@ -12,7 +12,7 @@ import tallylight
 from tallylight.cli import doctor
 from tallylight.cli.setup import main
 from tallylight.model.finding import Health
-from tallylight.setup import wezterm
+from tallylight.setup import wezterm, wezterm_lua
 from tallylight.snapshot import writer
 from tests.hosts.wezterm.fake import Fake
 from tests.setup.fakes import FakeSystem, make_system, tree
@@ -50,7 +50,7 @@ def test_setup_and_undo(home: Path) -> None:
     assert run(system, "--yes") == 0
     link = home / ".config" / "wezterm" / "tallylight"
     assert link.is_symlink() and (link / "init.lua").is_file()
-    for line in wezterm.LINES:
+    for line in wezterm.WHOLE.split("\n"):
         assert line in system.text
     assert run(system, "--yes") == 0
     assert "nothing changed" in system.text
@@ -63,13 +63,12 @@ def test_setup_and_undo(home: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_linked_works(home: Path) -> None:
-    """A configuration with the two lines loads from the link, by WezTerm's own search path."""
+    """A configuration with the printed lines loads from the link, by WezTerm's own search path."""
     system = with_wezterm(home)
     run(system, "--yes")
     folder = home / ".config" / "wezterm"
     fake = Fake(path=f"{folder}/?.lua;{folder}/?/init.lua")
-    lines = "\n".join(wezterm.LINES)
-    fake.evaluate(f"local config = require('wezterm').config_builder()\n{lines}\nreturn config")
+    fake.evaluate(wezterm.WHOLE)
     assert "format-tab-title" in fake.handlers
 
 
@@ -91,10 +90,11 @@ def test_lua_is_never_written(home: Path, where: str) -> None:
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_bytes(b"-- local tallylight = require 'tallylight'\r\nreturn {}\r\n")
     run(system, "--yes")
-    assert "put these two lines" in system.text and "run `tally doctor` in WezTerm" in system.text
+    assert f"change ~/{where} yourself" in system.text and "in line 2, instead of `return`, write" in system.text
+    assert "run `tally doctor` in WezTerm" in system.text
     assert "kitty" not in system.text
     assert health(system) == [Health.MISSING]
-    lines = "\n".join((*wezterm.LINES, "return {}", ""))
+    lines = f"{wezterm.WHOLE}\n"
     config.write_text(lines)
     run(system, "--yes")
     assert f"set up in ~/{where}" in system.text
@@ -113,12 +113,13 @@ def evaluate(home: Path, config: str) -> Fake:
     return fake
 
 
+PRINTED = f"{wezterm_lua.LOAD}\n{wezterm_lua.apply('config')}"
 PLAIN = "local tallylight = require 'tallylight'\ntallylight.apply_to_config(config)"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["--undo", "--uninstall"])
-@pytest.mark.parametrize("lines", ["\n".join(wezterm.LINES), PLAIN], ids=["printed", "plain"])
+@pytest.mark.parametrize("lines", [PRINTED, PLAIN], ids=["printed", "plain"])
 def test_a_configuration_that_still_loads_us(home: Path, verb: str, lines: str) -> None:
     """It is told of first, line by line, and goes on to work: by itself, or because a stub stays that does nothing."""
     system = with_wezterm(home)
@@ -243,6 +244,11 @@ def test_the_effect(home: Path) -> None:
     assert health(system) == [Health.BROKEN]
     assert health(system, "wezterm-4711") == [Health.OK]
     assert health(with_wezterm(home)) == [Health.OK]
+    late = "wezterm.on('format-tab-title', f)\nrequire 'tallylight'"
+    (home / ".wezterm.lua").write_text(late)
+    assert health(system, "wezterm-4711") == [Health.BROKEN]
+    run(system, "--yes")
+    assert "move the line that loads Tallylight to the top" in system.text
 
 
 def test_another_configuration_directory(home: Path) -> None:

@@ -14,7 +14,7 @@ local M = {}
 ---@field names boolean # whether a tab is called by its project, and says what it waits for
 ---@field pulse boolean # whether a light pulses when it begins to wait; takes the left status over, to be drawn anew
 ---@field colours table<tallylight.Status, string> # `#RRGGBB`
----@field toasts string[]|false # the statuses that raise a toast when their pane is not in front
+---@field toasts string[]|boolean # whether toasts are shown, or of which statuses; the settings say when there are any
 ---@field keys table<string, tallylight.Key|false>|false
 ---@field tally string|false # the program; false to do without
 ---@field tick_seconds number # how often to look for news where WezTerm itself is idle; 0 for never
@@ -26,7 +26,7 @@ M.DEFAULTS = {
   names = true,
   pulse = false,
   colours = {},
-  toasts = { 'waiting' },
+  toasts = true,
   keys = {
     jump = { key = 'y', mods = 'CTRL|SHIFT' },
     list = { key = 'i', mods = 'CTRL|SHIFT' },
@@ -34,6 +34,7 @@ M.DEFAULTS = {
     panel = { key = 'p' },
     fork = { key = 'f' },
     resume = { key = 'r' },
+    snooze = { key = 's' },
   },
   tally = 'tally',
   tick_seconds = 5,
@@ -92,7 +93,7 @@ function M.merge(given)
       problems[#problems + 1] = 'unknown option ' .. tostring(name)
     elseif
       (CHOICES[name] and not CHOICES[name][value])
-      or (not is_off and type(value) ~= type(default))
+      or (not is_off and type(value) ~= type(default) and not (name == 'toasts' and type(value) == 'table'))
       or (not is_off and CHECKS[name] and not CHECKS[name](value))
     then
       problems[#problems + 1] = 'the option ' .. name .. ' cannot be ' .. tostring(value)

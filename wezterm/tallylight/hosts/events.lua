@@ -2,15 +2,14 @@
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
 --- second but for a changed variable. An idle WezTerm emits none. So a shell waits for the sidecar's news, and when it
---- ends there are some. A slow timer looks too. Each of its rounds leaves a little memory behind until the next reload,
---- which is WezTerm's way with `call_after`.
+--- ends there are some. A slow timer looks too. All that comes again waits in one function: WezTerm keeps each function
+--- that `call_after` is given until the next reload.
 
 local wezterm = require('wezterm')
+local carrier = require('tallylight.wire.carrier')
 local clock = require('tallylight.hosts.clock')
 local feed = require('tallylight.hosts.feed')
 local panes = require('tallylight.pane.panes')
-local remote = require('tallylight.wire.remote')
-local said = require('tallylight.evidence.titles')
 local sidecar = require('tallylight.hosts.sidecar')
 local titles = require('tallylight.ui.titles')
 local toasts = require('tallylight.ui.toasts')
@@ -26,9 +25,12 @@ M.are_keys_lost = nil
 --- Whether WezTerm is to ask our handler for titles.
 ---@type fun(): boolean
 M.has_titles = nil
---- Brings the pane of that id to the front.
----@type fun(id: string)
+--- Brings the pane of that id to the front, or says that none needs anybody.
+---@type fun(goal: string, window: table)
 M.show = nil
+--- Which key does what, for `tally doctor`; and the last wish to jump, by its number, and from where.
+---@type string|nil, string|nil
+M.keys, M.wish = nil, nil
 
 --- Each `update-status` comes behind new titles. A title handler that was not called so long after the first look, in
 --- seconds, is behind another's; the first status may have been due before the configuration was loaded.
@@ -46,12 +48,13 @@ local LEAST_S = 0.9
 --- On a mux server: milliseconds between two looks, and seconds until what is lit is told again. A GUI that is attached
 --- anew has lost it.
 local SERVE_MS, AGAIN_S = 500, 5
---- The timer's seconds while nothing is lit: only for a sidecar that was ended from outside.
+--- The timer's seconds while nothing is busy: only for a sidecar that was ended from outside.
 local IDLE_S = 15
 
 --- What is wrong, in words; `tally doctor` has the same names.
 local PROBLEMS = {
-  titles = 'another format-tab-title handler came first; put tallylight.wrap(…) around it',
+  titles = 'another format-tab-title handler came first; load tallylight before it, at the top of wezterm.lua',
+  formatter = 'a format-tab-title handler fails, so the titles are drawn without it',
   keys = 'config.keys was set after apply_to_config, so its keys are gone; set it before',
   handlers = 'a handler registered before apply_to_config fails or returns false, so ours are not called; see above',
 }
@@ -60,15 +63,14 @@ local life = ''
 local last_tick = 0
 local last_feed, fed_pid
 local feed_number = 0
-local is_timed, is_soon = false, false
 local first_tick
 local has_status = false
-local news_at, news, is_late = 0, 0, false
+local news_at, news = 0, 0
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
 ---@type string|nil # as of when the lights were last said to be
 local told_as_of
----@type table<integer, string> # what was drawn last, by pane
+---@type table<string, string> # what was drawn last, by tab
 local drawn = {}
 ---@type table<integer, { word: string, at: number }> # what a mux server has told last, by pane
 local told = {}
@@ -89,9 +91,9 @@ end
 
 --- The panes in front of a person: those of the active tab of each window that has the focus. Where one is zoomed the
 --- others are hidden, whatever the tab says of them.
----@return integer[] ids, table<integer, boolean> set
+---@return integer[]
 local function in_front()
-  local ids, set = {}, {}
+  local ids = {}
   for _, window in ipairs(wezterm.gui.gui_windows()) do
     pcall(function()
       if window:is_focused() then
@@ -102,15 +104,13 @@ local function in_front()
         end
         for _, info in ipairs(found) do
           if not is_zoomed or info.is_zoomed then
-            local id = info.pane:pane_id()
-            ids[#ids + 1] = id
-            set[id] = true
+            ids[#ids + 1] = info.pane:pane_id()
           end
         end
       end
     end)
   end
-  return ids, set
+  return ids
 end
 
 --- Set a user variable of a pane, as if a program there had; nothing is written to its terminal. WezTerm draws its
@@ -120,35 +120,55 @@ end
 ---@param value string
 ---@return boolean
 local function set_var(pane, name, value)
-  return (pcall(pane.inject_output, pane, '\27]1337;SetUserVar=' .. name .. '=' .. remote.base64(value) .. '\7'))
+  return (pcall(pane.inject_output, pane, '\27]1337;SetUserVar=' .. name .. '=' .. carrier.base64(value) .. '\7'))
 end
 
---- Show what changed: a variable set on the pane itself makes WezTerm draw its titles anew, and is there for others.
----@param states table<integer, tallylight.State>
----@param by_id table<integer, table>
-local function publish(states, by_id)
-  for id, pane in pairs(by_id) do
-    local state = states[id]
-    local status = state and state.status or ''
-    if (drawn[id] or '') ~= status then
-      if set_var(pane, 'tally_status', status) then
-        drawn[id] = status
-      end
+local is_odd = false
+
+--- What stands for the half of the pulse that is drawn, and for what was drawn anew.
+---@return string
+local function left_status()
+  return (titles.is_bright and '\27[0m' or '') .. (is_odd and '\27[m' or '')
+end
+
+--- Have WezTerm draw the titles anew where one changed. A variable set on a pane does that for its window; where a
+--- window has none that takes one, a status that draws nothing.
+---@param by_tab table<string, { panes: table[], window: integer }>
+local function redraw(by_tab)
+  local changed, locals = {}, {}
+  for id, tab in pairs(by_tab) do
+    local state = titles.scene and titles.scene.tabs[id]
+    local word = state and table.concat({ state.mark, state.name, state.what, tostring(state.collides) }, '\0') or ''
+    if (drawn[id] or '') ~= word then
+      drawn[id] = word
+      changed[tab.window] = state and state.status or ''
+    end
+    for _, pane in ipairs(tab.panes) do
+      locals[tab.window] = locals[tab.window] or (pane:get_domain_name() == 'local' and pane) or nil
     end
   end
   for id in pairs(drawn) do
-    if not by_id[id] then
-      drawn[id] = nil
+    drawn[id] = by_tab[id] and drawn[id]
+  end
+  for window, status in pairs(changed) do
+    if not (locals[window] and set_var(locals[window], 'tally_status', status)) then
+      is_odd = not is_odd
+      for _, gui in ipairs(wezterm.gui.gui_windows()) do
+        if gui:window_id() == window then
+          gui:set_left_status(left_status())
+        end
+      end
     end
   end
 end
 
 --- Say what is wrong, once, and tell the sidecar.
 ---@param name string # of PROBLEMS
-local function note(name)
+---@param more string|nil
+local function note(name, more)
   if not problems[name] then
     problems[name] = true
-    wezterm.log_warn('tallylight: ' .. PROBLEMS[name])
+    wezterm.log_warn('tallylight: ' .. PROBLEMS[name] .. (more and ': ' .. more or ''))
   end
 end
 
@@ -175,20 +195,44 @@ local function guarded(what, call)
   end
 end
 
---- Look after so many seconds, whatever happens until then.
----@param seconds number
----@param before fun()
-local function look_after(seconds, before)
-  wezterm.time.call_after(seconds, function()
-    before()
-    guarded('call_after', function()
-      local windows = wezterm.gui.gui_windows()
-      if windows[1] then
-        M.tick(windows[1], true)
+--- When to look next, whatever happens until then; and what the loop that does is at.
+local due = math.huge
+---@type 'sleeping'|'looking'|nil
+local loop
+
+--- Look at the windows whenever that is due, for as long as no other loop has begun.
+local function keep_looking()
+  local own = tostring(clock.now()) .. tostring({})
+  wezterm.GLOBAL.tallylight_looking = own
+  while due < math.huge do
+    loop = 'sleeping'
+    wezterm.sleep_ms(math.ceil(1000 * math.max(0.001, due - clock.now())))
+    if wezterm.GLOBAL.tallylight_looking ~= own then
+      return
+    end
+    due, loop = math.huge, 'looking'
+    guarded('timer', function()
+      local window = wezterm.gui.gui_windows()[1]
+      if window then
+        M.tick(window, true)
       end
     end)
     M.come_back()
-  end)
+  end
+  loop = nil
+end
+
+--- Look after so many seconds at the latest. A loop that sleeps for longer is left, and another one begins.
+---@param seconds number
+local function look_after(seconds)
+  local at = clock.now() + seconds
+  if at < due - 0.01 then
+    due = at
+    if loop ~= 'looking' then
+      loop = 'sleeping'
+      wezterm.time.call_after(0, keep_looking)
+    end
+  end
 end
 
 ---@type string|nil # the FIFO that this Lua state has waited at
@@ -222,18 +266,13 @@ local function await(fifo)
   end)
 end
 
-local is_lit = false
+local is_busy = false
 
---- Come back in a while: WezTerm may be silent until then.
+--- Come back in a while: WezTerm may be silent until then. An agent that is idle has no news.
 function M.come_back()
-  if is_timed or M.options.tick_seconds == 0 or not (is_lit or M.options.tally) then
-    return
+  if M.options.tick_seconds > 0 and (is_busy or M.options.tally) then
+    look_after(is_busy and M.options.tick_seconds or math.max(IDLE_S, M.options.tick_seconds))
   end
-  is_timed = true
-  local seconds = is_lit and M.options.tick_seconds or math.max(IDLE_S, M.options.tick_seconds)
-  look_after(seconds, function()
-    is_timed = false
-  end)
 end
 
 --- Whether a light pulses now: only for a while after it changed.
@@ -245,36 +284,17 @@ end
 
 local is_pulsing = false
 
-local is_odd = false
-
---- What stands for the half of the pulse that is drawn, and for the finished turns that were seen.
----@return string
-local function left_status()
-  return (next(titles.bright) and '\27[0m' or '') .. (is_odd and '\27[m' or '')
-end
-
---- A finished turn at a mux server was seen, whose pane takes no variable from us: have the tab bars drawn again.
-local function redraw()
-  is_odd = not is_odd
-  for _, window in ipairs(wezterm.gui.gui_windows()) do
-    pcall(window.set_left_status, window, left_status())
-  end
-end
-
 --- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
----@param states table<integer, tallylight.State>
 ---@param now number
-local function pulse(states, now)
-  local found = {}
-  for id, state in pairs(states) do
-    found[id] = pulses(state, now) or nil
+local function pulse(now)
+  local was_pulsing = is_pulsing
+  is_pulsing = false
+  for _, state in pairs(titles.scene and titles.scene.tabs or {}) do
+    state.pulses = pulses(state, now)
+    is_pulsing = is_pulsing or state.pulses
   end
-  if next(found) == nil and not is_pulsing then
-    return
-  end
-  is_pulsing = next(found) ~= nil
-  titles.bright = math.floor(now) % 2 == 1 and found or {}
-  for _, window in ipairs(wezterm.gui.gui_windows()) do
+  titles.is_bright = is_pulsing and math.floor(now) % 2 == 1
+  for _, window in ipairs((is_pulsing or was_pulsing) and wezterm.gui.gui_windows() or {}) do
     pcall(window.set_left_status, window, left_status())
   end
 end
@@ -296,16 +316,31 @@ end
 ---@param front integer[]
 ---@param now number
 local function tell_sidecar(known, seen, front, now)
-  local names = {}
+  local names, grounds = {}, {}
   for name in pairs(problems) do
     names[#names + 1] = name
   end
+  for ground in pairs(titles.grounds) do
+    grounds[#grounds + 1] = ground
+  end
+  table.sort(grounds)
+  local look = titles.look
   local data = feed.encode({
     life = life,
     seen = seen,
     front = front,
     workspace = wezterm.mux.get_active_workspace(),
     problems = names,
+    keys = M.keys,
+    wish = M.wish,
+    bar = {
+      touching = look.touching,
+      tab = look.tab,
+      active = look.active,
+      grounds = grounds[1] and grounds,
+      colours = M.options.colours,
+      names = M.options.names,
+    },
   })
   -- Another sidecar has heard nothing yet.
   if known.pid ~= fed_pid then
@@ -315,56 +350,53 @@ local function tell_sidecar(known, seen, front, now)
     local number = math.max(feed_number + 1, math.floor(now * 1000))
     if feed.write(known.feed, data, number) then
       last_feed, feed_number = data, number
-      panes.told(number)
     end
   end
 end
 
+---@class tallylight.Look.All
+---@field known tallylight.Sidecar|nil
+---@field seen table<integer, tallylight.Seen>
+---@field by_id table<integer, table> # the panes
+---@field by_tab table<string, { panes: table[], window: integer }>
+
 --- Take in what every pane shows and says, and what the sidecar has found out.
 ---@param now number
----@return tallylight.Sidecar|nil
----@return table<integer, tallylight.Seen>
----@return table<integer, table> # the panes
----@return table<integer, tallylight.State>
+---@return tallylight.Look.All
 local function look(now)
   if life == '' then
     life = tostring(now) .. tostring(M):gsub('^table: ', '-')
   end
   local known = sidecar.ensure(M.options.tally, now)
-  local answered = sidecar.refresh()
-  local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
+  sidecar.refresh()
+  local all = { known = known, seen = {}, by_id = {}, by_tab = {} }
   local workspace = wezterm.gui and wezterm.mux.get_active_workspace()
+  is_busy = false
   M.each_pane(function(pane, tab, mux_window)
-    local id = pane:pane_id()
+    local id, tab_id, window_id = pane:pane_id(), tab:tab_id(), mux_window:window_id()
     local user_vars = pane:get_user_vars()
-    if not wezterm.gui then
-      -- It is our own word.
-      user_vars.tally_mux = nil
-    end
     panes.hear(id, user_vars.tally, now, false, mux_window:get_workspace() == workspace)
-    seen[id] = {
+    all.seen[id] = {
       title = pane:get_title(),
-      tab = tab:tab_id(),
-      window = mux_window:window_id(),
+      tab = tab_id,
+      window = window_id,
       is_local = pane:get_domain_name() == 'local',
       progress = has_progress(pane),
+      -- On a server it is our own word.
+      mux = wezterm.gui and user_vars.tally_mux,
     }
-    by_id[id], living[id], vars[id] = pane, true, user_vars
+    all.by_id[id] = pane
+    local key = tostring(tab_id)
+    local members = all.by_tab[key] or { panes = {}, window = window_id }
+    members.panes[#members.panes + 1], all.by_tab[key] = pane, members
+    local state = not titles.scene and panes.state(id, user_vars)
+    is_busy = is_busy or (state and state.status ~= 'idle') or false
   end)
-  panes.keep(living)
-  panes.tick(now, answered)
-  is_lit = false
-  for id, user_vars in pairs(vars) do
-    local state = panes.state(id, user_vars)
-    if state and state.agent .. state.project == '' then
-      -- Its title is all that tells what it is about.
-      state.project = said.clean(seen[id].title)
-    end
-    states[id] = state
-    is_lit = is_lit or state ~= nil
+  panes.tick(now, all.by_id)
+  for _, state in pairs(titles.scene and titles.scene.tabs or {}) do
+    is_busy = is_busy or state.status ~= 'idle'
   end
-  panes.shown = states
-  return known, seen, by_id, states
+  return all
 end
 
 --- One look at everything.
@@ -380,18 +412,16 @@ function M.tick(window, is_news)
     return
   end
   last_tick = now
-  local known, seen, by_id, states = look(now)
+  -- This waits: what is looked at after it is as it is now.
+  local front = in_front()
+  local all = look(now)
   tell_age(window)
-  for id in pairs(titles.take_note(states, now)) do
-    -- What is told again is drawn again.
-    drawn[id] = nil
-  end
-  publish(states, by_id)
+  redraw(all.by_tab)
   local is_missed = not titles.is_called and M.has_titles and M.has_titles()
   if not first_tick then
     first_tick = now
     if is_missed and M.options.tick_seconds > 0 then
-      look_after(CALLED_S, function() end)
+      look_after(CALLED_S)
     end
     if M.are_keys_lost and M.are_keys_lost() then
       note('keys')
@@ -399,34 +429,19 @@ function M.tick(window, is_news)
   elseif is_missed and has_status and now - first_tick >= CALLED_S then
     note('titles')
   end
+  if titles.failure then
+    note('formatter', titles.failure)
+  end
   if panes.untold >= MANY_UNTOLD then
     note('handlers')
   end
-  local front, is_front = in_front()
-  if known then
-    await((known.snapshot:gsub('json$', 'news')))
-    tell_sidecar(known, seen, front, now)
-  end
-  local is_early = toasts.show(states, {
-    window = window,
-    is_front = is_front,
-    statuses = M.options.toasts,
-    by = sidecar.speaker(),
-    now = now,
-  })
-  local has_seen, is_looking = panes.look_at(states, is_front, now)
-  if has_seen then
-    wezterm.GLOBAL.tallylight_seen = wezterm.json_encode(panes.seen)
-    redraw()
-  end
-  if (is_early or is_looking) and not is_soon then
-    is_soon = true
-    look_after(toasts.WORDS_S, function()
-      is_soon = false
-    end)
+  if all.known then
+    await((all.known.snapshot:gsub('json$', 'news')))
+    tell_sidecar(all.known, all.seen, front, now)
+    toasts.show(window, sidecar.file('toasts'), M.options.toasts)
   end
   if M.options.pulse then
-    pulse(states, now)
+    pulse(now)
   end
   M.come_back()
 end
@@ -441,20 +456,18 @@ local function tell(window, now)
   news = news + 1
   if news <= MAX_NEWS then
     M.tick(window, true)
-  elseif not is_late then
-    is_late = true
-    look_after(1, function()
-      is_late = false
-    end)
+  else
+    look_after(1)
   end
 end
 
 --- On a mux server: hand on what is new of each pane, and what is lit again and again.
 local function serve_once()
   local now = clock.now()
-  local known, seen, by_id, states = look(now)
-  for id, pane in pairs(by_id) do
-    local word = states[id] and remote.word(states[id], wezterm.procinfo.pid()) or ''
+  local all = look(now)
+  for id, pane in pairs(all.by_id) do
+    local word = titles.scene and titles.scene.words[tostring(id)]
+    word = type(word) == 'string' and word or ''
     local before = told[id] or { word = '', at = 0 }
     if word ~= before.word or (word ~= '' and now - before.at >= AGAIN_S) then
       if set_var(pane, 'tally_mux', word) then
@@ -463,12 +476,10 @@ local function serve_once()
     end
   end
   for id in pairs(told) do
-    if not by_id[id] then
-      told[id] = nil
-    end
+    told[id] = all.by_id[id] and told[id]
   end
-  if known then
-    tell_sidecar(known, seen, {}, now)
+  if all.known then
+    tell_sidecar(all.known, all.seen, {}, now)
   end
 end
 
@@ -494,8 +505,6 @@ function M.register_server()
 end
 
 function M.register()
-  local is_kept, seen = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_seen or '{}')
-  panes.seen = is_kept and type(seen) == 'table' and seen or {}
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
       guarded('user-var-changed', function()
@@ -516,7 +525,7 @@ function M.register()
     guarded(NEWS, function()
       local goal = sidecar.goal()
       if goal then
-        M.show(goal)
+        M.show(goal, window)
       end
       tell(window, clock.now())
     end)

@@ -19,6 +19,7 @@ M.TITLE_CELLS = 128
 ---@field window integer
 ---@field is_local boolean
 ---@field progress boolean|nil # whether a progress bar is shown; nil where WezTerm cannot tell
+---@field mux string|nil # what a mux server says of it
 
 ---@class tallylight.World
 ---@field life string # another one after each reload, when counting starts anew
@@ -26,6 +27,9 @@ M.TITLE_CELLS = 128
 ---@field front integer[] # the panes in front of a person
 ---@field workspace string # the one that is shown
 ---@field problems string[] # their names: `tally doctor` has a sentence for each
+---@field bar table # the tab bar, for `scene.py`
+---@field keys string|nil # which key does what
+---@field wish string|nil # the last wish of a person: its number, what, and of which pane
 
 ---@param id integer
 ---@param seen tallylight.Seen
@@ -43,6 +47,7 @@ local function row(id, seen)
     is_local = seen.is_local,
     said = #said > 0 and said or nil,
     progress = seen.progress,
+    mux = seen.mux and utf8.len(seen.mux) and seen.mux or nil,
   }
 end
 
@@ -67,6 +72,9 @@ function M.encode(world)
     release = release,
     workspace = text.sanitise(world.workspace, M.TITLE_CELLS),
     problems = table.concat(world.problems, ','),
+    bar = world.bar,
+    keys = world.keys,
+    wish = world.wish,
     panes = rows,
   })
   return is_good and encoded or nil

@@ -4,8 +4,8 @@
 --- log, and the lights show what the `tally` variables say.
 
 local wezterm = require('wezterm')
-local panes = require('tallylight.pane.panes')
-local snapshot = require('tallylight.snapshot.reader')
+local scenes = require('tallylight.snapshot.scene')
+local titles = require('tallylight.ui.titles')
 
 local M = {}
 
@@ -34,7 +34,6 @@ local is_asked = false
 --- In this Lua state: whoever reloads the configuration may have put things right.
 local failures = 0
 local gone_at
-local heard, speaker = 0, 0
 local is_stale = false
 --- What was installed when this Lua state first learned of it: what it was loaded from.
 local release
@@ -181,14 +180,15 @@ function M.ensure(tally, now)
     looked_at = now
     if not wezterm.procinfo.executable_path_for_pid(known.pid) then
       known, written, is_stale = nil, nil, false
-      gone_at, heard = now, 0
-      panes.end_entries()
+      gone_at = now
       remember({ started_at = memory().started_at })
     end
   end
   if gone_at and (now - gone_at > M.LAST_WORD_S or now < gone_at) then
     gone_at = nil
-    panes.forget_former()
+    if not known then
+      titles.scene = nil
+    end
     M.check_release()
   end
   if not known and not is_asked then
@@ -199,45 +199,46 @@ function M.ensure(tally, now)
   return known
 end
 
---- Take in the snapshot, if it is a new one.
----@return integer # the last feed that its writer had read
-function M.refresh()
-  if not known then
-    return 0
-  end
-  local found, of, data
-  found, written, is_stale, of, data = snapshot.read(known.snapshot, known.pid, written)
-  if found then
-    heard, speaker = of or 0, known.pid
-    panes.set_entries(found)
-    wezterm.GLOBAL.tallylight_snapshot = data
-  end
-  return heard
+--- A file of the sidecar, by its ending.
+---@param ending string
+---@return string|nil
+function M.file(ending)
+  return known and (known.feed:gsub('feed%.json$', ending))
 end
 
---- The pane that a person asked to see, by its id, if its window is not in front. Each is told once.
+--- Take in the scene, if it is a new one.
+---@return boolean # whether it is
+function M.refresh()
+  local path = M.file('scene.json')
+  if not path then
+    return false
+  end
+  local data
+  data, written, is_stale = scenes.read(path, written)
+  local found = data and scenes.parse(data)
+  if found then
+    titles.scene = found
+    wezterm.GLOBAL.tallylight_scene = data
+  end
+  return found ~= nil
+end
+
+--- Where a person asked to go: the id of a pane, or `none`. Each is told once.
 ---@return string|nil
 function M.goal()
-  local path = known and known.feed:gsub('feed%.json$', 'goal')
-  local file = path and snapshot.open(path)
+  local path = M.file('goal')
+  local file = path and scenes.open(path)
   if not file then
     return nil
   end
-  local id = file:read(20) or ''
+  local goal = file:read(20) or ''
   file:close()
-  return os.remove(path) and id:match('^%d+$')
+  return os.remove(path) and goal:match('^%w+$')
 end
 
 --- Take in what the Lua state before this one had read last: WezTerm draws anew before any event is emitted to us.
 function M.recall()
-  local kept, data = checked(memory()), wezterm.GLOBAL.tallylight_snapshot
-  panes.set_entries(kept and type(data) == 'string' and snapshot.parse(data, kept.pid) or {})
-end
-
---- The sidecar whose snapshot is shown; 0 for none.
----@return integer
-function M.speaker()
-  return speaker
+  titles.scene = checked(memory()) and scenes.parse(wezterm.GLOBAL.tallylight_scene) or nil
 end
 
 --- As of when it tells what it shows, and cannot write anything newer: a time of the day; nil if it can.

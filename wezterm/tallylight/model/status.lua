@@ -1,4 +1,4 @@
---- Statuses and sources: their order, colours and marks. The same words as in `status.py`, `report.py` and `paint.py`.
+--- Statuses: their order in a tab, colours and marks, for what is drawn without a sidecar. The same as in Python.
 ---
 --- Pure data. A test compares every table here with Python's.
 
@@ -6,21 +6,6 @@
 ---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'|'limit'
 
 local M = {}
-
---- How urgent a status is, for lists.
----@type table<tallylight.Status, integer>
-M.URGENCY = {
-  waiting = 10,
-  error = 9,
-  down = 8,
-  done = 7,
-  limited = 6,
-  quiet = 5,
-  background = 4,
-  working = 3,
-  idle = 2,
-  active = 1,
-}
 
 --- What a tab shows of several panes: no green while any of them works.
 ---@type table<tallylight.Status, integer>
@@ -43,21 +28,6 @@ M.CONCLUDED = { down = true, limited = true, quiet = true }
 
 ---@type table<tallylight.Kind, boolean>
 M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }
-
---- How far a source is believed.
----@type table<string, integer>
-M.RANKS = {
-  heuristic = 1,
-  screen = 2,
-  notification = 3,
-  shell = 4,
-  progress = 5,
-  title = 6,
-  process = 7,
-  record = 8,
-  registry = 9,
-  protocol = 10,
-}
 
 ---@type table<tallylight.Status, string>
 M.COLOURS = {
@@ -96,8 +66,7 @@ M.FILLED = { waiting = true, error = true, down = true }
 
 M.STRIPE = '▌'
 M.HOLLOW_STRIPE = '▯'
---- The bright half of a pulse, as a share of white, and how long after its change a light pulses, in seconds.
-M.PULSE_WHITE = 0.4
+--- How long after its change a light pulses, in seconds.
 M.PULSE_LASTS_S = 10
 
 ---@param status tallylight.Status
@@ -111,12 +80,6 @@ function M.mark(status, kind)
     return '?'
   end
   return M.MARKS[status]
-end
-
----@param status tallylight.Status
----@return string # one cell
-function M.stripe(status)
-  return M.CONCLUDED[status] and M.HOLLOW_STRIPE or M.STRIPE
 end
 
 return M

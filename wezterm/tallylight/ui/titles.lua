@@ -12,7 +12,6 @@ local wezterm = require('wezterm')
 local bar = require('tallylight.ui.bar')
 local memo = require('tallylight.model.memo')
 local panes = require('tallylight.pane.panes')
-local said = require('tallylight.evidence.titles')
 local text = require('tallylight.wire.text')
 local words = require('tallylight.model.status')
 
@@ -23,14 +22,19 @@ M.options = nil
 --- The tab bar, as the configuration had it at the last call.
 ---@type tallylight.Look
 M.look = bar.look({})
---- The panes whose light is in the upper half of its pulse, by id.
----@type table<integer, boolean>
-M.bright = {}
---- How long the limits of panes yet last, by id.
----@type table<integer, string>
-M.left = {}
+--- What the sidecar has decided; nil without one.
+---@type tallylight.Scene|nil
+M.scene = nil
+--- The colours that other handlers give tabs, for the sidecar, and how many there are.
+---@type table<string, boolean>
+M.grounds, M.ground_count = {}, 0
+--- Whether lights that pulse are in the upper half of that.
+M.is_bright = false
 --- Whether WezTerm has called our handler: if not, another one came first.
 M.is_called = false
+--- How the handler of somebody else failed, if it did.
+---@type string|nil
+M.failure = nil
 
 --- Cells from which on a tab has room for more than a name and its mark; from which on for a name; and for its index.
 local WIDE, NAMED, INDEXED = 10, 6, 4
@@ -39,57 +43,27 @@ local WIDE, NAMED, INDEXED = 10, 6, 4
 local LEAST_WHAT, MOST_WHAT, LEAST_NAME = 5, 40, 2
 --- The light before a title that somebody else made.
 local LIGHT_CELLS = 5
---- What a fancy tab has around its title.
-local EDGES = 3
+--- What a fancy tab has around its title, and what of that its button takes.
+local EDGES, BUTTON_CELLS = 3, 2
+--- Colours of other handlers that are remembered.
+local MOST_GROUNDS = 16
 
---- The tab bar of a title handler lists only the zoomed pane of a tab; those that it hides count as well.
+--- What is shown for a tab: as the sidecar has decided, else as the most urgent of its panes says of itself.
 ---@param tab table # TabInformation
----@param shown integer
----@return { pane_id: integer, user_vars: table<string, string>, title: string }[]
-local function hidden_panes(tab, shown)
-  local found = {}
-  pcall(function()
-    for _, pane in ipairs(wezterm.mux.get_tab(tab.tab_id):panes()) do
-      local id = pane:pane_id()
-      if id ~= shown then
-        found[#found + 1] = { pane_id = id, user_vars = pane:get_user_vars(), title = pane:get_title() }
-      end
-    end
-  end)
-  return found
-end
-
----@param tab table # TabInformation
----@return tallylight.State|nil # what is shown for its panes, hidden ones among them; nil where there is nothing to say
----@return table|nil # the pane that it is of
----@return table[] # the panes that are seen
+---@return tallylight.State|nil # nil where there is nothing to say
 local function light_of(tab)
-  local best, owner, is_done, collides
-  local function weigh(pane)
+  if M.scene then
+    return M.scene.tabs[tostring(tab.tab_id)]
+  end
+  local best
+  for _, pane in ipairs(tab.panes) do
     local state = panes.state(pane.pane_id, pane.user_vars)
-    is_done = is_done or (state ~= nil and state.status == 'done')
-    collides = collides or (state ~= nil and state.collides)
-    if state and panes.is_before(state, best, words.PRECEDENCE) then
-      best, owner = state, pane
+    local rank = state and words.PRECEDENCE[state.status] or 0
+    if rank > (best and words.PRECEDENCE[best.status] or 0) then
+      best = state
     end
   end
-  local shown = tab.panes
-  for _, pane in ipairs(shown) do
-    weigh(pane)
-  end
-  if #shown == 1 and shown[1].is_zoomed then
-    for _, pane in ipairs(hidden_panes(tab, shown[1].pane_id)) do
-      weigh(pane)
-    end
-  end
-  if best then
-    best.collides = collides
-  end
-  if best and is_done and (best.status == 'working' or best.status == 'background') then
-    -- A pane is done beside the work that is shown: a second mark.
-    best.is_done_beside = true
-  end
-  return best, owner, shown
+  return best
 end
 
 --- About how many cells a tab of a fancy bar has beside its button. The bar gives each the same share of its window,
@@ -109,15 +83,14 @@ end
 ---@param tab table # TabInformation
 ---@return tallylight.State|nil
 function M.tab_state(tab)
-  return (light_of(tab))
+  return light_of(tab)
 end
 
 ---@param state tallylight.State
 ---@param cells number
 ---@return string
 local function mark_of(state, cells)
-  local beside = state.is_done_beside and words.MARKS.done or ''
-  return words.mark(state.status, state.kind) .. beside .. (state.collides and cells >= NAMED and words.COLLISION or '')
+  return state.mark .. (state.collides and cells >= NAMED and words.COLLISION or '')
 end
 
 --- *value* in at most so many cells, with *sign* at its end where something is left out. Then it takes all of them:
@@ -220,7 +193,7 @@ end
 local function layout(state, paint, title, cells)
   local mark, is_whole, is_stripe = mark_of(state, cells), paint.ground ~= nil, M.options.style == 'stripe'
   local is_news = paint.fill ~= nil and not words.FILLED[state.status]
-  local lead = is_stripe and words.stripe(state.status) .. mark or paint.fill and ' ' .. mark .. ' ' or mark
+  local lead = is_stripe and state.stripe .. mark or paint.fill and ' ' .. mark .. ' ' or mark
   local before, behind = is_whole and paint.fill == paint.ground and '' or ' ', is_whole and ' ' or ''
   local width, room = utf8.len(mark), cells - utf8.len(lead .. before .. behind)
   if is_stripe or cells >= WIDE or room >= wezterm.column_width(title.name) then
@@ -242,8 +215,9 @@ end
 ---@param rest table[] # items
 ---@param paint tallylight.Paint
 ---@param leading table[] # what the title sets before its first text: the colours of its tab
+---@param has_room boolean # whether the bar has room for more
 ---@return table[]
-local function painted(lead, rest, paint, leading)
+local function painted(lead, rest, paint, leading, has_room)
   local items = {}
   local function add(...)
     for _, item in ipairs({ ... }) do
@@ -274,12 +248,16 @@ local function painted(lead, rest, paint, leading)
   else
     add({ Text = lead })
   end
-  if not paint.ground and not paint.is_hollow then
+  if not paint.ground and not paint.hollow then
     add('ResetAttributes', table.unpack(leading))
   elseif paint.ground and has_box then
     filled(paint.ground, paint.words)
   end
   add(table.unpack(rest))
+  if has_room and M.look.has_buttons then
+    -- WezTerm draws the button over the end of a text.
+    add({ Text = (' '):rep(BUTTON_CELLS) })
+  end
   if paint.ground and not M.look.fancy then
     -- Two filled tabs side by side are still two.
     add('ResetAttributes', { Background = { Color = M.look.bar } })
@@ -295,10 +273,51 @@ local function ground_of(leading, is_active)
   for _, item in ipairs(leading) do
     local colour = type(item.Background) == 'table' and item.Background.Color
     if type(colour) == 'string' and colour:find('^#%x%x%x%x%x%x$') then
-      return colour
+      return colour:upper()
     end
   end
-  return is_active and M.look.active or M.look.tab
+  return (is_active and M.look.active or M.look.tab):upper()
+end
+
+---@class tallylight.Paint
+---@field fill string|nil # the mark's ground; none for a plain mark
+---@field sign string # the mark's colour
+---@field plain string|nil # that without a fill
+---@field also string|nil # that of the sign of a collision, on no fill
+---@field words string|nil # that of the words on the fill, where all of the tab is filled
+---@field ground string|nil # what that is filled with
+---@field hollow boolean|nil # whether the words have the colour of the mark, on no fill
+---@field bright tallylight.Paint|nil # what is otherwise in the upper half of a pulse
+
+--- How the light of *state* is painted. Without a sidecar nobody has looked whether that can be read.
+---@param state tallylight.State
+---@param ground string # of a tab that keeps its colours
+---@param keeps boolean # whether it does: the active one, or one that somebody else made
+---@return tallylight.Paint
+local function paint_of(state, ground, keeps)
+  local paints = M.scene and M.scene.paints or {}
+  local found = (paints[keeps and ground or 'tab'] or paints.tab or {})[state.status]
+  local colour = M.options.colours[state.status] or words.COLOURS[state.status]
+  local is_filled = words.FILLED[state.status] and M.options.style ~= 'stripe'
+  local default = is_filled and { fill = colour, sign = '#000000' } or { sign = colour }
+  found = found or default
+  if M.options.style == 'stripe' then
+    return { sign = found.plain or found.sign, also = found.also }
+  end
+  local paint = {}
+  for name, value in pairs(found) do
+    paint[name] = value
+  end
+  if not M.scene and is_filled and not keeps then
+    paint.ground, paint.words = paint.fill, paint.sign
+  elseif keeps then
+    -- The paint of another ground, until that of this one is known.
+    paint.ground, paint.words = nil, nil
+  end
+  for name, value in pairs(M.is_bright and state.pulses and paint.bright or {}) do
+    paint[name] = paint[name] and value
+  end
+  return paint
 end
 
 --- The items of a tab with the light of *state*. *made* is what somebody else made of its title; it keeps its colours.
@@ -310,16 +329,16 @@ end
 ---@return table[]
 local function lit_items(state, title, is_active, width, made)
   local leading = made and leading_of(made) or {}
-  local paint = bar.paint(state, M.look, {
-    colours = M.options.colours,
-    is_stripe = M.options.style == 'stripe',
-    is_bright = M.bright[state.pane_id] == true,
-    ground = ground_of(leading, is_active),
-    keeps = is_active or made ~= nil,
-  })
+  local ground = ground_of(leading, is_active)
+  if made and not M.grounds[ground] and M.ground_count < MOST_GROUNDS then
+    M.grounds[ground], M.ground_count = true, M.ground_count + 1
+  end
+  local paint = paint_of(state, ground, is_active or made ~= nil)
+  local has_room = M.look.fancy and width == nil
   if made then
     local rest = table.move(made, #leading + 1, #made, 2, { { Text = ' ' } })
-    return painted(layout(state, paint, title, math.huge), rest, paint, leading)
+    local lead = layout(state, paint, title, math.huge)
+    return painted(lead, rest, paint, leading, has_room)
   end
   -- One cell parts a tab from the next.
   local cells = width and math.max(1, width - 1) or math.huge
@@ -336,7 +355,8 @@ local function lit_items(state, title, is_active, width, made)
   if cells == 1 and paint.ground then
     paint.fill, paint.sign = paint.ground, paint.words
   end
-  return painted(lead, around, is_filled and paint or { sign = paint.plain, also = paint.also }, leading)
+  paint = is_filled and paint or { sign = paint.plain or paint.sign, also = paint.also }
+  return painted(lead, around, paint, leading, has_room)
 end
 
 ---@class tallylight.Title
@@ -348,32 +368,23 @@ end
 ---@field percent number|nil
 ---@field is_error boolean|nil
 
---- What a tab is called: by the person, as a tab or in the list, else by its program; by its session or its project
---- where that says no more than which program it is.
+--- What a tab is called, by the person first, and says. Without a sidecar it is called as WezTerm does.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
----@param owner table
 ---@return tallylight.Title
-local function title_of(tab, state, owner)
-  local title = { index = '', name = text.sanitise(tab.tab_title), what = '', is_ours = false }
+local function title_of(tab, state)
+  local active = tab.active_pane
+  local title = { index = '', name = text.sanitise(tab.tab_title), what = state.what, is_countdown = state.countdown }
   if title.name == '' then
-    title.name = M.options.names and said.clean(owner.title) or text.sanitise(owner.title)
-    local name = said.is_bare(state.title, state.agent) and state.project or state.title
-    if M.options.names and state.name ~= '' then
-      title.name, title.is_ours = state.name, true
-    elseif M.options.names and name ~= '' and said.is_bare(title.name, state.agent) then
-      title.name, title.is_ours = name, true
-    end
+    title.name, title.is_ours = state.name, state.ours
   end
-  if M.options.names and words.FILLED[state.status] then
-    title.what = state.request or state.message:match('^(.-)%s*$')
-  elseif M.options.names and state.status == 'limited' then
-    title.what, title.is_countdown = M.left[state.pane_id] or state.message, M.left[state.pane_id] ~= nil
+  if title.name == '' then
+    title.name = text.sanitise(active and active.title)
   end
   if M.look.index then
     title.index = string.format('%d', tab.tab_index + (M.look.zero_based and 0 or 1))
   end
-  title.percent, title.is_error = progress_of(tab.active_pane)
+  title.percent, title.is_error = progress_of(active)
   return title
 end
 
@@ -395,27 +406,25 @@ end)
 --- A tab as we draw it by ourselves; nil where WezTerm's own title is right.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
----@param owner table
 ---@param width integer|nil
 ---@return table[]|nil
-local function own_items(tab, state, owner, width)
-  local title = title_of(tab, state, owner)
+local function own_items(tab, state, width)
+  local title = title_of(tab, state)
   if not is_lit(state) and (title.percent or not title.is_ours or (width and width <= NAMED)) then
     return nil
   end
   local is_active = tab.is_active
-  local parts = { state.status, state.kind or '', title.index, title.name, title.what, M.look.key }
-  local key = string.format(
-    '%s\0%s %s %s %s %s %s %s',
-    table.concat(parts, '\0'),
-    state.is_done_beside,
-    state.collides,
-    is_active,
-    width,
-    title.percent,
-    title.is_error,
-    M.bright[state.pane_id]
-  )
+  local key = table.concat({
+    state.status,
+    state.mark,
+    title.index,
+    title.name,
+    title.what,
+    M.look.key,
+    M.scene and M.scene.written or '',
+    string.format('%s %s %s %s', is_active, width, title.percent, title.is_error),
+    tostring(M.is_bright),
+  }, '\0')
   return formatted(key, state, title, is_active, width)
 end
 
@@ -443,73 +452,66 @@ function M.decorate(tab, made, state)
   return is_lit(state) and lit_of_others(tab, made, state) or made
 end
 
+--- Whether WezTerm can draw *made*: if not, it takes the light away, too.
+---@param made any
+---@return boolean
+local function is_title(made)
+  if type(made) ~= 'table' then
+    return made == nil or type(made) == 'string'
+  end
+  for _, item in ipairs(made) do
+    if type(item) ~= 'string' and (type(item) ~= 'table' or (item.Text and type(item.Text) ~= 'string')) then
+      return false
+    end
+  end
+  return true
+end
+
+--- What *formatter* makes of a title; nil where it fails, which is told once.
+---@return string|table|nil
+local function made_by(formatter, ...)
+  local is_good, made = pcall(formatter, ...)
+  if is_good and is_title(made) then
+    return made
+  end
+  local is_text, problem = pcall(tostring, made)
+  M.failure = M.failure or (is_text and problem or 'unknown')
+  return nil
+end
+
 --- A handler of `format-tab-title` that puts the light before what *formatter* returns.
 ---
---- Where that returns nothing, or where there is no *formatter*, the title is ours.
+--- Where that returns nothing or fails, or where there is no *formatter*, the title is ours.
 ---@alias tallylight.Formatter fun(tab: table, tabs: table, panes: table, config: any, hover: boolean, width: integer)
 ---@param formatter tallylight.Formatter|nil
 ---@return tallylight.Formatter
 function M.wrap(formatter)
   return function(tab, tabs, tab_panes, config, hover, max_width)
-    local state, owner, shown
+    local state
     if M.options.title ~= false then
       M.look = config and bar.look(config) or M.look
-      state, owner, shown = light_of(tab)
+      state = light_of(tab)
     end
     max_width = max_width or 16
     local made
     if formatter then
       local rest = is_lit(state) and math.max(1, max_width - LIGHT_CELLS) or max_width
-      made = formatter(tab, tabs, tab_panes, config, hover, rest)
+      made = made_by(formatter, tab, tabs, tab_panes, config, hover, rest)
     end
     if not state or (made ~= nil and not is_lit(state)) then
       return made
     end
     local width = max_width
     if M.look.fancy then
-      width = share(shown, #tabs)
+      width = share(tab.panes, #tabs)
       -- Where there is room the bar itself cuts what is too long, but for the end of a countdown.
       width = (width < WIDE or state.status == 'limited') and width or nil
     end
     if made ~= nil then
       return lit_of_others(tab, made, state, width)
     end
-    return own_items(tab, state, owner, width)
+    return own_items(tab, state, width)
   end
-end
-
---- How long a limit yet lasts: `12 min`, `2 h 14` or `3 d 4 h`.
----@param seconds number
----@return string
-function M.countdown(seconds)
-  local is_long = seconds > 86400
-  local units = math.max(1, math.ceil(seconds / (is_long and 3600 or 60)))
-  local per = is_long and 24 or 60
-  local large, small = units // per, units % per
-  if is_long then
-    return string.format('%d d %d h', large, small)
-  end
-  return large > 0 and string.format('%d h %02d', large, small) or small .. ' min'
-end
-
---- The panes with another agent that has changed the same lines, by id.
----@type table<integer, boolean>
-local colliding = {}
-
---- Take note of who collides at *now*, and of how long limits yet last.
----@param states table<integer, tallylight.State>
----@param now number
----@return table<integer, boolean> # the panes that are drawn otherwise than before, by id
-function M.take_note(states, now)
-  local before, collided, changed = M.left, colliding, {}
-  M.left, colliding = {}, {}
-  for id, state in pairs(states) do
-    local seconds = state.status == 'limited' and (state.limited_until or 0) - now or 0
-    M.left[id] = seconds > 0 and M.countdown(seconds) or nil
-    colliding[id] = state.collides
-    changed[id] = M.left[id] ~= before[id] or state.collides ~= collided[id] or nil
-  end
-  return changed
 end
 
 --- A component for tabline.wez: the mark of the tab's light and a space, or nothing.
@@ -517,51 +519,57 @@ end
 ---@return string
 function M.component(tab)
   local state = M.options.title ~= false and M.tab_state(tab) or nil
-  return state and is_lit(state) and words.mark(state.status, state.kind) .. ' ' or ''
+  return state and is_lit(state) and state.mark .. ' ' or ''
 end
 
---- For a status bar: how many panes wait, have ended, work; `!2 ●1`. Nothing where there is none.
+--- For a status bar: how many panes wait, have ended, work; `!2 ●1`. Nothing where there is none, or no sidecar.
 ---@return string
 function M.summary()
-  local counts = {}
-  for _, state in pairs(panes.shown) do
-    counts[state.status] = (counts[state.status] or 0) + 1
-  end
-  local parts = {}
-  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'limited', 'quiet', 'background', 'working' }) do
-    if counts[status] then
-      parts[#parts + 1] = words.mark(status) .. counts[status]
-    end
-  end
-  return table.concat(parts, ' ')
+  return M.scene and M.scene.summary or ''
 end
 
---- Take `format-tab-title`, if it is ours to take.
----
---- 'own': with titles like WezTerm's. 'auto': besides, a handler registered after this one gives the title instead of
---- never being called, which is what WezTerm would do with it.
-function M.register()
-  local inner
-  local ours = M.wrap(function(...)
-    if inner then
-      return inner(...)
-    end
-    return nil
-  end)
-  wezterm.on('format-tab-title', function(...)
-    M.is_called = true
-    return ours(...)
-  end)
-  if M.options.title == 'auto' then
-    local on = wezterm.on
-    wezterm.on = function(name, handler)
-      if name ~= 'format-tab-title' then
-        return on(name, handler)
-      end
-      -- The first one counts, as everywhere.
-      inner = inner or handler
+local SLOT = 'tallylight.titles-slot'
+
+--- What all copies of these files share in one Lua state: who draws, the handler of somebody else, and what has one
+--- handler called for both. WezTerm calls the first handler of `format-tab-title` alone, and one that was registered
+--- before this cannot be found. Until `register` draws, that of somebody else is called as ever.
+---@return { draw: tallylight.Formatter|nil, inner: tallylight.Formatter|nil, take: fun() }
+function M.hook()
+  if package.loaded[SLOT] then
+    return package.loaded[SLOT]
+  end
+  local on, slot, is_taken = wezterm.on, {}, false
+  function slot.take()
+    if not is_taken then
+      is_taken = true
+      on('format-tab-title', function(...)
+        return (slot.draw or slot.inner)(...)
+      end)
     end
   end
+  wezterm.on = function(name, handler)
+    if name ~= 'format-tab-title' then
+      return on(name, handler)
+    end
+    -- The first one counts, as everywhere.
+    slot.inner = slot.inner or handler
+    slot.take()
+  end
+  package.loaded[SLOT] = slot
+  return slot
+end
+
+--- Draw the titles: with 'own' like WezTerm's; with 'auto' as the handler of somebody else makes them, if there is one.
+function M.register()
+  local slot, is_auto = M.hook(), M.options.title == 'auto'
+  local ours = M.wrap(function(...)
+    return is_auto and slot.inner and slot.inner(...) or nil
+  end)
+  function slot.draw(...)
+    M.is_called = true
+    return ours(...)
+  end
+  slot.take()
 end
 
 return M

@@ -34,7 +34,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.jobs import Jobs, at_once, backoff
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.polling.notices import Notices
+from tallylight.hosts.polling.notices import Notices, NoticeScreen
 from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
@@ -156,8 +156,8 @@ class PollingHost(Engine[str]):
         """What was last reported of the pane *id_*. On the loop only."""
         return self._entries({id_} & self._published.keys()).get(id_)
 
-    def notify(self) -> None:
-        """Notify the person from now on."""
+    def notify(self, screen: NoticeScreen | None = None) -> None:
+        """Notify the person from now on, on *screen* if there is one."""
         name = f"{self._host}-{os.getpid()}"
         self._notices = Notices(
             name,
@@ -167,6 +167,7 @@ class PollingHost(Engine[str]):
             self.entry,
             lambda error: self._report_once(str(error)),
             self.parts.notify,
+            screen,
         )
 
     def post(self, call: Callable[[], None]) -> None:
@@ -201,6 +202,10 @@ class PollingHost(Engine[str]):
             if word.report is None or polled.ways.admits(word.report, *said.ways, now):
                 word.take(polled.pane, now)
         self._touched.add(id_)
+
+    def later(self, name: str, job: Callable[[], None]) -> None:
+        """Have *job* done on another thread, one of a *name* at a time."""
+        self._jobs.submit((name,), job, lambda _: None)
 
     def refresh(self, source: Source) -> None:
         """Something has changed at *source*: look at it at once."""

@@ -10,29 +10,49 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 import attrs
 
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.model.decision import Decision
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
-from tallylight.snapshot import rows
+from tallylight.snapshot import fields, rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.notify import Notice, Notifier, Settings
+from tallylight.tracker.notify import Notice, Notifier, Settings, View
+from tallylight.tracker.rollup import precedence
 
 #: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
 DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
+
+
+class NoticeScreen(Protocol):
+    """A terminal that shows notices by itself, as WezTerm does."""
+
+    def inside(self, id_: str) -> PaneEntry | None:
+        """What is attached in the pane *id_*, in a multiplexer or on a server."""
+
+    def is_known(self, notice: Notice, now: float) -> bool:
+        """Tell whether the host before this one has told of it."""
+
+    def show(self, notice: Notice) -> None:
+        """Show it."""
+
+    def remember(self, told: Mapping[str, Status]) -> None:
+        """Keep what a person knows of, the status of each pane, for the host after this one."""
 
 
 class Notices:
     """
     The notifications about *panes*, the host's own, by *settings*; *entry* is what is published of one.
 
-    *failed* is called if the command cannot be started; *also* passes each notice on to parts.
+    *failed* is called if the command cannot be started; *also* passes each notice on to parts. *screen* shows notices
+    in the place of the desktop's program.
 
     `look` belongs to the host's loop.
     """
@@ -46,33 +66,49 @@ class Notices:
         entry: Callable[[str], PaneEntry | None],
         failed: Callable[[Exception], None],
         also: Callable[[Notice, float], None],
+        screen: NoticeScreen | None = None,
     ) -> None:
-        self._panes, self._entry, self._also = panes, entry, also
+        self._panes, self._entry, self._also, self._screen = panes, entry, also, screen
         self._notifier = Notifier(settings)
         self._command = Command(settings.command or DESKTOP, name, failed, environ)
         self._feed = Feed(directory(environ))
         #: What panes showed in the last look.
-        self._known: dict[str, Decision] = {}
+        self._known: dict[str, Decision | PaneEntry] = {}
+        #: What the time of day is at 0 of the monotonic clock, about; the same for all comparisons.
+        self._epoch = time.time() - time.monotonic()
 
     def look(self, now: float) -> None:
         """Notify of what is due at monotonic *now*."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
+            inside = self._screen.inside(id_) if self._screen is not None else None
             attention, decision = pane.attention, pane.decision
             # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
-            is_known, self._known[id_] = self._known.get(id_) is decision, decision
-            is_told = decision.status in self._notifier.settings.when
+            is_known, self._known[id_] = self._known.get(id_) is (inside or decision), inside or decision
+            is_told = (inside or decision).status in self._notifier.settings.when
             if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
             view = view_of(pane, entry.host_title if entry is not None else "")
+            if inside is not None and precedence(inside.status) > precedence(decision.status):
+                view = _view_inside(view, inside, self._epoch)
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
-                self._also(found, now)
-                self._command.run(self._worded(found), now)
+                self._tell(found, now)
         self._command.tick(now)
+        if self._screen is not None:
+            self._screen.remember({id_: told for id_ in self._panes if (told := self._notifier.told(id_)) is not None})
+
+    def _tell(self, notice: Notice, now: float) -> None:
+        if self._screen is not None and self._screen.is_known(notice, now):
+            return
+        self._also(notice, now)
+        if self._screen is not None and not self._notifier.settings.command:
+            self._screen.show(notice)
+        else:
+            self._command.run(self._worded(notice), now)
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed while nothing could run."""
@@ -103,3 +139,28 @@ class Notices:
             for pane in found.panes
             if rows.Row(found.name, pane).where in entry.terminals
         )
+
+
+def _view_inside(view: View, inside: PaneEntry, epoch: float) -> View:
+    """*view* of a pane in which *inside* is attached. To have it in front is to have seen it."""
+    decision, now = view.decision, time.time()
+    report = attrs.evolve(
+        decision.report,
+        agent=inside.agent,
+        project=inside.name or inside.project,
+        message=inside.question or inside.message,
+        what=inside.what,
+        detail="",
+    )
+    return attrs.evolve(
+        view,
+        decision=attrs.evolve(
+            decision, status=inside.status, kind=inside.kind, since=inside.since - epoch, report=report
+        ),
+        seen=view.seen or view.visible,
+        snoozed=view.snoozed or inside.snoozed_until > now,
+        muted=view.muted or inside.muted_until > now,
+        project=inside.project or view.project,
+        outcome=inside.outcome,
+        behind=fields.words(inside.more),
+    )

@@ -6,7 +6,9 @@ feed has both, because only WezTerm's own process knows them:
 
     {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
      "release": "0.1.0",
-     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false,
+     "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
+     "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
+     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
                      "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
 
 `n` counts what a pane has said, from 1 in each life of WezTerm's Lua state; `number` is another one in each feed.
@@ -16,13 +18,18 @@ pane, or itself.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import attrs
 
 from tallylight.evidence.screen import Look
+from tallylight.hosts.wezterm import mux_word
+from tallylight.hosts.wezterm.mux_word import Told
 from tallylight.model.errors import DecodeError
+from tallylight.model.lights import RGB
 from tallylight.model.limits import MAX_PANES as MAX_PANES
+from tallylight.model.status import Status
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
@@ -32,6 +39,10 @@ CLI = ("cli", "--no-auto-start")
 MAX_SAID = 64
 #: Of the feed, in bytes.
 MAX_FEED = 4 * 1024 * 1024
+#: Of the colours of other handlers. Lua keeps as many.
+MAX_GROUNDS = 16
+_HEX = re.compile(r"#[0-9A-Fa-f]{6}\Z")
+_STATUSES = {status.value: status for status in Status}
 _MAX_TEXT = 4096
 _MAX_SIZE = 10_000
 #: The numbers that Lua's JSON keeps.
@@ -69,6 +80,29 @@ class FedPane:
     said: tuple[tuple[int, str], ...] = ()
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
+    #: What a mux server says of it; None if it says nothing.
+    server: Told | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Bar:
+    """
+    The tab bar, as the configuration in force has it. *touching* are the colours beside an inactive tab.
+
+    *grounds* are the colours that other handlers give tabs. Where not *names*, a tab has the title of its program.
+    """
+
+    touching: frozenset[RGB] = frozenset({(0x33, 0x33, 0x33)})
+    tab: RGB = (0x33, 0x33, 0x33)
+    active: RGB = (0, 0, 0)
+    grounds: tuple[RGB, ...] = ()
+    colours: tuple[tuple[Status, RGB], ...] = ()
+    names: bool = True
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that the paint on one ground is made of."""
+        return self.touching, self.active, self.colours
 
 
 @attrs.frozen(kw_only=True)
@@ -84,6 +118,11 @@ class FeedState:
     #: Of the Lua that wrote it; empty for one from before it was said.
     release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
+    bar: Bar = Bar()
+    #: The last wish of the person at a key: its number, what, and of which pane.
+    wish: tuple[int, str, str] = (0, "", "")
+    #: Which key does what: `list` and `CTRL|SHIFT i`; nothing for one that is bound nowhere.
+    keys: tuple[tuple[str, str], ...] = ()
 
     @property
     def places(self) -> dict[str, tuple[str, str]]:
@@ -133,8 +172,7 @@ def read_feed(data: bytes) -> FeedState | None:
         return None
     if not isinstance(found, dict) or found.get("version") != 1:
         return None
-    panes = found.get("panes")
-    rows = list(panes.items())[:MAX_PANES] if isinstance(panes, dict) else []
+    rows = _items(found.get("panes"))
     return FeedState(
         number=values.integer(found.get("number"), 0, _MAX_NUMBER) or 0,
         life=_text(found.get("life")),
@@ -143,7 +181,54 @@ def read_feed(data: bytes) -> FeedState | None:
         release=_text(found.get("release")),
         front=frozenset(part for part in _text(found.get("front")).split(",") if part.isascii() and part.isdigit()),
         panes={id_: _fed(value) for id_, value in rows if isinstance(value, dict)},
+        bar=_bar(found.get("bar")),
+        wish=_wish(_text(found.get("wish"))),
+        keys=tuple(
+            (name, key)
+            for part in _text(found.get("keys")).split("; ")
+            for name, is_, key in [part.partition("=")]
+            if is_
+        ),
     )
+
+
+def _wish(text: str) -> tuple[int, str, str]:
+    number, verb, id_ = [*text.split(" "), "", ""][:3]
+    return (values.digits(number, 16), verb, id_) if values.is_number(id_, 16) else (0, "", "")
+
+
+def _items(value: object) -> list[tuple[str, Any]]:
+    return list(value.items())[:MAX_PANES] if isinstance(value, dict) else []
+
+
+def _bar(value: object) -> Bar:
+    found = dict(_items(value))
+    default = Bar()
+    colours = {
+        _STATUSES[name]: colour
+        for name, text in _items(found.get("colours"))
+        if name in _STATUSES and (colour := _colour(text))
+    }
+    return Bar(
+        touching=frozenset(_colours(found.get("touching"))) or default.touching,
+        tab=_colour(found.get("tab")) or default.tab,
+        active=_colour(found.get("active")) or default.active,
+        grounds=_colours(found.get("grounds")),
+        colours=tuple((_STATUSES[name], colour) for name, colour in colours.items() if colour and name in _STATUSES),
+        names=found.get("names") is not False,
+    )
+
+
+def _colours(value: object) -> tuple[RGB, ...]:
+    listed = value[:MAX_GROUNDS] if isinstance(value, list) else []
+    return tuple(colour for text in listed if (colour := _colour(text)) is not None)
+
+
+def _colour(value: object) -> RGB | None:
+    if not isinstance(value, str) or not _HEX.match(value):
+        return None
+    red, green, blue = bytes.fromhex(value[1:])
+    return red, green, blue
 
 
 def _fed(value: dict[str, Any]) -> FedPane:
@@ -159,6 +244,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         # A longer one is no word that the carrier takes.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,
+        server=mux_word.read(values.exact(value.get("mux"), _MAX_TEXT) or ""),
     )
 
 

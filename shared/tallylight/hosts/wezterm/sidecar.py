@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import math
@@ -24,10 +25,12 @@ from pathlib import Path
 import attrs
 
 import tallylight
+from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
+from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
@@ -46,6 +49,8 @@ ENDS_S = 1.0
 _MAX_LUA = 1 << 20
 #: Seconds in which a sidecar that has the lock writes its pid.
 HOLDER_S = 1.0
+#: How the names of its files end.
+_OURS = ("lock", "feed.json", "feed.json.new", "goal", "log", "news", "scene.json", "toasts", "told")
 #: Of one line in the log.
 _MAX_LINE = 500
 #: Called with the host of a sidecar that has begun.
@@ -60,7 +65,7 @@ class Place:
     gui: int
 
     def file(self, ending: str) -> Path:
-        """One of its files: `lock`, `feed.json`, `goal` or `log`."""
+        """One of its files: `lock`, `feed.json`, `scene.json`, `goal`, `toasts`, `told` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
 
     @property
@@ -186,9 +191,9 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     table = process_table.table()
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
-    source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table)
+    agents = agent_files.load_agents(environ)[0]
+    source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table, agents)
     poller = PollingHost(HOST, [source], environ, table=table, report=_log)
-    source.is_written = lambda: poller.is_written
     source.news = place.news
     looked, end = 0.0, math.inf
     release_before = installed()
@@ -223,6 +228,9 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
     threading.Thread(target=hurry, name="tallylight-feed", daemon=True).start()
+    if not is_server(place.gui, table):
+        wake = functools.partial(poller.later, "toast", source.wake)
+        poller.notify(Toasts(place.file("toasts"), place.file("told"), source.inside, source.server, wake))
     began(poller)
     try:
         poller.run(until=is_over)
@@ -247,7 +255,7 @@ def sweep(folder: Path) -> None:
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "goal", "log", "news") and is_number(number, 10):
+        if ending in _OURS and is_number(number, 10):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
                     remove(path) if ending == "news" else path.unlink()

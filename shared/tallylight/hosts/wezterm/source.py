@@ -7,11 +7,11 @@ and which panes are in front. While it tells of the same panes as the last list,
 whose Lua is not ours, or does not tick, is judged by the list alone.
 
 An idle WezTerm tells its Lua nothing. So Lua has a shell wait for somebody to open the other end of a FIFO. The sidecar
-does that when what is shown has changed and the snapshot says so. Then the shell ends, and Lua looks.
+does that when what is drawn has changed and is written. Then the shell ends, and Lua looks.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`, with the FIFO `wezterm-<the same pid>.news`. The files
 named for the GUI process are beside it: `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it
-lives, `.feed.json`, `.goal` and `.log`.
+lives, `.feed.json`, `.scene.json`, `.toasts`, `.told`, `.goal` and `.log`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,28 @@ import functools
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
+from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
-from tallylight.hosts.wezterm import pane_list, terminals
+from tallylight.hosts.wezterm import mux_word, pane_list, terminals
+from tallylight.hosts.wezterm.mux_word import Told
 from tallylight.hosts.wezterm.pane_list import FedPane, FeedState, Row
+from tallylight.hosts.wezterm.scene import Place
+from tallylight.hosts.wezterm.scene_file import SceneFile
 from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
-from tallylight.model.status import Status
+from tallylight.pane import marks
 from tallylight.pane.pane import Look
+from tallylight.snapshot import next_pane, rows
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -52,8 +58,8 @@ SELDOM_S = 60.0
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
 CURSOR_S = 0.1
-#: Between two times that WezTerm is woken, in seconds, for the snapshot that it is to read then, and for it to listen.
-WAKE_S, WRITTEN_S, LISTENS_S = 0.1, 1.0, 5.0
+#: Between two times that WezTerm is woken, in seconds, and for it to listen.
+WAKE_S, LISTENS_S = 0.1, 5.0
 #: Seconds in which Lua takes a note.
 NOTE_S = 2.0
 _WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -104,7 +110,13 @@ class WezTermSource:
     """All panes of the GUI process *gui*, asked through the program *wezterm*."""
 
     def __init__(
-        self, environ: Mapping[str, str], gui: int, wezterm: str, feed: Path, table: process_table.Table | None = None
+        self,
+        environ: Mapping[str, str],
+        gui: int,
+        wezterm: str,
+        feed: Path,
+        table: process_table.Table | None = None,
+        agents: Agents | None = None,
     ) -> None:
         self._env = {name: value for name, value in environ.items() if name != "WEZTERM_PANE"}
         self._wezterm = wezterm
@@ -118,21 +130,25 @@ class WezTermSource:
         self._feed_path, self._goal_path = feed, feed.with_name(feed.name.replace("feed.json", "goal"))
         self._feed_stamp: object = None
         self._feed = FeedState()
+        self._servers: Counter[str] = Counter()
         #: Whether any of it has yet to be told to a pane.
         self._is_owed = False
         self._received: dict[str, _Received] = {}
         self._titles: dict[str, str] = {}
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
+        self._inside: dict[str, tuple[PaneEntry, ...]] = {}
         self._listed_at = 0.0
         #: What the GUI process has started, but for what waits for our news; and that.
         self._started: set[int] = set()
         self._waiting: set[int] = set()
-        #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
-        self._drawn: dict[str, tuple[object, ...]] = {}
+        self._entries: Mapping[str, PaneEntry] = {}
+        self._scene = SceneFile(feed.with_name(feed.name.replace("feed.json", "scene.json")), agents or Agents())
+        self._drawn_groups = process_table.Groups(self._table)
         self._woken_at = 0.0
-        #: Whether the snapshot says all that was decided. Set by whoever writes it.
-        self.is_written: Callable[[], bool] = lambda: True
+        #: The number of the last wish at a key, and the way of the jumps.
+        self._wished: int | None = None
+        self._journey: next_pane.Journey | None = None
         #: Seconds between two looks.
         self.every = LIST_S
 
@@ -149,6 +165,7 @@ class WezTermSource:
         feed, nothing = self._feed, FedPane()
         self._sessions.poll(time.monotonic())
         inside = by_terminal(pane for snapshot in self._sessions.snapshots for pane in snapshot.panes)
+        self._inside = inside
         return [
             SourcePane(
                 id=row.id,
@@ -207,20 +224,47 @@ class WezTermSource:
         self.every = LIST_S if any(entry.agent or entry.agent_pid for entry in entries.values()) else IDLE_LIST_S
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Lua draws: it reads the snapshot, when it is woken."""
+        """Lua draws what the panes show now."""
         self.pace(entries)
-        drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
-        # The Lua of a mux server looks by itself, and has no windows.
-        if drawn == self._drawn or self._is_server:
+        self._entries = entries
+        self.draw()
+
+    def draw(self) -> None:
+        """Write what Lua draws, if that is new, and wake it. One thread at a time does."""
+        entries = {id_: entry for id_, entry in self._entries.items() if id_ in self._rows}
+        if self._is_server:
+            # The Lua of a mux server looks by itself, and has no windows.
+            self._scene.write_words({id_: mux_word.write(entry, self._gui) for id_, entry in entries.items()})
             return
-        self._drawn = drawn
-        # Not more often than it can take, and once the snapshot is written.
+        self._scene.is_due = False
+        places = {id_: self._placed(id_, entry) for id_, entry in entries.items()}
+        front = {id_ for id_ in entries if id_ in self._feed.front}
+        if not self._scene.write(entries, places, front, self._feed.bar):
+            return
+        # Not more often than it can take.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
-        _wait(self.is_written, WRITTEN_S)
-        self._wake()
+        self.wake()
         self._woken_at = time.monotonic()
 
-    def _wake(self) -> None:
+    def _placed(self, id_: str, entry: PaneEntry) -> Place:
+        row, fed = self._rows[id_], self._feed.panes.get(id_, FedPane())
+        leader = self._leaders.get(row.tty, 0)
+        return Place(
+            tab=fed.tab or row.tab,
+            title=fed.title or row.title,
+            processes=self._names(leader) if leader and rows.is_lit(entry) else frozenset(),
+            server=self.server(id_),
+        )
+
+    def _names(self, leader: int) -> frozenset[str]:
+        """What the process in front of a terminal is called; WezTerm takes one of that for a title."""
+        process = self._table.get(self._drawn_groups.look(leader, time.monotonic()))
+        if process is None:
+            return frozenset()
+        argument = process.argv[0] if process.argv else ""
+        return frozenset({process.comm, Path(process.exe).name, Path(argument).name})
+
+    def wake(self) -> None:
         """Have Lua look, as soon as it waits for that."""
         if self.news is not None:
             _wait(functools.partial(wake, self.news), LISTENS_S)
@@ -234,13 +278,14 @@ class WezTermSource:
         """
         Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it.
 
-        Only Lua can bring another window to the front, or show another workspace: it is left a note.
+        Only Lua can bring another window to the front, or show another workspace, and knows the panes of mux domains.
+        It is left a note.
         """
-        rows = self._list()
-        goal = next((row for row in rows if row.id == request.pane), None)
+        listed = self._list()
+        goal = next((row for row in listed if row.id == request.pane), None)
         if goal is None:
             return
-        for row in rows:
+        for row in listed:
             if row.id in request.args and row.is_active:
                 # Of those beside it WezTerm takes the one that had the keyboard last. This shows its tab, too.
                 self._cli("activate-pane-direction", "--pane-id", row.id, "Right")
@@ -249,17 +294,44 @@ class WezTermSource:
         if goal.id in request.args:
             return
         self._cli("activate-pane", "--pane-id", goal.id)
-        in_front = {fed.window for id_, fed in self._feed.panes.items() if id_ in self._feed.front}
-        if self._feed.life and goal.window not in in_front and not self._is_server:
-            self._leave_note(goal)
+        if self._feed.life and goal.id not in self._feed.front and not self._is_server:
+            self._leave_note(goal.id)
 
-    def _leave_note(self, goal: Row) -> None:
-        """Have Lua bring *goal* to the front."""
-        read_write.atomic_write(self._goal_path, goal.id.encode("ascii"), 0o600)
-        self._wake()
+    def _grant(self, poller: PollingHost, now: float) -> None:
+        """Do what the person wished for at a key, once; not what was wished for before this sidecar began."""
+        number, verb, id_ = self._feed.wish
+        before, self._wished = self._wished, number
+        if before is None or number <= before:
+            return
+        if verb == "jump":
+            poller.later("jump", functools.partial(self._jump, id_))
+        elif verb == "snooze" and (pane := poller.pane(id_)) is not None:
+            marks.carry_out(Request("snooze", id_), pane, poller.config.notify.snooze_min, now)
+
+    def _jump(self, here: str) -> None:
+        """Have Lua go to the next pane that needs the person, and after the last one back; the way is that of kitty."""
+        order = next_pane.stops(self._scene.shown, time.time())
+        self._journey, goal = next_pane.jump(self._journey, order, here, existing=self._rows.keys())
+        self._leave_note(goal or "none")
+
+    def _leave_note(self, goal: str) -> None:
+        """Have Lua bring the pane *goal* to the front."""
+        read_write.atomic_write(self._goal_path, goal.encode("ascii"), 0o600)
+        self.wake()
         _wait(lambda: not self._goal_path.exists(), NOTE_S)
         # Later it would be a surprise.
         self._goal_path.unlink(missing_ok=True)
+
+    def inside(self, id_: str) -> PaneEntry | None:
+        """What a multiplexer showed in a pane at the last look."""
+        row = self._rows.get(id_)
+        return next(iter(self._inside.get(row.tty, ())), None) if row is not None else None
+
+    def server(self, id_: str) -> Told | None:
+        """What a mux server tells of a pane. A program can take the name of another pane: then it names neither."""
+        fed = self._feed.panes.get(id_)
+        told = fed.server if fed is not None else None
+        return told._replace(where="") if told is not None and self._servers[told.where] > 1 else told
 
     def own_terminal(self, id_: str) -> Terminal | None:
         """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
@@ -275,6 +347,8 @@ class WezTermSource:
 
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
+        if self._scene.has_to_change(now):
+            poller.later("scene", self.draw)
         stamp = read_write.stamp(self._feed_path)
         if stamp is None:
             return
@@ -287,9 +361,12 @@ class WezTermSource:
             if feed is None:
                 return
             is_moved = feed.front != self._feed.front or feed.places != self._feed.places
+            self._scene.is_due = True
             self._feed = feed
+            self._servers = Counter(fed.server.where for fed in feed.panes.values() if fed.server is not None)
             self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
             poller.heard(feed.number)
+            self._grant(poller, now)
             if is_moved:
                 poller.refresh(self)
             self._is_owed = True
@@ -386,12 +463,3 @@ def _wait(is_so: Callable[[], bool], most: float) -> None:
     end = time.monotonic() + most
     while not is_so() and time.monotonic() < end:
         time.sleep(0.01)
-
-
-def _drawn(entry: PaneEntry) -> tuple[object, ...]:
-    """What Lua draws of a pane, and toasts: what `snapshot/reader.lua` reads; nothing for one without a light."""
-    if entry.status is Status.ACTIVE:
-        return ()
-    asked = entry.message, entry.question, entry.what, entry.outcome, dict(entry.more)
-    more = entry.since, entry.snoozed_until, entry.muted_until, entry.limited_until, entry.vars, entry.collides
-    return entry.status, entry.kind, entry.agent, entry.project, entry.name, asked, more

@@ -1,0 +1,86 @@
+"""
+What a mux server tells the GUIs of a pane, in its variable `tally_mux`:
+`waiting:permission;pane=4711.3;since=1700000000;tool=claude;…`.
+
+The texts are those of OSC 1338. `pane` is its server and its number there: a GUI that attaches again gives it another
+number. A value is untrusted: any program that can print to a pane can set it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import request
+from tallylight.snapshot import fields, rows
+from tallylight.snapshot.schema import Pane
+from tallylight.wire import osc1338
+from tallylight.wire.text import sanitise
+
+#: Of each text.
+_TEXT_CELLS = 256
+_STATUSES = {status.value: status for status in Status}
+_KINDS = {kind.value: kind for kind in Kind}
+_HEAD = re.compile(r"([a-z]+)(?::([a-z]*))?((?:;.*)?)\Z", re.S)
+_PANE = re.compile(r"\A;pane=([0-9]{1,10}\.[0-9]{1,12});")
+_TIME = re.compile(r";(since|snoozed_until|muted_until)=([0-9]{1,12})(?=;|\Z)")
+
+
+class Told(NamedTuple):
+    """A pane of a server: *where* names it there, empty if that is not said, and what it shows."""
+
+    where: str
+    pane: Pane
+
+
+def read(value: str) -> Told | None:
+    """What *value* tells; None if nothing."""
+    found = _HEAD.match(value)
+    if found is None or found[1] not in _STATUSES:
+        return None
+    try:
+        said = osc1338.decode_payload(f"state=idle{found[3]}")
+    except DecodeError:
+        return None
+    times = {name: float(time) for name, time in _TIME.findall(found[3])}
+    where = _PANE.match(f"{found[3]};")
+    pane = Pane(
+        id="",
+        status=_STATUSES[found[1]],
+        kind=_KINDS.get(found[2] or ""),
+        agent=said.agent,
+        project=said.project,
+        message=said.message,
+        outcome=said.message,
+        what=said.detail,
+        since=times.get("since", 0.0),
+        snoozed_until=times.get("snoozed_until", 0.0),
+        muted_until=times.get("muted_until", 0.0),
+    )
+    return Told(where[1] if where is not None and pane.since else "", pane)
+
+
+def write(pane: Pane, server: int) -> str:
+    """What the Lua of the mux server of the process *server* tells of *pane*; nothing of one without a light."""
+    if not rows.is_lit(pane):
+        return ""
+    times = {"since": pane.since, "snoozed_until": pane.snoozed_until, "muted_until": pane.muted_until}
+    said = pane.outcome if pane.status is Status.DONE else ""
+    if said and (behind := fields.words(pane.more)):
+        said = f"{said} ({behind})"
+    texts = {
+        "tool": pane.agent,
+        "project": pane.name or pane.project,
+        "detail": request(pane.what),
+        "message": said or pane.what or pane.question or pane.message,
+    }
+    head = f"{pane.status.value}:{pane.kind.value}" if pane.kind is not None else pane.status.value
+    fields = [f"pane={server}.{pane.id}", *(f"{name}={time:.0f}" for name, time in times.items() if time > 0)]
+    fields += [f"{name}={_encoded(text)}" for name, text in texts.items() if text]
+    return ";".join((head, *fields))
+
+
+def _encoded(text: str) -> str:
+    return sanitise(text, cells=_TEXT_CELLS).replace("%", "%25").replace(";", "%3B")

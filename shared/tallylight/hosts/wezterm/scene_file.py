@@ -1,0 +1,160 @@
+"""
+The file with the scene that our Lua draws, `wezterm-<pid of the GUI>.scene.json`, and what outlives a sidecar in it.
+
+A new sidecar finds everything anew, a title before the agent's files. Where it says less of a pane than the one before
+it, that stands for as long as it takes to look at everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Mapping, Set
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tallylight.agents.agent import Agents
+from tallylight.files import read_write
+from tallylight.hosts.wezterm import scene
+from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.scene import VERSION, Place
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.limits import MAX_PANES
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tallylight.tracker.rollup import urgency
+from tallylight.wire import values
+
+#: Seconds in which a new sidecar has looked at everything.
+LOOKS_S = 8.0
+#: Seconds in front of a person after which a finished turn of a server counts as seen, and how many are remembered.
+DWELL_S, MAX_SEEN = 1.0, 200
+_MAX_FILE = 1024 * 1024
+_FRESH, _STALE = b'"stale": false', b'"stale": true '
+
+
+class SceneFile:
+    """That at *path*; *agents* are all that are known."""
+
+    def __init__(self, path: Path, agents: Agents) -> None:
+        self._path, self._agents = path, agents
+        self._lock = threading.Lock()
+        #: Whether it may have to be written anew, and when it will be worded otherwise, by the monotonic clock.
+        self.is_due = False
+        self._changes_at = math.inf
+        before = _read(path)
+        self._former = before.panes
+        self._until = time.monotonic() + LOOKS_S if before.panes else 0.0
+        self._seen = before.seen
+        self._looked_at: dict[str, float] = {}
+        #: The panes as they are drawn.
+        self.shown: tuple[Pane, ...] = ()
+        self._written: dict[str, Any] = {}
+
+    def has_to_change(self, now: float) -> bool:
+        """Tell whether there may be something to write that no pane tells of. *now* is monotonic."""
+        return self.is_due or now >= self._changes_at
+
+    def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: Bar) -> bool:
+        """Write the scene of *entries*, of which those of *front* are before a person; whether that was necessary."""
+        with self._lock:
+            now = time.monotonic()
+            self._look(places, front, now)
+            shown = {
+                id_: scene.shown(self._settled(entry, places[id_], now), places[id_], self._seen)
+                for id_, entry in entries.items()
+            }
+            made = scene.compose(
+                {id_: (pane, places[id_]) for id_, pane in shown.items()}, bar, self._agents, time.time()
+            )
+            self._changes_at = now + made.changes_in
+            if self._former:
+                self._changes_at = min(self._changes_at, self._until)
+            if self._looked_at:
+                self._changes_at = min(self._changes_at, min(self._looked_at.values()) + DWELL_S)
+            return self._save(
+                {
+                    "tabs": made.tabs,
+                    "paints": made.paints,
+                    "summary": made.summary,
+                    "seen": self._seen,
+                }
+            )
+
+    def write_words(self, words: Mapping[str, str]) -> None:
+        """Write what the Lua of a mux server tells the GUIs."""
+        with self._lock:
+            self._save({"words": {id_: word for id_, word in words.items() if word}})
+
+    def _save(self, made: dict[str, Any]) -> bool:
+        if made == self._written:
+            return False
+        head = {"version": VERSION, "stale": False, "written": time.time(), "pid": os.getpid()}
+        data = json.dumps({**head, **made}, ensure_ascii=False).encode()
+        try:
+            read_write.atomic_write(self._path, data, 0o600, durable=False)
+        except (OSError, TallyError):
+            # What it says is old. This takes no room on the disk.
+            with contextlib.suppress(OSError), self._path.open("r+b") as file:
+                at = file.read(100).find(_FRESH)
+                if at >= 0:
+                    file.seek(at)
+                    file.write(_STALE)
+            return True
+        self._written = made
+        return True
+
+    def _look(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
+        """Take note of the finished turns of servers that are in front: a server does not know of that."""
+        in_front = [told for id_ in front if (told := places[id_].server) is not None and told.where]
+        turns = {told.where: told.pane.since for told in in_front if told.pane.status is Status.DONE}
+        turns = {where: since for where, since in turns.items() if self._seen.get(where) != since}
+        self._looked_at = {where: self._looked_at.get(where, now) for where in turns}
+        for where, since in list(self._looked_at.items()):
+            if now - since >= DWELL_S:
+                self._seen = dict([*self._seen.items(), (where, turns[where])][-MAX_SEEN:])
+                del self._looked_at[where]
+
+    def _settled(self, entry: Pane, place: Place, now: float) -> Pane:
+        """*entry*, or what the last sidecar said where this one has not looked at all of a pane yet."""
+        if place.server is not None:
+            return entry
+        if now >= self._until:
+            self._former = {}
+        before = self._former.get(entry.id)
+        return before if before is not None and _is_hasty(entry, before) else entry
+
+
+def _is_hasty(entry: Pane, before: Pane) -> bool:
+    is_guess = entry.status is Status.ACTIVE or entry.reason.source == Source.HEURISTIC.word
+    is_less = entry.reason.source != before.reason.source and urgency(entry.status) < urgency(before.status)
+    return is_guess or is_less
+
+
+class _Before(NamedTuple):
+    """What the file of the last sidecar says: the pane of each tab that it drew, and the finished turns seen."""
+
+    panes: dict[str, Pane]
+    seen: dict[str, float]
+
+
+def _read(path: Path) -> _Before:
+    try:
+        found = values.load(read_write.read_own(path, _MAX_FILE))
+    except (OSError, TallyError, DecodeError):
+        found = None
+    if not isinstance(found, dict) or found.get("version") != VERSION:
+        return _Before({}, {})
+    tabs, seen = found.get("tabs"), found.get("seen")
+    drawn = list(tabs.values())[:MAX_PANES] if isinstance(tabs, dict) else []
+    panes = [pane for value in drawn if isinstance(value, dict) and (pane := scene.pane_of(value)) is not None]
+    turns = list(seen.items())[:MAX_SEEN] if isinstance(seen, dict) else []
+    return _Before(
+        {pane.id: pane for pane in panes},
+        {where: float(since) for where, since in turns if isinstance(since, int | float)},
+    )

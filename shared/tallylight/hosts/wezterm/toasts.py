@@ -1,0 +1,102 @@
+"""
+Notifications in WezTerm: the sidecar decides and words them, and leaves them for our Lua to show.
+
+`wezterm-<pid of the GUI>.toasts` has the last ones, the newest at the end: `[[number, status, title, body], …]`, with
+numbers that grow, over sidecars too. `wezterm-<pid of the GUI>.told` is what the person knows of, by pane: the next
+sidecar finds everything anew, and does not tell it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from tallylight.files import read_write
+from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tallylight.tracker.notify import Notice
+from tallylight.wire import values
+
+#: Toasts that are kept for Lua.
+MAX_TOASTS = 16
+#: Seconds after its start in which a sidecar finds what the one before it knew.
+FINDS_S = 15.0
+MAX_TOLD = 1000
+_MAX_FILE = 256 * 1024
+
+
+class Toasts:
+    """
+    Those of one WezTerm, in the files *toasts* and *told*.
+
+    *inside* is what a multiplexer shows in a pane, *server* what a mux server tells of it; *wake* has Lua look.
+    """
+
+    def __init__(
+        self,
+        toasts: Path,
+        told: Path,
+        inside: Callable[[str], Pane | None],
+        server: Callable[[str], Told | None],
+        wake: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._toasts, self._told_path = toasts, told
+        self._inside, self._server, self._wake = inside, server, wake
+        self._until = clock() + FINDS_S
+        self._former = self._known = _read(told)
+        self._shown: list[tuple[int, str, str, str]] = []
+
+    def inside(self, id_: str) -> Pane | None:
+        """What a multiplexer or a mux server shows in the pane."""
+        told = self._server(id_)
+        return told.pane if told is not None else self._inside(id_)
+
+    def is_known(self, notice: Notice, now: float) -> bool:
+        """Tell whether the sidecar before this one has told of it, or a server's pane was attached anew."""
+        told = self._server(notice.pane)
+        if told is not None and told.where:
+            before, _, id_ = self._known.get(told.where, "").rpartition(" ")
+            return before == _of_server(told) and (id_ != notice.pane or now < self._until)
+        return now < self._until and self._former.get(notice.pane) == notice.status.value
+
+    def show(self, notice: Notice) -> None:
+        """Have Lua show it."""
+        number = max(int(time.time() * 1000), self._shown[-1][0] + 1 if self._shown else 0)
+        self._shown = [*self._shown, (number, notice.status.value, notice.title, notice.body)][-MAX_TOASTS:]
+        read_write.atomic_write(self._toasts, json.dumps(self._shown).encode(), 0o600, durable=False)
+        self._wake()
+
+    def remember(self, told: Mapping[str, Status]) -> None:
+        """Keep what a person knows of; what a detached server told stays."""
+        known = {where: word for where, word in self._known.items() if "." in where}
+        known |= self._former if time.monotonic() < self._until else {}
+        for id_, status in told.items():
+            server = self._server(id_)
+            if server is not None and server.where:
+                known[server.where] = f"{_of_server(server)} {id_}"
+            else:
+                known[id_] = status.value
+        if known != self._known:
+            self._known = dict(list(known.items())[-MAX_TOLD:])
+            with contextlib.suppress(OSError, TallyError):
+                read_write.atomic_write(self._told_path, json.dumps(self._known).encode(), 0o600, durable=False)
+
+
+def _of_server(told: Told) -> str:
+    """A need of a server's pane: it is dated there."""
+    return f"{told.pane.status.value} {told.pane.since:.0f}"
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        found = values.load(read_write.read_own(path, _MAX_FILE))
+    except (OSError, TallyError, DecodeError):
+        return {}
+    pairs = list(found.items())[:MAX_TOLD] if isinstance(found, dict) else []
+    return {key: word for key, word in pairs if isinstance(word, str)}

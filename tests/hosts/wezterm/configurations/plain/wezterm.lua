@@ -1,0 +1,4 @@
+local wezterm = require 'wezterm'
+local config = wezterm.config_builder()
+config.font_size = 12
+return config

@@ -77,9 +77,9 @@ def write(pane: Pane, server: int) -> str:
         "message": said or pane.what or pane.question or pane.message,
     }
     head = f"{pane.status.value}:{pane.kind.value}" if pane.kind is not None else pane.status.value
-    fields = [f"pane={server}.{pane.id}", *(f"{name}={time:.0f}" for name, time in times.items() if time > 0)]
-    fields += [f"{name}={_encoded(text)}" for name, text in texts.items() if text]
-    return ";".join((head, *fields))
+    said_of = [f"pane={server}.{pane.id}", *(f"{name}={time:.0f}" for name, time in times.items() if time > 0)]
+    said_of += [f"{name}={_encoded(text)}" for name, text in texts.items() if text]
+    return ";".join((head, *said_of))
 
 
 def _encoded(text: str) -> str:

@@ -74,7 +74,8 @@ _HINTS = tuple(
     )
     for name, kind, line in (
         ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
-        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w"),
+        # What is typed behind them is the answer.
+        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w(?!.*[:?>] {1,2}\w+$)"),
     )
 )
 _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))

@@ -46,6 +46,17 @@ def test_keys_behind_which_the_answer_is_typed(typed: str, asks: bool) -> None:
     assert (found is not None and found.status is Status.WAITING) is asks
 
 
+@each(("row", "is_one"), [(">>>", True), ("❯", True), ("❯ one of several", False)])
+def test_an_input_with_a_cursor_of_its_own(row: str, is_one: bool) -> None:
+    """The terminal's cursor is hidden: an empty prompt above a status is an input, and a marked choice is none."""
+    found = program()
+    for _ in range(2):
+        found.look(["Hello", "", row, "model", "5 tokens"], 0, cursor_visible=False)
+    found.asked()
+
+    assert (found.agent is not None) is is_one
+
+
 def test_words_typed_at_the_top_of_a_screen() -> None:
     """What was typed is found above the empty rows of a screen that is not full yet."""
     found = program()

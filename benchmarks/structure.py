@@ -201,7 +201,8 @@ def _is_set_up(path: Path) -> bool:
 def drawn() -> list[Screen]:
     """The screens of the tests that weights decide: those by hand, and those on which nothing is asked."""
     given = [(DRAWN, text.strip("\n").splitlines(), None, True) for text in test_structure.ASKING.values()]
-    given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor in test_structure.GIVEN.values()]
+    rows = (*test_structure.GIVEN.values(), *test_structure.IN_A_ROW)
+    given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor in rows]
     given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor, _ in test_structure.SUBMITTED.values()]
     given += [(DRAWN, text.splitlines(), None, True) for text, _ in test_structure.LISTS.values()]
     given += [(DRAWN, text.splitlines(), cursor, False) for text, cursor in test_structure.QUIET.values()]

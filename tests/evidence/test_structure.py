@@ -214,6 +214,8 @@ GIVEN = {
         "How would you like to connect?\n  1. Account (browser)\n  2. Key of a provider\nConnection [1/2] (1): ",
         3,
     ),
+    "a question with the cursor behind it": ("See license for details.\n\n\nWho are you? ", 3),
+    "the same, alone": ("Really quit? ", 0),
     "a word with a default": ("Model name [large]: ", 0),
     "words to choose from": ("Choose a theme [dark/light] (dark): ", 0),
     "a key that has a name": ("PROVIDER_API_KEY: ", 0),
@@ -259,15 +261,16 @@ def test_wants_something(name: str) -> None:
     assert not any(choice.keys for choice in dialog.choices)
 
 
-@each(
-    ("text", "cursor"),
-    [
-        ("Run the tests now? [(y)es, (n)o]:", 0),
-        ("The tool wants to write notes.txt.\nProceed? (y/n)\n\n> ", 3),
-        ("Apply these edits? yes/no/always ", 0),
-        ("Delete 3 files?\n\n  [ Yes ]   [ No ]   [ Cancel ]\n\n  tab to move, enter to choose", None),
-    ],
-)
+#: A yes and a no in one row, each with the row of the visible cursor, if it is one.
+IN_A_ROW: list[tuple[str, int | None]] = [
+    ("Run the tests now? [(y)es, (n)o]:", 0),
+    ("The tool wants to write notes.txt.\nProceed? (y/n)\n\n> ", 3),
+    ("Apply these edits? yes/no/always ", 0),
+    ("Delete 3 files?\n\n  [ Yes ]   [ No ]   [ Cancel ]\n\n  tab to move, enter to choose", None),
+]
+
+
+@each(("text", "cursor"), IN_A_ROW)
 def test_answers_in_a_row(text: str, cursor: int | None) -> None:
     """A yes and a no in one row, with the cursor behind them, below them, or hidden."""
     dialog = read(text, cursor)

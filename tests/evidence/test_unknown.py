@@ -10,7 +10,7 @@ from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
-from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch
+from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch, candidate
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
 from tests.tables import each
@@ -35,6 +35,26 @@ def program() -> Unknown:
 
 def look(found: Unknown, rows: list[str], cursor: int, work: str = "", typed: str = "") -> None:
     found.look([row.format(work=work, typed=typed) for row in rows], cursor)
+
+
+@each(("typed", "asks"), [("", True), (" ", True), (" y", False), (" always", False)])
+def test_keys_behind_which_the_answer_is_typed(typed: str, asks: bool) -> None:
+    """A row of keys asks until something is typed behind it, although it stands while the command runs."""
+    rows = ["permission requested: rm -rf build", f"  [y] allow once  [a] always allow  [n] deny:{typed}"]
+    found = read_screen(candidate("mystery"), rows, 1 if asks else 2)
+
+    assert (found is not None and found.status is Status.WAITING) is asks
+
+
+@each(("row", "is_one"), [(">>>", True), ("❯", True), ("❯ one of several", False)])
+def test_an_input_with_a_cursor_of_its_own(row: str, is_one: bool) -> None:
+    """The terminal's cursor is hidden: an empty prompt above a status is an input, and a marked choice is none."""
+    found = program()
+    for _ in range(2):
+        found.look(["Hello", "", row, "model", "5 tokens"], 0, cursor_visible=False)
+    found.asked()
+
+    assert (found.agent is not None) is is_one
 
 
 def test_words_typed_at_the_top_of_a_screen() -> None:

@@ -54,6 +54,8 @@ _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
 #: Characters of a button.
 _BUTTON = 24
+#: An answer typed behind such a row.
+_TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 #: An answer behind the key for it.
 _LETTERED = re.compile(
     r"[\[(]((?:[A-Za-z0-9]|esc|enter|tab|shift\+tab))[\])] ?([A-Za-z][\w'’]*(?: (?![\[(])[\w'’]+){0,4})", re.IGNORECASE
@@ -234,6 +236,8 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
         found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text) if not rows[at].is_edge]
         labels = tuple(label for _, label in found)
         if _are_answers(labels):
+            if _TYPED.search(rows[at].text):
+                return None
             # As agents name a key at the end of a choice.
             keys = tuple(f"{label} ({key})" for key, label in found)
             return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None

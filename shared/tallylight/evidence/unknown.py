@@ -55,7 +55,7 @@ _MARKS = 2
 
 #: How prompts end, and rows up from the last one with text in which what was typed behind one may be.
 _ASKS, _TYPED = (">", "❯", "›", "»", "$", ":", "?"), 24
-_PROMPT = re.compile(r"(?:[>❯›]|>>>)(?: |$)")
+_PROMPT, _EMPTY = re.compile(r"(?:[>❯›]|>>>)(?: |$)"), (">", "❯", "›", ">>>")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
@@ -74,7 +74,8 @@ _HINTS = tuple(
     )
     for name, kind, line in (
         ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
-        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w"),
+        # What is typed behind them is the answer.
+        ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w(?!.*[:?>] {1,2}\w+$)"),
     )
 )
 _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
@@ -325,7 +326,9 @@ def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: 
             top = _top_of_box(rows, position, lines, cursor_row, visible)
             if top is not None:
                 return top, position + 1
-        if _PROMPT.match(row.text) and row.number == cursor_row and texts_below:
+        # Where the program draws a cursor of its own, an empty prompt is one all the same.
+        is_here = row.number == cursor_row or (visible is None and row.text in _EMPTY)
+        if _PROMPT.match(row.text) and is_here and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
         if texts_below > _BELOW or edges > _EDGES:

@@ -57,6 +57,22 @@ UNSEEN = CORPUS / "unseen"
 MODES = CORPUS / "modes"
 #: Twice five agents that were recorded later. They were measured once; the first folder helps to make weights since.
 LATER = CORPUS / "frozen", CORPUS / "frozen2"
+#: What these are called there, and in the table.
+_MODES = {
+    "as it starts": ("start",),
+    "asks before each command": ("manual", "asking"),
+    "plan": ("plan",),
+    "accepts edits": ("edits",),
+    "asks little or nothing": ("full", "auto", "needed", "never"),
+    "motion off": ("still",),
+    "light theme": ("light",),
+    "45 columns": ("narrow",),
+    "for screen readers": ("reader",),
+    "no status in the title": ("untitled", "fixed"),
+    "another renderer": ("classic", "focus", "inline", "buffer", "regular", "raw"),
+    "draws less, or more": ("status", "bare", "compact", "plain", "quiet", "progress"),
+    "a release of a year ago": ("old",),
+}
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
@@ -341,11 +357,18 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _print_modes(files: Sequence[Path], *, is_whole: bool) -> int:
-    """Print what each of *files* comes to with nothing set up, and what parted there."""
+    """Print what a mode comes to with nothing set up, and an agent in all of its modes; and what parted there."""
     with concurrent.futures.ProcessPoolExecutor() as pool:
         judged = list(pool.map(_judge, [(path, 1) for path in files]))
-    print(table([(one.name.replace("-mode-", ": "), one.score) for one in judged]))
-    print("\n".join(f"{one.name} {line}" for one in judged for line in one.partings) if is_whole else "")
+    agents = dict.fromkeys(one.agent for one in judged)
+    for groups in (
+        {label: [one for one in judged if one.name.split("-")[2] in names] for label, names in _MODES.items()},
+        {agent: [one for one in judged if one.agent == agent] for agent in agents},
+    ):
+        rows = [(f"{name} ({len(of)})", exact_words.total([one.score for one in of])) for name, of in groups.items()]
+        print(f"{table(rows)}\n")
+    if is_whole:
+        print("\n".join(f"{one.name} {line}" for one in judged for line in one.partings))
     return 0
 
 

@@ -72,7 +72,7 @@ class Watch:
         self.pane.screen(lambda: look, now)
         self.pane.tick(now)
 
-    def until(self, truth: Callable[[], object], seen: Callable[[], object], seconds: float = 20) -> int:
+    def until(self, truth: Callable[[], object], seen: Callable[[], object], seconds: float = 60) -> int:
         """Return how many looks after *truth* it was *seen*; -1 if it never was, and -2 if *truth* never came."""
         late, end = 0, time.monotonic() + seconds
         while time.monotonic() < end and not seen():

@@ -51,7 +51,7 @@ BY_FILE_ALONE = {
     "claude/agents-asks-120", "claude/agents-asks-45", "claude/agents-asks-80", "claude/auto-mode-120",
     "claude/auto-mode-45", "claude/auto-mode-80", "claude/permission-auto-120", "claude/permission-auto-45",
     "claude/permission-auto-80", "claude/permission-auto-note-80", "claude/permission-reader-100",
-    "copilot/menu-theme-80",
+    "codex/permission-old-100", "copilot/menu-theme-80",
     "cline/permission-100", "cline/permission-edit-100", "cline/permission-tall-80", "cline/question-100",
     "cline/question-long-100",
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",

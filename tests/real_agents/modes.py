@@ -81,7 +81,9 @@ MODES: dict[str, dict[str, Mode]] = {
         "manual": _manual(),
         "plan": _claude("--permission-mode", "plan"),
         "edits": _claude("--permission-mode", "acceptEdits"),
-        "full": attrs.evolve(_claude("--dangerously-skip-permissions"), env={"IS_SANDBOX": "1"}),
+        "full": attrs.evolve(
+            _claude("--dangerously-skip-permissions", skipDangerousModePermissionPrompt=True), env={"IS_SANDBOX": "1"}
+        ),
         "still": _manual(prefersReducedMotion=True, spinnerTipsEnabled=False),
         "light": _manual(theme="light"),
         "classic": _manual(tui="default"),

@@ -368,13 +368,11 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     """
     names_keys = KEY.search if is_named else KEYS_HINT.match
     hint = next((at for at in upwards(len(rows), _LOW + 1) if names_keys(rows[at].text)), 0)
-    near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
-    pointed, label = next(((at, match[1]) for at, match in near if match is not None), (None, ""))
-    if pointed is None:
+    found = _pointed(rows, hint)
+    # A label may name a key, too.
+    if found is None or (is_named and rows[hint].indent >= found[1]):
         return None
-    column = rows[pointed].indent + len(rows[pointed].text) - len(label)
-    if is_named and rows[hint].indent >= column:
-        return None  # a label may name a key, too
+    pointed, column, label = found
     starts, end, is_whole = _around(rows, pointed, column, hint)
     labels = tuple(label if at == pointed else rows[at].text for at in starts)
     # The rest of a label that is wrapped looks like a choice of its own where the list is narrower than other rows.
@@ -397,6 +395,13 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
         is_sure=is_whole and is_alone and not any(map(_CHECK_BOX.match, labels)),
         is_clear=is_alone,
     )
+
+
+def _pointed(rows: Sequence[Row], hint: int) -> tuple[int, int, str] | None:
+    """The nearest choice with a pointer above row *hint*: its row, the column of its label, and that."""
+    near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
+    found = next(((at, match[1]) for at, match in near if match is not None), None)
+    return (found[0], rows[found[0]].indent + len(rows[found[0]].text) - len(found[1]), found[1]) if found else None
 
 
 def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:

@@ -94,11 +94,8 @@ class TitleReader:
         report = read_title(self.agent, title, has_drawn=self._has_drawn)
         rested = now - self._heard_at if self._heard_at is not None else 0.0
         self._heard_at = now
-        if report is None and self._status is Status.WAITING:
-            self._status = None
-            return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="title that draws no work")
         if report is None or (report.status is Status.IDLE and self._is_outdone):
-            return None
+            return self._without_dialog() if report is None else None
         self._has_drawn |= report.status is not Status.WAITING
         if report.status is Status.WORKING:
             self._is_unmoved = self._is_outdone = False
@@ -110,6 +107,13 @@ class TitleReader:
         if report.status is not self._status:
             self._status, self._since, self._rested = report.status, now, rested
         return report
+
+    def _without_dialog(self) -> Report | None:
+        """Return the report that takes a dialog back, if the title has drawn nothing else and draws it no more."""
+        if self._status is not Status.WAITING:
+            return None
+        self._status = None
+        return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="title that draws no work")
 
     def outdone(self) -> Report | None:
         """The screen shows work: return the report that takes back a title that has told nothing but rest, if any."""

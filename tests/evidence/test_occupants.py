@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -21,6 +21,7 @@ import pytest
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process_table import ForegroundReader, ProcTable, foreground, table
 from tests.evidence.agents import AGENTS
+from tests.patience import until
 
 pytestmark = [
     pytest.mark.programs,
@@ -190,13 +191,6 @@ class Pane:
                 time.sleep(0.6)
             self.type(line)
         until((self.folder / "began").exists, f"the agent did not begin:\n{self.screen[-2000:]!r}")
-
-
-def until(claim: Callable[[], object], problem: str) -> None:
-    end = time.monotonic() + 120
-    while not claim():
-        assert time.monotonic() < end, problem
-        time.sleep(0.02)
 
 
 def called(found: Identity) -> str:

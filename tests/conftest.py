@@ -32,6 +32,8 @@ sys.dont_write_bytecode = False
 
 _COMMON = {
     "deadline": None,
+    # What fails is kept in `.hypothesis` and tried first the next time; elsewhere this line of the report does it.
+    "print_blob": True,
     # The autouse fixture below is safe to share between examples: no example writes there by itself.
     "suppress_health_check": [hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
 }

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 #: How much longer than on a quiet machine. An agent that answers there in three seconds took thirty on a loaded one.
 PATIENCE = 6
 #: From here on a time to wait says "for as long as it may take"; less is a claim of how soon, and kept.
@@ -11,3 +16,12 @@ LONG_S = 5.0
 def patient(timeout: float) -> float:
     """How many seconds to wait for what takes at most *timeout* on a quiet machine."""
     return timeout * PATIENCE if timeout >= LONG_S else timeout
+
+
+def until(condition: Callable[[], T], problem: str = "it never came true") -> T:
+    """Wait for *condition*, and return what it says as soon as that is anything."""
+    end = time.monotonic() + patient(20.0)
+    while not (found := condition()):
+        assert time.monotonic() < end, problem
+        time.sleep(0.01)
+    return found

@@ -28,10 +28,10 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.actions import Direct
 from tests.actions.callers import as_caller, at
 from tests.actions.desk import Desk, seen
-from tests.actions.real_panes import until
 from tests.cli.panes import publish
 from tests.parts.remote.far import Far, HandPanes, far, shown
 from tests.parts.web.serving import AUTH, PORT, Served
+from tests.patience import until
 from tests.ui.agent_list.panes import asking, rows_of
 
 DIALOG, WORK = "claude/permission-bash-80", "claude/working-120"

@@ -6,13 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.patience import patient
+from tests.patience import patient, until
 
 SUPERVISE = Path(__file__).with_name("supervise.py")
 #: A daemon in a session of its own, an orphan, that no polite signal ends; it writes its number to the file.
@@ -38,14 +36,6 @@ def supervised(script: str, *words: object) -> subprocess.Popen[str]:
     """A shell script that is supervised; `$1` and so on are *words*."""
     command = [sys.executable, SUPERVISE, "/bin/sh", "-c", script, "sh", sys.executable, DAEMON, *map(str, words)]
     return subprocess.Popen(command, text=True, stderr=subprocess.PIPE)
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait for what must come."""
-    end = time.monotonic() + patient(10)
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def is_there(pid: int) -> bool:

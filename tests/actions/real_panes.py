@@ -13,8 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -88,14 +87,6 @@ def real_panes(folder: Path) -> Iterator[RealPanes]:
             if path.name.isdecimal() and str(folder) in _told(path):
                 with contextlib.suppress(OSError):
                     os.kill(int(path.name), 9)
-
-
-def until(condition: Callable[[], object], problem: str) -> None:
-    """Wait for *condition*."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.02)
 
 
 def _told(path: Path) -> str:

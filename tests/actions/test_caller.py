@@ -18,9 +18,10 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tests.actions.callers import Hand
 from tests.actions.known import AGENTS
-from tests.actions.real_panes import real_panes, until
+from tests.actions.real_panes import real_panes
 from tests.actions.sshd import sshd
 from tests.actions.ways import AGENT, ASKER, EVERY, PANE_TTY, SHELL, TMUX, made
+from tests.patience import until
 from tests.tables import each
 
 INIT, TERMINAL = made(1, 0, "init"), made(TMUX, 1, "tmux")

@@ -20,9 +20,10 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table
 from tests.actions.callers import NULL, ZERO, Hand
 from tests.actions.known import AGENTS
-from tests.actions.real_panes import RealPanes, real_panes, until
+from tests.actions.real_panes import RealPanes, real_panes
 from tests.actions.sshd import other_machine, sshd
 from tests.actions.ways import made
+from tests.patience import until
 from tests.tables import each
 from tests.test_other_users import needs_root
 

@@ -15,7 +15,8 @@ import attrs
 import pytest
 
 from tests.cli.panes import DONE, WAITING, WORKING, publish
-from tests.hosts.test_detached import SCREENS, until
+from tests.hosts.test_detached import SCREENS
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

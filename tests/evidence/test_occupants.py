@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -24,6 +24,7 @@ from tallylight.evidence.screen import Look
 from tallylight.model.timing import Timing
 from tallylight.pane import pane as watched
 from tests.evidence.agents import AGENTS
+from tests.patience import until
 
 pytestmark = [
     pytest.mark.programs,
@@ -193,13 +194,6 @@ class Pane:
                 time.sleep(0.6)
             self.type(line)
         until((self.folder / "began").exists, f"the agent did not begin:\n{self.screen[-2000:]!r}")
-
-
-def until(claim: Callable[[], object], problem: str) -> None:
-    end = time.monotonic() + 120
-    while not claim():
-        assert time.monotonic() < end, problem
-        time.sleep(0.02)
 
 
 def called(found: Identity) -> str:

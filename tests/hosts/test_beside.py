@@ -24,6 +24,7 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
 from tests.hosts.kitty.test_disk import rig as rig  # a fixture
 from tests.hosts.test_pane import HandTable
+from tests.patience import until
 
 TMUX = Process(44, 10, 44, "tmux: client", ("tmux", "attach"), "/usr/bin/tmux", 440)
 
@@ -168,13 +169,6 @@ def tally(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 def watched_by(folder: Path) -> list[int]:
     return [host.pid for host in writer.read_snapshots(folder / "tallylight")[0]]
-
-
-def until(condition: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.02)
 
 
 @pytest.mark.programs

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -47,6 +47,7 @@ from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.actions.callers import CALLERS
 from tests.actions.words import asked
+from tests.patience import until
 from tests.ui.agent_list.program import List
 
 pytestmark = pytest.mark.programs
@@ -85,13 +86,6 @@ show("working-80")
 read(b"\x1b")
 """
 SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
-
-
-def until(condition: Callable[[], object], problem: str) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.02)
 
 
 @attrs.define

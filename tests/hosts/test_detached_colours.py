@@ -10,7 +10,8 @@ from tallylight.actions import answer
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.gate import Refusal
 from tests.evidence.styled import FOLDER
-from tests.hosts.test_detached import Room, session, until
+from tests.hosts.test_detached import Room, session
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,11 @@ MANY = 100
 
 
 class HandEngine(Engine[int]):
-    """A host of panes with shells, each in the same place; what it looks at is noted."""
+    """
+    A host of panes with shells, each in the same place; it notes what it looks at and what it makes entries of.
+
+    As the real hosts it lets the engine do its steps; a test says when.
+    """
 
     SLICE_S = 60.0
 
@@ -39,6 +44,7 @@ class HandEngine(Engine[int]):
         environ = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
         self.now, self.took, self.place = 100.0, 0.0, "here"
         self.looked: list[int] = []
+        self.made: list[int] = []
         self.jobs: list[tuple[Callable[[], object], Callable[[object], None]]] = []
         self.group, self.table = SHELL.pid, HandTable(str(home))
         super().__init__(
@@ -51,7 +57,9 @@ class HandEngine(Engine[int]):
             store=Store("sessions", environ, at_once),
             clock=lambda: self.now,
         )
-        self._store.epoch.clock = lambda: self.now
+        #: By how many seconds the clock on the wall was set.
+        self.wall = 0.0
+        self._store.epoch.clock = lambda: self.now + self.wall
         for id_ in range(panes):
             self._add(id_, self.now)
 
@@ -75,12 +83,13 @@ class HandEngine(Engine[int]):
         return self.place
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
+        self.made.append(id_)
         return pane_entry(pane, epoch, id_=str(id_), tab=self.place, os_window="", title="")
 
     def tick(self, *in_front: int) -> list[int]:
         """Let a tick pass; the panes that were looked at."""
         self.now += self.config.poll_s
-        self.looked = []
+        self.looked, self.made = [], []
         self._begin(self.now, in_front)
         self._take_turns(self.now)
         while self.jobs:
@@ -88,6 +97,40 @@ class HandEngine(Engine[int]):
             done(job())
         self._settle(self.now)
         return self.looked
+
+    @property
+    def due(self) -> float:
+        """When something is to be done before the next tick."""
+        return self._due(self.now)
+
+    def go_on(self) -> list[int]:
+        """Go on with the tick; the panes that were looked at."""
+        return self._take_turns(self.now)
+
+    def say(self, id_: int, words: str) -> None:
+        """The program in a pane says what it does, between two ticks."""
+        self.panes[id_].carrier(words, self.now)
+        self._touched.add(id_)
+        self._settle(self.now)
+
+    def close(self, id_: int) -> None:
+        """A pane is gone."""
+        self._remove(id_)
+
+    def publish(self) -> bool:
+        """Write what is new; whether something was written."""
+        return self._publish(self.now)
+
+    def entries(self) -> list[PaneEntry]:
+        """All that is told now."""
+        return list(self._entries(self.panes).values())
+
+    @contextlib.contextmanager
+    def published(self) -> Iterator[None]:
+        """Keep a snapshot open meanwhile."""
+        self._store.open()
+        yield
+        self._store.close()
 
     def settled(self) -> HandEngine:
         for _ in range(2 * EAGER_LOOKS):
@@ -114,9 +157,8 @@ def test_what_shows_something_is_looked_at_in_every_tick(tmp_path: Path) -> None
     """A command that starts, and a light, bring a pane back into every tick."""
     engine = HandEngine(tmp_path, MANY).settled()
     engine.panes[3].marked(True, None, engine.now)
-    engine.panes[5].carrier("state=working;tool=mine", engine.now)
-    engine._touched.update((3, 5))
-    engine._settle(engine.now)
+    engine.say(3, "")
+    engine.say(5, "state=working;tool=mine")
     ticks = [engine.tick() for _ in range(SELDOM)]
     assert all({3, 5} <= {*looked} for looked in ticks)
 
@@ -127,10 +169,8 @@ def test_a_slice_is_enough_for_all_in_the_end(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(time, "thread_time", lambda: engine.took)
     monkeypatch.setattr(HandEngine, "SLICE_S", 2.0)
     assert engine.tick() == list(range(A_CHECK))
-    while engine._due(engine.now) < float("inf"):
-        before = len(engine.looked)
-        engine._take_turns(engine.now)
-        assert len(engine.looked) - before == A_CHECK
+    while engine.due < float("inf"):
+        assert len(engine.go_on()) == A_CHECK
     assert engine.looked == list(range(40))
 
 
@@ -138,49 +178,46 @@ def test_one_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """It is no longer looked at, whosever turn it was, nor told of."""
     engine = HandEngine(tmp_path, 12)
     monkeypatch.setattr(HandEngine, "SLICE_S", 0.0)
-    engine._begin(engine.now)
-    engine._remove(0)
+    assert engine.tick() == []
+    engine.close(0)
     monkeypatch.setattr(HandEngine, "SLICE_S", 60.0)
-    assert engine._take_turns(engine.now) == list(range(1, 12))
+    assert engine.go_on() == list(range(1, 12))
     assert set(engine.panes) == set(range(1, 12))
 
 
 def test_entries_are_made_where_something_is_new(tmp_path: Path) -> None:
     """Of a pane that was told something, of one that has moved, and of all when the clock was set."""
     engine = HandEngine(tmp_path, 3).settled()
-    made = lambda: [id(entry) for entry in engine._entries(range(3)).values()]  # noqa: E731
-    before = made()
+    engine.entries()
     engine.tick()
-    assert made() == before
+    assert engine.entries() and engine.made == []
     engine.panes[1].carrier("state=working;tool=mine", engine.now)
     engine.tick()
-    assert [one == other for one, other in zip(made(), before, strict=True)] == [True, False, True]
+    assert engine.entries() and engine.made == [1]
     engine.place = "there"
     engine.tick()
-    assert {entry.tab for entry in engine._entries(range(3)).values()} == {"there"}
-    before = [entry.since for entry in engine._entries(range(3)).values()]
-    engine._store.epoch.clock = lambda: engine.now + 3600
+    before = engine.entries()
+    assert {entry.tab for entry in before} == {"there"}
+    engine.wall = HOUR
     engine.tick()
-    after = [entry.since for entry in engine._entries(range(3)).values()]
-    assert [round(later - sooner) for later, sooner in zip(after, before, strict=True)] == [3600] * 3
+    moved = [later.since - sooner.since for later, sooner in zip(engine.entries(), before, strict=True)]
+    assert moved == pytest.approx([HOUR] * 3)
 
 
 def test_what_is_told_is_written_when_it_may_be(tmp_path: Path) -> None:
     """At once, and after that as often as a snapshot is written."""
     tmp_path.chmod(0o700)
     engine = HandEngine(tmp_path, 1)
-    engine._store.open()
-    engine.tick()
-    assert engine._publish(engine.now)
-    engine.panes[0].carrier("state=working;tool=mine", engine.now)
-    engine._touched.add(0)
-    engine._settle(engine.now)
-    assert not engine._publish(engine.now)
-    assert engine.now < (due := engine._due(engine.now)) < engine.now + 1
-    assert engine._publish(due)
-    (found,) = writer.read_snapshots(tmp_path / "tallylight")[0]
-    assert [pane.agent for pane in found.panes] == ["mine"]
-    engine._store.close()
+    with engine.published():
+        engine.tick()
+        assert engine.publish()
+        engine.say(0, "state=working;tool=mine")
+        assert not engine.publish()
+        assert engine.now < engine.due < engine.now + 1
+        engine.now = engine.due
+        assert engine.publish()
+        (found,) = writer.read_snapshots(tmp_path / "tallylight")[0]
+        assert [pane.agent for pane in found.panes] == ["mine"]
 
 
 #: What an agent says and a person does, by the tick in which it happens.
@@ -207,12 +244,11 @@ def live(home: Path, suspended: int, wall: float = 0.0) -> tuple[list[tuple[obje
     An hour in which nothing runs passes before the tick *suspended*, or the *wall* clock is set by so many seconds.
     """
     engine = HandEngine(home, 1, agent_files.load_agents({"HOME": str(home)})[0])
-    notifier, pane, offset = Notifier(Settings(min_turn_s=0.0)), engine.panes[0], 0.0
+    notifier, pane = Notifier(Settings(min_turn_s=0.0)), engine.panes[0]
     told, shown, is_visible = list[str](), list[tuple[object, ...]](), False
-    engine._store.epoch.clock = lambda: engine.now + offset
     for tick in range(TICKS):
         if tick == suspended:
-            offset = wall
+            engine.wall = wall
             engine.now += 0.0 if wall else HOUR
         if tick == GOES:
             del engine.table.processes[CLAUDE.pid]

@@ -25,6 +25,7 @@ from tallylight.pane.file_request import FileRequest, Request
 from tallylight.pane.pane import Pane
 from tests.files.test_mounts import mounted
 from tests.hosts.test_pane import CLAUDE, HandTable, status_file
+from tests.patience import until
 
 
 @pytest.fixture
@@ -188,14 +189,6 @@ class Yard:
     def until_hung(self) -> None:
         """Let as much time pass as it takes until what hangs is given up."""
         self.step(max(HANGS_ASKED, int(HANGS_S / 0.25)) + 2)
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for threads that have been started to come to it."""
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 @pytest.fixture

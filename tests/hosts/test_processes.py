@@ -31,6 +31,7 @@ from tallylight.evidence.process_table import (
 )
 from tallylight.evidence.procfs import Stat, device_number, parse_stat
 from tests.evidence.agents import AGENTS
+from tests.patience import until
 from tests.tables import each
 
 HAS_PROC = Path("/proc/self/stat").exists()
@@ -43,14 +44,6 @@ def either(request: pytest.FixtureRequest) -> Table:
     """Each back end in turn."""
     made: Table = request.param()
     return made
-
-
-def until(claim: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait for *claim* to hold."""
-    end = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.005)
 
 
 def is_claude(source: Table, pid: int) -> bool:

@@ -16,7 +16,7 @@ from tallylight.hosts.detached.pane import TmuxPane
 from tallylight.hosts.tmux import guard
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tests.hosts.test_detached import until
+from tests.patience import until
 from tests.tables import each
 
 pytestmark = pytest.mark.programs

@@ -81,7 +81,8 @@ def test_ancestor_with_no_open_descriptor_is_found_by_number() -> None:
 def test_nobody_has_a_terminal() -> None:
     """In a chain without any terminal there is none, and that is no error."""
     orphan = (
-        f"import os,sys,time\nif os.fork(): os._exit(0)\nos.setsid()\nwhile os.getppid()!=1: time.sleep(.01)\n{SAY}"
+        "import os,sys,time\nparent=os.getpid()\nif os.fork(): os._exit(0)\nos.setsid()\n"
+        f"while os.getppid()==parent: time.sleep(.01)\n{SAY}"
     )
     read, write = os.pipe()
     process = subprocess.Popen(python(orphan), stdin=subprocess.DEVNULL, stdout=write, stderr=write)

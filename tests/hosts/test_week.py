@@ -117,7 +117,6 @@ def begin(
 
 @alone
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
     """
     Agents and panes come and go, the clock jumps, texts wait.
@@ -147,7 +146,6 @@ def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
 
 @alone
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("begin", [PollingLife], indirect=True)
 def test_hosts_come_and_go(begin: Begin, fake_home: Path) -> None:
     """A host that is closed leaves nothing that the next one does not take away or take over."""

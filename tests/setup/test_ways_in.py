@@ -20,7 +20,6 @@ OFFLINE = ["unshare", "--net", "--", "sh", "-c", 'ip link set lo up; exec "$@"',
 
 pytestmark = [
     pytest.mark.install,
-    pytest.mark.timeout(600),
     pytest.mark.skipif(os.geteuid() != 0, reason="a room without a network needs root"),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -14,6 +14,7 @@ from tallylight.snapshot import writer
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.hosts.test_pane import HandTable
+from tests.patience import until
 
 
 @attrs.define(eq=False)
@@ -72,10 +73,3 @@ class System:
 
     def ids(self) -> list[str]:
         return [pane.id for pane in writer.read(self.path).panes]
-
-
-def until(found: Callable[[], object], timeout: float = 30) -> None:
-    end = time.monotonic() + timeout
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.002)

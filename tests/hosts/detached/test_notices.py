@@ -13,8 +13,9 @@ from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.tracker.notify import Notice
-from tests.hosts.detached.polling import HandSource, System, until
+from tests.hosts.detached.polling import HandSource, System
 from tests.hosts.test_pane import CLAUDE, status_file
+from tests.patience import until
 
 HERE = "/dev/pts/7"
 ASKING = SourcePane(id="a", group=CLAUDE.pid, host_title="<b>shop</b>", terminals=(HERE,))

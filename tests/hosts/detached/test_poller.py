@@ -21,8 +21,9 @@ from tallylight.parts.conversations import open_conversations
 from tallylight.snapshot import labels_file, requests, writer
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.requests import Request
-from tests.hosts.detached.polling import HandSource, System, until
+from tests.hosts.detached.polling import HandSource, System
 from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, SHELL, HandTable, rows, status_file
+from tests.patience import until
 
 
 def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource) -> None:

@@ -26,7 +26,7 @@ from tallylight.parts.conversations.verbs.fork import open_pane
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
-from tests.hosts.test_detached import until
+from tests.patience import until
 from tests.terminal import SHARED
 
 pytestmark = pytest.mark.programs

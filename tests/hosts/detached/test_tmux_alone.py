@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from tallylight.hosts.beside import this_program
-from tests.hosts.test_detached import until
+from tests.patience import until
 from tests.real_kitty.asking_claude import install_asking_claude
 
 pytestmark = pytest.mark.programs

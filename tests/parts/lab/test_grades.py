@@ -347,7 +347,7 @@ def test_a_host_grades_its_panes(tmp_path: Path) -> None:
             status_file(str(tmp_path), status=status, waitingFor="permission prompt", updatedAt=engine.now * 1000)
             for _ in range(12):
                 engine.tick()
-                engine._publish(engine.now)
+                engine.publish()
         assert file.exists() is keep
     (grade,) = grades.read(file)
     assert (grade.agent, grade.version, grade.turns, grade.misread) == ("claude", "", 1, 1)

@@ -17,6 +17,7 @@ from tallylight.config.fleet import Fleet
 from tallylight.parts.remote.subscriber import Subscriber
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.patience import until
 
 MOSQUITTO = "/usr/sbin/mosquitto"
 
@@ -117,14 +118,6 @@ def toml(value: object) -> str:
 
 def seen_by(subscriber: Subscriber) -> dict[tuple[str, str], Pane]:
     return {(machine, pane.id): pane for machine, _, pane in subscriber.mirror.panes()}
-
-
-def until(condition: Callable[[], bool], problem: str, seconds: float = 20.0) -> None:
-    """Wait for *condition*."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.02)
 
 
 def follow(subscriber: Subscriber, condition: Callable[[], bool], problem: str, seconds: float = 20.0) -> float:

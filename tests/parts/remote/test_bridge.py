@@ -32,10 +32,11 @@ from tallylight.parts.remote.messages import (
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import Desk, seen
-from tests.actions.real_panes import real_panes, until
+from tests.actions.real_panes import real_panes
 from tests.actions.words import asked
 from tests.cli.panes import publish
 from tests.parts.remote.far import Far, far, shown
+from tests.patience import until
 from tests.tables import each
 
 WAITING = Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=4711)

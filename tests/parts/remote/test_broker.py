@@ -22,7 +22,8 @@ from tallylight.parts.remote.subscriber import Subscriber
 from tallylight.parts.remote.topics import Mark, Presence
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot
-from tests.parts.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines, until
+from tests.parts.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 
@@ -234,7 +235,7 @@ def test_more_panes_than_a_broker_keeps_for_a_client(broker: Broker) -> None:
                 waiting.add(place)
         return link.is_up and not waiting
 
-    until(send, "not all is sent", 60.0)
+    until(send, "not all is sent")
     subscriber = Subscriber(broker.fleet())
     follow(subscriber, lambda: subscriber.is_complete, "it is never complete", 60.0)
     assert len(seen_by(subscriber)) == machines * each

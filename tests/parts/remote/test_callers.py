@@ -27,10 +27,11 @@ from tallylight.actions.request import encode as encode_request
 from tallylight.parts.remote.host import MachinesHost
 from tallylight.parts.remote.messages import PaneSaid, encode
 from tallylight.snapshot.elsewhere import local_id
-from tests.actions.real_panes import RealPanes, real_panes, until
+from tests.actions.real_panes import RealPanes, real_panes
 from tests.actions.words import asked
 from tests.parts.remote.test_machine import HELLO, PANE, QUESTION
 from tests.parts.remote.test_real_ssh import wait
+from tests.patience import until
 from tests.test_other_users import STRANGER, needs_root
 
 #: One that another user can run as well, where there is one.

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.parts.web.live import Live, until
+from tests.parts.web.live import Live
+from tests.patience import until
 
 if TYPE_CHECKING:
     from selenium.webdriver.remote.webelement import WebElement

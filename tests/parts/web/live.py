@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 import httpx2
@@ -25,7 +25,6 @@ from tests.actions.desk import SCREENS
 TALLY = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
 #: The same, where every request is a person's: the tests may be run in a terminal, or by an agent.
 _FOR_A_PERSON = "from tallylight.parts.web import asking; asking.who_asks = lambda *_, **_more: asking.PERSON\n"
-T = TypeVar("T")
 
 
 @attrs.define
@@ -226,12 +225,3 @@ class Stage:
             self._host.wait(timeout=20)
         subprocess.run(["tmux", "kill-server"], env=self.live.environ, check=False, capture_output=True)
         self.live.stop()
-
-
-def until(condition: Callable[[], T], problem: str) -> T:
-    """What *condition* returns, once it is anything."""
-    deadline = time.monotonic() + 60
-    while not (found := condition()):
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.05)
-    return found

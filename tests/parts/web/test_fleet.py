@@ -25,11 +25,12 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
-from tests.parts.remote.broker import Broker, Machine, until
+from tests.parts.remote.broker import Broker, Machine
 from tests.parts.remote.test_feed import HARMFUL, WAITING
 from tests.parts.web.browser import Browser
 from tests.parts.web.live import Live
 from tests.parts.web.serving import AUTH, FakePanes, Served
+from tests.patience import until
 
 
 class Willing(FakePanes):

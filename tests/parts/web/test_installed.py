@@ -20,8 +20,8 @@ from tallylight.parts.web.devices import Devices
 from tallylight.parts.web.guard import Guard, allowed_hosts
 from tallylight.parts.web.verbs.serve import listen
 from tests.parts.web.browser import Browser
-from tests.parts.web.live import until
 from tests.parts.web.serving import PANES, TOKEN, Served
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

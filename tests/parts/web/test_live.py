@@ -20,8 +20,9 @@ from tallylight.model.status import Kind, Status
 from tallylight.parts.web.connections import MAX_UNKNOWN
 from tallylight.parts.web.hub import MAX_BEHIND
 from tallylight.snapshot.schema import Pane, ReasonEntry
-from tests.actions.real_panes import real_panes, until
+from tests.actions.real_panes import real_panes
 from tests.parts.web.live import Live
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

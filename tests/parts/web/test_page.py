@@ -19,7 +19,8 @@ from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.parts.web.browser import WIDTHS, Browser
-from tests.parts.web.live import TALLY, Live, Stage, until
+from tests.parts.web.live import TALLY, Live, Stage
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

@@ -10,9 +10,10 @@ from selenium.webdriver.common.keys import Keys
 
 from tallylight.model.status import Kind, Status
 from tests.parts.web.browser import Browser
-from tests.parts.web.live import Live, until
+from tests.parts.web.live import Live
 from tests.parts.web.test_page import pane
 from tests.parts.web.test_page_states import MANY, is_right
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

@@ -23,8 +23,9 @@ from tests.colour_vision import contrast
 from tests.parts.web import axe
 from tests.parts.web.browser import WIDTHS, Browser
 from tests.parts.web.conftest import SCREENS, painted
-from tests.parts.web.live import Live, Stage, until
+from tests.parts.web.live import Live, Stage
 from tests.parts.web.test_page import pane
+from tests.patience import until
 from tests.story import better_told
 
 pytestmark = pytest.mark.programs

@@ -34,9 +34,9 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import GAP_S, SETTLE_S
 from tallylight.tracker.notify import Settings as Notify
-from tests.parts.web.live import until
 from tests.parts.web.push_service import Phone, PushService, push_service
 from tests.parts.web.serving import AUTH, JSON, PANES, PORT, TOKEN, Served
+from tests.patience import until
 from tests.tables import each
 
 FAR = "https://push.example.org/send/1"

@@ -18,8 +18,9 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tests.parts.web import axe
 from tests.parts.web.browser import WIDTHS, Browser
-from tests.parts.web.live import Live, until
+from tests.parts.web.live import Live
 from tests.parts.web.push_service import Phone, PushService, push_service
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

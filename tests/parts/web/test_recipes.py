@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from tests.parts.web.live import Stage, until
+from tests.parts.web.live import Stage
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

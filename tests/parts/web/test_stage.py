@@ -9,7 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.parts.web.live import Live, Stage, until
+from tests.parts.web.live import Live, Stage
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

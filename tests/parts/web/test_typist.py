@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import plain
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 
@@ -41,13 +41,6 @@ HARD = "a'b\"c $HOME ^C \\x03 \\\\ `id` #{pid} ;kill-server; %1 -t ~ {x} grüße
 def rows(panes: Multiplexers, entry: Pane) -> list[str]:
     """What stands on the screen of a pane."""
     return [plain(line) for line in panes.screen(HOST, entry).lines]
-
-
-def until(condition: Callable[[], bool], problem: str) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 import select
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -18,6 +18,7 @@ from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.feed import Feed
 from tallylight.ui.agent_list import clock, state
 from tallylight.ui.agent_list.draw import draw
+from tests.patience import until
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane
 from tests.ui.agent_list.program import Host, List
@@ -40,13 +41,6 @@ def woken(shown: List) -> int:
         if line.startswith("voluntary_ctxt_switches"):
             return int(line.split()[1])
     raise AssertionError("the kernel does not tell")
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def is_asleep(shown: List) -> bool:

@@ -15,7 +15,8 @@ from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
 from tests.actions.real_panes import RealPanes, real_panes
 from tests.parts.web.conftest import painted
-from tests.parts.web.live import TALLY, Stage, until
+from tests.parts.web.live import TALLY, Stage
+from tests.patience import until
 
 pytestmark = pytest.mark.programs
 

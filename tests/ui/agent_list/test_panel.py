@@ -23,9 +23,10 @@ from tallylight.ui.agent_list.effects import Perform, Plain
 from tallylight.ui.agent_list.record import State
 from tallylight.ui.keys import Decoder, Focus, Mouse
 from tallylight.wire.text import width
+from tests.patience import until
 from tests.ui.agent_list.panes import NOW, asking, going, no_client, pane, pressed, rows_of, texts
 from tests.ui.agent_list.program import Host, List
-from tests.ui.agent_list.test_idle import is_asleep, until
+from tests.ui.agent_list.test_idle import is_asleep
 
 
 def panel(*panes: state.Pane, columns: int = 24, lines: int = 12, has_focus: bool = False) -> State:

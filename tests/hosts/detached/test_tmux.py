@@ -255,7 +255,7 @@ def test_changes_are_told(yard: Yard) -> None:
         told = time.monotonic() - before
     wait_until(lambda: clients(session) == [], 5, "nobody attached any more")
 
-    assert {"ignore-size", "pause-after=1", "read-only"} <= set(ours.split(","))
+    assert {"ignore-size", "pause-after=3", "read-only"} <= set(ours.split(","))
     assert size == "90x19"
     assert seen
     assert told < 2.5

@@ -8,7 +8,7 @@ is treated otherwise by `tmux attach` and by `destroy-unattached`.
 
 The output of panes never slows the server, nor makes it grow. What is not wanted is paused, never turned `off`: with
 nobody else attached tmux would stop reading a pane that is off, and its program would stand still. What we have not
-read after a second tmux pauses itself.
+read after three seconds tmux pauses itself: sooner, a busy machine would lose reports.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output
 from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
 from tallylight.model.limits import MAX_PANES
 
-FLAGS = "read-only,ignore-size,pause-after=1"
+FLAGS = "read-only,ignore-size,pause-after=3"
 
 
 class ControlClient:

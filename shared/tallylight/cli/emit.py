@@ -51,7 +51,7 @@ OPTIONS = {
     "--resume": ("COMMAND", "what resumes it, split at spaces"),
     "--fork": ("COMMAND", "what forks it, split at spaces"),
 }
-#: Those with another key on the wire, where all that were given stand below each other.
+#: Options that may be repeated, by their keys on the wire; each value is a line.
 REPEATED = {"--task": "tasks", "--var": "vars"}
 _METHODS = ("--resume", "--fork")
 

@@ -289,17 +289,7 @@ def _report(system: System, plan: _Plan) -> None:
     system.say("")
     here, place = plan.here, install_paths.layout(system)
     beside = wezterm.look(system)
-    if here.is_here:
-        name = here.version_text or ("found" if here.program else "its program was not found")
-        system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
-        if here.version and here.version[:2] < kitty.OLDEST:
-            oldest = ".".join(map(str, kitty.OLDEST))
-            system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
-    elif system.which("tmux") is not None and not beside.is_here:
-        watched = f"watched by {unit.NAME}, from each login on; " if unit.is_there(system) else ""
-        system.say(f"  tmux        {watched}`tally setup --with tmux` adds keys and the lights of its windows")
-    elif not beside.is_here:
-        system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
+    _report_terminal(system, here, has_other=beside.is_here)
     known: Sequence[Mapping[str, Any]] = names.NAMES
     agents = [one["name"] for one in known if any(map(system.which, one.get("processes", (one["name"],))))]
     system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
@@ -318,6 +308,21 @@ def _report(system: System, plan: _Plan) -> None:
             system.say(f"              {system.short(folder)} is not on your PATH: add it to use `tally` by name")
     if here.is_here:
         _report_keys(system, plan.bindings, plan.answer)
+
+
+def _report_terminal(system: System, here: kitty.Kitty, *, has_other: bool) -> None:
+    """Say where the lights are: in kitty, else in tmux, unless there is another terminal."""
+    if here.is_here:
+        name = here.version_text or ("found" if here.program else "its program was not found")
+        system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
+        if here.version and here.version[:2] < kitty.OLDEST:
+            oldest = ".".join(map(str, kitty.OLDEST))
+            system.say(f"              older than {oldest}, the oldest that is tested: update kitty")
+    elif system.which("tmux") is not None and not has_other:
+        watched = f"watched by {unit.NAME}, from each login on; " if unit.is_there(system) else ""
+        system.say(f"  tmux        {watched}`tally setup --with tmux` adds keys and the lights of its windows")
+    elif not has_other:
+        system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
 
 
 def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answer | None) -> None:

@@ -160,18 +160,20 @@ class Conversation:
         if not self._is_listening or report.agent not in ("", self.entry.agent):
             return
         is_own = report.source is Source.REGISTRY
-        is_sum = report.rule == osc26.RULE
-        # OSC 26 sends the sum of its keys: an id that is no longer there was taken back.
-        is_gone = is_sum and not report.session and self.entry.session == self._said_session
-        if (report.session or is_gone) and (is_own or not self._own_session):
+        if self._names_session(report) and (is_own or not self._own_session):
             self._own_session = is_own
             self.entry = attrs.evolve(self.entry, session=report.session)
-        if is_sum:
-            self._said_session = report.session
         if report.cwd and is_own:
             self.entry = attrs.evolve(self.entry, cwd=report.cwd)
         if report.source is Source.PROTOCOL:
             self.resume, self.fork = report.resume, report.fork
+
+    def _names_session(self, report: Report) -> bool:
+        """Whether *report* has an id. OSC 26 sends the sum of its keys: one that is no longer there was taken back."""
+        if report.rule != osc26.RULE:
+            return bool(report.session)
+        before, self._said_session = self._said_session, report.session
+        return bool(report.session) or self.entry.session == before
 
     def recorded(self, session: str) -> None:
         """The transcript of the agent's process is of *session*; whoever else names one knows better."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: What the sockets of hosts are called that take reports: `reports-4711.sock`.
 HOST = "reports"
-#: How long, in seconds, the host may take to find out who asked.
-PATIENCE_S = 1.0
+#: How long, in seconds, the host may take to find out who asked. A hook ends sooner, if all of it takes too long.
+PATIENCE_S = 3.0
 #: Directories that are looked into have at most so many files.
 MAX_FILES = 4096
 

@@ -255,7 +255,7 @@ def test_changes_are_told(yard: Yard) -> None:
         told = time.monotonic() - before
     wait_until(lambda: clients(session) == [], 5, "nobody attached any more")
 
-    assert {"ignore-size", "pause-after=1", "read-only"} <= set(ours.split(","))
+    assert {"ignore-size", "pause-after=3", "read-only"} <= set(ours.split(","))
     assert size == "90x19"
     assert seen
     assert told < 2.5
@@ -295,3 +295,14 @@ def test_a_server_that_hangs(yard: Yard) -> None:
     yard.run("kill", "-CONT", pid)
 
     assert {pane.host_title for pane in yard.panes()} == {"hung", "other"}
+
+
+def test_a_second_host(yard: Yard) -> None:
+    """It says who watches already, or with `--quiet` nothing: tmux would show that each time it reads its file."""
+    yard.start_host()
+    pid = yard.host_pid()
+
+    said = yard.run("sh", "-c", "tally host sessions; echo $?; tally host sessions --quiet; echo $?")
+    assert said.splitlines()[-2:] == ["1", "0"]
+    assert f"already watched by sessions-{pid}" in said.splitlines()[0]
+    assert yard.host_pid() == pid

@@ -318,3 +318,12 @@ def test_a_folder_that_the_agent_reports(verb: Verb, folder: str, begins: str) -
     pane = {"agent": "claude", "session": ID, "cwd": folder}
     assert planned(verb, scene(CLAUDE, process_cwd="/w/api/src", **pane)).cwd == begins
     assert planned(verb, scene(CLAUDE, process_cwd="/w/api/src", **{**pane, "agent": "codex"})).cwd == "/w/api/src"
+
+
+def test_the_reason_is_true() -> None:
+    """An editor that asked to be resumed is named: that nobody runs there would be wrong. Of a shell it is right."""
+    editor = plan(Verb.RESUME, scene(process("nvim", "a.txt")), AGENTS)
+    shell = plan(Verb.FORK, scene(process("bash")), AGENTS)
+    assert isinstance(editor, Refusal) and isinstance(shell, Refusal)
+    assert editor.text.startswith("nvim is not known as an agent, so what it reports is not used to continue it")
+    assert shell.text == "no agent runs in this pane"

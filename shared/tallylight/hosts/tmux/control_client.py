@@ -8,7 +8,7 @@ is treated otherwise by `tmux attach` and by `destroy-unattached`.
 
 The output of panes never slows the server, nor makes it grow. What is not wanted is paused, never turned `off`: with
 nobody else attached tmux would stop reading a pane that is off, and its program would stand still. What we have not
-read after a second tmux pauses itself.
+read after three seconds tmux pauses itself: sooner, a busy machine would lose reports.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from collections.abc import Callable, Mapping, Sequence
 from tallylight.files.program import PATIENCE_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
-from tallylight.hosts.tmux.ear import PAUSE_S, Ears
+from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
+from tallylight.model.limits import MAX_PANES
 
-FLAGS = "read-only,ignore-size,pause-after=1"
+FLAGS = "read-only,ignore-size,pause-after=3"
 
 
 class ControlClient:
@@ -45,8 +46,9 @@ class ControlClient:
         #: Of each command that was not answered yet, whether somebody waits for the reply. The attaching is one.
         self._sent = deque([True])
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        #: The panes that are paused, and since when.
+        #: The panes that are paused, and until when; and how long each was last, and when it was heard again.
         self._paused: dict[str, float] = {}
+        self._rested: dict[str, tuple[float, float]] = {}
         self.is_over = False
         argv = ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-f", FLAGS, "-t", session_id]
         self._child = subprocess.Popen(
@@ -74,7 +76,8 @@ class ControlClient:
     def hear_again(self) -> None:
         """Have the panes heard again that were paused long enough."""
         now = time.monotonic()
-        for pane in [pane for pane, since in list(self._paused.items()) if now - since >= PAUSE_S]:
+        for pane in [pane for pane, until in list(self._paused.items()) if now >= until]:
+            self._rested[pane] = self._rested.get(pane, (0.0, 0.0))[0], now
             del self._paused[pane]
             self._flow(pane, "continue")
 
@@ -130,7 +133,11 @@ class ControlClient:
             self._flow(output.pane, "pause")
 
     def _lose(self, pane: str, now: float) -> None:
-        self._paused[pane] = now
+        length, again = self._rested.pop(pane, (0.0, 0.0))
+        length = min(2 * length, LONG_PAUSE_S) if now - again < length else PAUSE_S
+        if len(self._rested) >= MAX_PANES:
+            self._rested.clear()
+        self._paused[pane], self._rested[pane] = now + length, (length, now)
         self._ears.lost(self, pane)
 
     def close(self) -> None:

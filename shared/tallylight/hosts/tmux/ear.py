@@ -35,9 +35,9 @@ from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
 #: Bytes of one pane that are heard at once, and in each second.
-BURST, A_SECOND = 1 << 20, 1 << 18
-#: Seconds for which a pane is not heard that has said more.
-PAUSE_S = 2.0
+BURST, A_SECOND = 1 << 19, 1 << 17
+#: Seconds for which a pane is not heard that has said more; and at most, for one that does so again and again.
+PAUSE_S, LONG_PAUSE_S = 2.0, 32.0
 _CLEAR = Report(source=Source.PROTOCOL, status=None, rule="")
 #: Records that are handed over at once: all that there can be, and all that can be gone.
 _ALL = 1024

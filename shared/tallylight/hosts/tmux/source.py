@@ -192,7 +192,7 @@ class TmuxSource:
                     return f"{panes}\n{clients}"
             except StuckError:
                 pass
-            self._leave(server)
+            self._leave(server, next(iter(server.controls), None))
         return self._run(server, *self._questions[0], ";", *self._questions[1])
 
     def _run(self, server: Server, *command: str) -> str:

@@ -271,6 +271,10 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
 def _nobody(found: Identity) -> str:
     if found.stranger:
         return f"{found.stranger} has no agent file, and did not report how to continue"
+    leader = found.leader or found.process
+    if leader is not None and not found.is_shell:
+        name = base_name(leader.argv[0] if leader.argv else leader.exe or leader.comm)
+        return f"{name} is not known as an agent, so what it reports is not used to continue it"
     return "no agent runs in this pane"
 
 

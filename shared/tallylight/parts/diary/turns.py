@@ -197,18 +197,22 @@ class Turns:
     _ended: dict[str, tuple[Turn, float]] = attrs.field(factory=dict)
     #: What each pane showed at the last look.
     _shown: dict[str, Status] = attrs.field(factory=dict)
+    #: The panes of the last look: one that is the very same, without a turn, has nothing new.
+    _looked_at: dict[str, Pane] = attrs.field(factory=dict)
 
     def take(self, panes: Iterable[Pane], now: float, clock: float) -> list[Turn]:
         """The host shows *panes* at *now*, which is *clock* by the wall. What is to be written."""
         self._began = self._began or (now, clock)
         found: list[Turn] = []
-        there: set[str] = set()
+        there: dict[str, Pane] = {}
         for pane in panes:
             if len(there) >= MAX_PANES:
                 break
-            there.add(pane.id)
-            found += self._look(pane, now, clock)
-        for id_ in self._shown.keys() - there:
+            there[pane.id] = pane
+            if pane.id in self._going or self._looked_at.get(pane.id) is not pane:
+                found += self._look(pane, now, clock)
+        self._looked_at = there
+        for id_ in self._shown.keys() - there.keys():
             del self._shown[id_]
             if id_ in self._going:
                 self._end(id_, Ending.LEFT, now, now, clock)

@@ -30,8 +30,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
-from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
-from tallylight.hooks import state as hooks_state
+from tallylight.hooks import mapping, order, payload, tables
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -40,6 +39,8 @@ from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
 from tallylight.parts import index
+from tallylight.parts.agent_hooks import json_edit, toml_edit
+from tallylight.parts.agent_hooks import state as hooks_state
 from tallylight.parts.conversations import kitty_session, open_conversations
 from tallylight.parts.conversations.verbs.restore import listed_windows
 from tallylight.parts.diary import history_file
@@ -1013,20 +1014,23 @@ READERS = {
         read=read_hook_table,
     ),
     "settings of an agent": Reader(
-        modules=("hooks.jsonc", "hooks.json_edit"),
+        modules=("parts.agent_hooks.jsonc", "parts.agent_hooks.json_edit"),
         example={"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": {"b": 1}, "n": 5},
         read=read_settings, errors=(TallyError,),
     ),
     "settings of an agent, TOML": Reader(
-        modules=("hooks.toml_edit",),
+        modules=("parts.agent_hooks.toml_edit",),
         example='model = "x"\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n[a]\nb = 1\n',
         read=read_settings_toml, errors=(TallyError,), form="toml",
     ),
     "a needed setting, JSON": Reader(
-        modules=("hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
+        modules=("parts.agent_hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
     ),
     "a needed setting, TOML": Reader(
-        modules=("hooks.state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
+        modules=("parts.agent_hooks.state",),
+        example='hooks = true\nn = 5\n[a]\nb = "x"\n',
+        read=read_need_toml,
+        form="toml",
     ),
     "fleet: pane": Reader(
         modules=("parts.remote.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message

@@ -26,7 +26,7 @@ from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work"}
+OURS = {"conversations", "diary", "agent_hooks", "guide", "lab", "remote", "shift", "transcripts", "web", "work"}
 
 
 @pytest.fixture(autouse=True)

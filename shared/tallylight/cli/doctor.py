@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import tallylight
-from tallylight.cli import emit, hooks
+from tallylight.cli import emit
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.cli.why import EXACT_THERE
@@ -23,7 +23,6 @@ from tallylight.config import settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
-from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
@@ -139,7 +138,6 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _feeds(system)
     yield from checks.settings(system)
     yield from checks.in_force(system, wire.snapshots()[0])
-    yield from state.findings(system, hooks.targets(system))
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) > 0
     passthrough = _multiplexer(system) if has_terminal else []

@@ -43,7 +43,6 @@ GROUPS = {
         "unread": "mark a pane as not looked at yet",
     },
     "More to set up": {
-        "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",
         "run": "run an agent through the relay, which reads its reports",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",

@@ -78,10 +78,12 @@ class Part:
 
     *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
     snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
-    snapshot, and returns a few words at once; *readers* are each an `evidence.records.readers.Reader`, by what the file
-    of an agent calls its `record`; *opens* are called with the selected pane, by the word of the page that the list
-    opens over it, and return a `Refusal` where it is not opened; *fields* by their names; *serves* are modules and
-    objects that the core asks for (`index.ask`).
+    snapshot, and returns a few words at once; *undo* is a module of what `tally setup --undo` takes back:
+    `plan(system)` returns edits and problems, and `undo(system, edit)` what was done.
+
+    *readers* are each an `evidence.records.readers.Reader`, by what an agent file calls its `record`; *opens* are
+    called with the selected pane, by the word of the page that the list opens over it, and return a `Refusal` or None;
+    *fields* by their names; *serves* are modules and objects that the core asks for (`index.ask`).
     """
 
     name: str
@@ -90,6 +92,7 @@ class Part:
     host: str = ""
     checks: str = ""
     fact: str = ""
+    undo: str = ""
     readers: Mapping[str, str] = attributes.field(factory=dict)
     opens: Mapping[str, str] = attributes.field(factory=dict)
     fields: Mapping[str, Field] = attributes.field(factory=dict)

@@ -34,7 +34,7 @@ EXTRA = "parts"
 
 
 #: The fields of a `Part` that are texts, and those that name objects.
-_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "opens", "serves")
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "undo"), ("readers", "opens", "serves")
 
 
 class MissingPartError(TallyError):
@@ -240,6 +240,11 @@ def need(name: str, purpose: str) -> Any:
     if (found := ask(name)) is None:
         raise MissingPartError(f"this installation lacks the part for {purpose}; `tally parts` lists what it has")
     return found
+
+
+def undoing() -> list[Any]:
+    """Return the modules of parts that have something for `tally setup --undo`."""
+    return [load(found.part.undo) for found in used() if found.part.undo]
 
 
 def checks() -> Iterator[tuple[str, Any]]:

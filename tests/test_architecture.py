@@ -55,8 +55,8 @@ OPTIONAL = tuple(
         "transcripts",
         "web",
         "work",
-    )  # fmt: skip
-)
+    )
+)  # fmt: skip
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
 LOOSE: tuple[str, ...] = ()

@@ -22,9 +22,9 @@ import attrs
 from tallylight.actions import request
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
-from tallylight.cli import hook, read, status, why
+from tallylight.cli import hook, status, why
 from tallylight.cli.output import Output
-from tallylight.config import reference, settings
+from tallylight.config import settings
 from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
@@ -57,6 +57,8 @@ from tallylight.parts.remote import messages as bridge_messages
 from tallylight.parts.remote.mirror import Mirror
 from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
+from tallylight.parts.scripts.verbs import read
+from tallylight.parts.settings import reference
 from tallylight.parts.shift.kept import Kept
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
@@ -1175,7 +1177,7 @@ READERS = {
         modules=("parts.lab.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
     ),
     "configuration": Reader(
-        modules=("config.settings", "config.reference"), example=CONFIG, read=read_config, form="toml"
+        modules=("config.settings", "parts.settings.reference"), example=CONFIG, read=read_config, form="toml"
     ),
     "package index": Reader(
         modules=("setup.online",), example={"info": {"version": "0.2.0"}}, read=read_index

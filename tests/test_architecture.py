@@ -42,20 +42,9 @@ CORE = (
     "cli",         # one file a verb
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
-OPTIONAL = tuple(
-    f"parts.{name}"
-    for name in (
-        "agent_hooks",
-        "conversations",
-        "diary",
-        "guide",
-        "lab",
-        "remote",
-        "shift",
-        "transcripts",
-        "web",
-        "work",
-    )
+OPTIONAL = (
+    "parts.agent_hooks", "parts.conversations", "parts.diary", "parts.guide", "parts.lab", "parts.remote",
+    "parts.scripts", "parts.settings", "parts.shift", "parts.transcripts", "parts.web", "parts.work",
 )  # fmt: skip
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.

@@ -30,7 +30,7 @@ from tallylight.model.finding import Finding, Health
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.parts import index
-from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
+from tallylight.setup import checks, completions, online, running_kitty, sessions, wezterm
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
@@ -117,6 +117,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     faults = sum(finding.is_fault for finding in found)
     if options.report:
         text = read_write.text_or_nothing(directories.config_file(system.env))
+        report = index.need("report", "reports")
         system.say(report.report(found, wire.snapshots()[0], (settings.load(text, "")[0], text), system.env))
     elif options.json:
         rows = [finding._asdict() for finding in found]

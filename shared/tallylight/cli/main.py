@@ -34,7 +34,6 @@ GROUPS = {
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
-        "config": "show, edit and check the settings",
     },
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
@@ -51,10 +50,7 @@ GROUPS = {
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
-        "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
-        "interrupt": "interrupt an agent that works",
-        "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
@@ -71,12 +67,10 @@ WANTED = {
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
     **dict.fromkeys(("snooze", "mute", "silence", "dnd", "pause"), "quiet"),
     "unmute": "quiet off",
-    **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),
     **dict.fromkeys(("install", "init", "enable"), "setup"),
     **dict.fromkeys(("check", "debug", "test"), "doctor"),
-    **dict.fromkeys(("settings", "configure", "edit"), "config"),
     **dict.fromkeys(("say", "type", "write"), "send"),
     **dict.fromkeys(("explain", "info"), "why"),
 }

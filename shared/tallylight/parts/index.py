@@ -34,7 +34,7 @@ EXTRA = "parts"
 
 
 #: The fields of a `Part` that are texts, and those that name objects.
-_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "undo"), ("readers", "opens", "serves")
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "undo"), ("readers", "opens", "routes", "serves")
 
 
 class MissingPartError(TallyError):
@@ -223,6 +223,13 @@ def fields() -> Mapping[str, Field]:
 def named(field: str, name: str) -> Any:
     """Return what the first part has that names an object *name* in a *field* of it; None if no part does."""
     return next((load(getattr(one.part, field)[name]) for one in used() if name in getattr(one.part, field)), None)
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Yield each route of a part below `/api/parts`, and what answers it."""
+    for one in used():
+        for route, name in one.part.routes.items():
+            yield f"{one.part.name}/{route}", name
 
 
 def ask(name: str) -> Any:

@@ -19,7 +19,8 @@ from tallylight.cli import doctor
 from tallylight.config import settings
 from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
-from tallylight.setup import online, report
+from tallylight.parts.settings import report
+from tallylight.setup import online
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.cli.test_doctor import FakeWire
 from tests.setup.fakes import make_system

@@ -46,7 +46,6 @@ GROUPS = {
         "run": "run an agent through the relay, which reads its reports",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",
         "parts": "list the parts beyond the core; turn one off or on",
-        "completions": "print completions for bash, zsh or fish, or write the manual pages",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",

@@ -22,6 +22,8 @@ from tallylight.model.status import Status
 from tallylight.parts.settings import report
 from tallylight.setup import online
 from tallylight.snapshot.schema import Pane, Snapshot
+from tests.cli.conftest import home as home  # fixtures
+from tests.cli.conftest import small_source as small_source
 from tests.cli.test_doctor import FakeWire
 from tests.setup.fakes import make_system
 from tests.tables import each

@@ -148,7 +148,7 @@ def refresh(
 
 
 def forget() -> None:
-    """Find out anew which parts are used."""
+    """Find out again which parts are used."""
     used.cache_clear()
     fields.cache_clear()
 

@@ -76,7 +76,7 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
 
 
 def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:
-    """Yield how the hooks of each agent stand that is here."""
+    """Yield the state of the hooks of each agent that is here."""
     system = System(environ)
     yield from state.findings(system, targets(system))
 

@@ -25,6 +25,7 @@ from tallylight.parts import index
 from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.facts import MAX_FACT, Facts
+from tallylight.ui.agent_list.reading import away
 from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +53,8 @@ def test_ours_are_found() -> None:
     assert {name for name, one in found.items() if not one.fault} >= OURS
     for one in found.values():
         part = one.part
-        for name in (part.host, part.checks, part.fact, *part.readers.values(), *part.serves.values()):
+        named = (part.host, part.checks, part.fact, part.news, part.undo)
+        for name in (*named, *part.readers.values(), *part.opens.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -200,6 +202,8 @@ def opens(pane):
     return None
 def phase(query):
     return {"phase": "full"}
+def news(rows, seconds):
+    return f"\\x1bthe moon rose {seconds:g} s ago"
 """,
     "record.py": "from tallylight.evidence.records.readers import Reader\nREADER = Reader(None, None)\n",
     "undo.py": "def plan(system):\n    return [], []\n",
@@ -229,6 +233,7 @@ def test_the_example_of_the_door_runs(
     assert index.named("opens", "moon")(pane) is None and [module.plan(None) for module in index.undoing()] == [
         ([], [])
     ]
+    assert away([], 60.0) == "the moon rose 60 s ago"
     assert [index.load(name)({}) for _, name in index.routes()] == [{"phase": "full"}]
 
 

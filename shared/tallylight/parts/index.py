@@ -34,7 +34,7 @@ EXTRA = "parts"
 
 
 #: The fields of a `Part` that are texts, and those that name objects.
-_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "undo"), ("readers", "opens", "routes", "serves")
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "news", "undo"), ("readers", "opens", "routes", "serves")
 
 
 class MissingPartError(TallyError):

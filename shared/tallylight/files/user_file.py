@@ -121,7 +121,7 @@ def take_back(edit: Edit) -> None:
 
 
 def taken_back(system: System, edit: Edit, ours: str) -> str:
-    """What to print about *edit*, which takes *ours* out of a file."""
+    """Return what to print about *edit*, which takes *ours* out of a file."""
     name, entry = system.short(edit.path), edit.entry
     if edit.goes:
         return f"{name} removed: Tallylight had made it."

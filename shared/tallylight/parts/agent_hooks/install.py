@@ -95,7 +95,7 @@ def commands(system: System, target: Target) -> dict[str, str]:
 def plugin_text(system: System, target: Target) -> str:
     """The plugin of an agent, which runs the `tally` of this installation."""
     program = str(command(system))
-    found = resources.files("tallylight.hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
+    found = resources.files("tallylight.parts.agent_hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
     escaped = program.replace("\\", "\\\\").replace('"', '\\"')
     return found.replace("@TALLY@", escaped).replace("@AGENT@", target.agent)
 

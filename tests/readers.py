@@ -22,16 +22,15 @@ import attrs
 from tallylight.actions import request
 from tallylight.actions.answer import Question
 from tallylight.agents import agent, agent_files
-from tallylight.cli import hook, read, status, why
+from tallylight.cli import hook, status, why
 from tallylight.cli.output import Output
-from tallylight.config import reference, settings
+from tallylight.config import settings
 from tallylight.evidence import made_with
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
-from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
-from tallylight.hooks import state as hooks_state
+from tallylight.hooks import mapping, order, payload, tables
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -40,6 +39,8 @@ from tallylight.model.timing import Timing
 from tallylight.pane import marks, tape
 from tallylight.pane.pane import Pane as HostPane
 from tallylight.parts import index
+from tallylight.parts.agent_hooks import json_edit, toml_edit
+from tallylight.parts.agent_hooks import state as hooks_state
 from tallylight.parts.conversations import kitty_session, open_conversations
 from tallylight.parts.conversations.verbs.restore import listed_windows
 from tallylight.parts.diary import history_file
@@ -56,6 +57,8 @@ from tallylight.parts.remote import messages as bridge_messages
 from tallylight.parts.remote.mirror import Mirror
 from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
+from tallylight.parts.scripts.verbs import read
+from tallylight.parts.settings import reference
 from tallylight.parts.shift.kept import Kept
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
@@ -1013,20 +1016,23 @@ READERS = {
         read=read_hook_table,
     ),
     "settings of an agent": Reader(
-        modules=("hooks.jsonc", "hooks.json_edit"),
+        modules=("parts.agent_hooks.jsonc", "parts.agent_hooks.json_edit"),
         example={"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": {"b": 1}, "n": 5},
         read=read_settings, errors=(TallyError,),
     ),
     "settings of an agent, TOML": Reader(
-        modules=("hooks.toml_edit",),
+        modules=("parts.agent_hooks.toml_edit",),
         example='model = "x"\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n[a]\nb = 1\n',
         read=read_settings_toml, errors=(TallyError,), form="toml",
     ),
     "a needed setting, JSON": Reader(
-        modules=("hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
+        modules=("parts.agent_hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
     ),
     "a needed setting, TOML": Reader(
-        modules=("hooks.state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
+        modules=("parts.agent_hooks.state",),
+        example='hooks = true\nn = 5\n[a]\nb = "x"\n',
+        read=read_need_toml,
+        form="toml",
     ),
     "fleet: pane": Reader(
         modules=("parts.remote.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
@@ -1171,7 +1177,7 @@ READERS = {
         modules=("parts.lab.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
     ),
     "configuration": Reader(
-        modules=("config.settings", "config.reference"), example=CONFIG, read=read_config, form="toml"
+        modules=("config.settings", "parts.settings.reference"), example=CONFIG, read=read_config, form="toml"
     ),
     "package index": Reader(
         modules=("setup.online",), example={"info": {"version": "0.2.0"}}, read=read_index

@@ -43,10 +43,10 @@ CORE = (
     "cli",         # one file a verb
 )  # fmt: skip
 #: The parts. They use the core; no part uses another, and the core uses none.
-OPTIONAL = tuple(
-    f"parts.{name}"
-    for name in ("conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work")
-)
+OPTIONAL = (
+    "parts.agent_hooks", "parts.conversations", "parts.diary", "parts.guide", "parts.lab", "parts.remote",
+    "parts.scripts", "parts.settings", "parts.shift", "parts.transcripts", "parts.web", "parts.work",
+)  # fmt: skip
 ROOMS = (*CORE, *OPTIONAL)
 #: Modules that lie in no room. There is none; three would be the limit.
 LOOSE: tuple[str, ...] = ()
@@ -61,7 +61,8 @@ PURE: dict[str, tuple[str, ...]] = {
 }
 #: Pure modules in rooms that are not: the path below the package.
 ALSO_PURE = (
-    "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
+    "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.order", "parts.agent_hooks.compact",
+    "parts.agent_hooks.jsonc", "parts.agent_hooks.json_edit",
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane", "parts.diary.turns",
     "parts.diary.history", "snapshot.labels", "pane.conversation", "parts.lab.grading", "relay.splitter",
     "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile", "actions.gate",

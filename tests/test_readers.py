@@ -22,7 +22,7 @@ PARSERS = {
     "wire.values": {"json.JSONDecoder"},
     "files.toml": {"tomllib.loads"},
     # One word at a time, at a place of its own in the text.
-    "hooks.jsonc": {"json.loads"},
+    "parts.agent_hooks.jsonc": {"json.loads"},
     # As far as it is whole, and without loading `json`.
     "hooks.payload": {"make_scanner"},
 }
@@ -156,7 +156,9 @@ def _readers(tree: ast.Module) -> set[str]:
     names = {"values.load", "values.members", "toml.load", "toml.parse", "jsonc.parse", "make_scanner"}
     names |= {f"{module}.{call}" for module in ("json", "tomllib") for call in ("loads", "load")} | {"json.JSONDecoder"}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}".endswith(("wire.values", "files.toml", "hooks.jsonc")):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}".endswith(
+            ("wire.values", "files.toml", "parts.agent_hooks.jsonc")
+        ):
             names |= {alias.name for alias in node.names if alias.name in ("load", "members", "parse")}
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return called & names

@@ -17,8 +17,8 @@ import yaml
 
 from tallylight.agents import agent_files
 from tallylight.cli.main import every_verb
-from tallylight.config import reference
 from tallylight.config.settings import SETTINGS
+from tallylight.parts.settings import reference
 from tests.tables import each
 
 ROOT = Path(__file__).parents[1]

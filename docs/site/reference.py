@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tallylight.agents import agent_files
 from tallylight.cli.main import groups, module_of
-from tallylight.config import reference
 from tallylight.config.settings import SETTINGS
+from tallylight.parts.settings import reference
 from tallylight.wire import registry
 
 #: Columns of the help that is shown; wider than this a page has to be scrolled.

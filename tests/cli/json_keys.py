@@ -255,7 +255,7 @@ PARTS: dict[str, Part] = {
     ),
     "pane": Part(
         "A pane",
-        "Every pane has all of these, but for those of [parts](parts.md) that you do not have.",
+        "Every pane has all of these, except those of [parts](parts.md) that you do not have.",
         _of(Pane) | _of_parts(),
     ),
     "label": Part("`label`", "Your name for a conversation.", _of(Label)),

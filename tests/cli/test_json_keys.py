@@ -12,13 +12,14 @@ import pytest
 
 from tallylight.actions.answer import Question
 from tallylight.actions.request import Rows
-from tallylight.cli import read, status
+from tallylight.cli import status
 from tallylight.cli.main import main
-from tallylight.cli.watch import BrokerWatch, Watch
 from tallylight.model.beside import Beside, Changes
 from tallylight.model.errors import TallyError
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
+from tallylight.parts.scripts.verbs import read
+from tallylight.parts.scripts.verbs.watch import BrokerWatch, Watch
 from tallylight.snapshot.addresses import Found, Panes
 from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.schema import CollisionEntry, ConversationEntry, RecordEntry

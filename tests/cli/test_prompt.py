@@ -14,9 +14,9 @@ import pytest
 
 from tallylight.cli import prompt
 from tallylight.cli.main import main
-from tallylight.cli.watch import Watch
 from tallylight.model import lights
 from tallylight.model.status import URGENCY, Status
+from tallylight.parts.scripts.verbs.watch import Watch
 from tallylight.snapshot import schema, writer
 from tallylight.wire import values
 from tests.cli.panes import COMMAND, DONE, HOST, SHELL, WAITING, WORKING, publish

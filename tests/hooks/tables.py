@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallylight.agents import agent, agent_files
-from tallylight.hooks import compact
+from tallylight.parts.agent_hooks import compact
 
 TABLES = Path(compact.__file__).with_name("tables.py")
 _HEADER = '''"""

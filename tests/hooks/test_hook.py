@@ -19,7 +19,7 @@ import pytest
 
 from tallylight.cli import hook
 from tallylight.hooks import tables
-from tallylight.hooks.install import command_line
+from tallylight.parts.agent_hooks.install import command_line
 from tallylight.wire import osc1338, tty
 from tallylight.wire.envelope import tmux_wrap
 from tests.tables import each

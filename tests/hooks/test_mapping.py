@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tallylight.agents import agent as agents
 from tallylight.agents import agent_files
-from tallylight.hooks import compact, mapping, payload, tables
+from tallylight.hooks import mapping, payload, tables
+from tallylight.parts.agent_hooks import compact
 from tallylight.wire import osc1338, pairs
 from tests.hooks.tables import text
 from tests.strategies import at_most

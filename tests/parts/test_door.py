@@ -7,10 +7,12 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from tallylight import parts
@@ -20,13 +22,15 @@ from tallylight.hosts import part
 from tallylight.hosts.part import Context, HostPart, HostParts
 from tallylight.model.status import Status
 from tallylight.parts import index
+from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.facts import MAX_FACT, Facts
+from tallylight.ui.agent_list.reading import away
 from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 STRANGER = Path(__file__).parent / "stranger"
-OURS = {"conversations", "diary", "guide", "lab", "remote", "shift", "transcripts", "web", "work"}
+OURS = {one.stem for one in Path(parts.__path__[0]).iterdir() if (one / "__init__.py").exists()}
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +53,8 @@ def test_ours_are_found() -> None:
     assert {name for name, one in found.items() if not one.fault} >= OURS
     for one in found.values():
         part = one.part
-        for name in (part.host, part.checks, part.fact, *part.readers.values(), *part.serves.values()):
+        named = (part.host, part.checks, part.fact, part.news, part.undo)
+        for name in (*named, *part.readers.values(), *part.opens.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -177,6 +182,59 @@ def faulty_fact(pane: Pane) -> str:
 
 def no_fact(_pane: Pane) -> str:
     return ""
+
+
+MOON = {
+    "verb.py": "def main(argv):\n    print('full', *argv)\n    return 0\n",
+    "host.py": """
+from tallylight.hosts.part import HostPart
+from tallylight.model.finding import Finding, Health
+class Moon(HostPart):
+    def changed(self, id_, pane, now):
+        pane.more["phase"] = "full"
+def checks(environ, hosts):
+    yield Finding("moon", Health.OK, "shines")
+def fact(pane):
+    return f"{pane.id} under the moon"
+def shown(value):
+    return f"moon {value}"
+def opens(pane):
+    return None
+def phase(query):
+    return {"phase": "full"}
+def news(rows, seconds):
+    return f"\\x1bthe moon rose {seconds:g} s ago"
+""",
+    "record.py": "from tallylight.evidence.records.readers import Reader\nREADER = Reader(None, None)\n",
+    "undo.py": "def plan(system):\n    return [], []\n",
+}
+
+
+def test_the_example_of_the_door_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The part of its docstring, made with what that names, adds all that a part can add."""
+    (source,) = re.findall(r"^    from tallylight\.parts import Field.*?^    \)$", parts.__doc__ or "", re.M | re.S)
+    folder = tmp_path / "tallylight_moon"
+    folder.mkdir()
+    for name, text in {"__init__.py": textwrap.dedent(source), **MOON}.items():
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    made: parts.Part = index.load("tallylight_moon:PART")
+    assert [field.name for field in attrs.fields(parts.Part) if not getattr(made, field.name)] == ["serves"]
+    monkeypatch.setattr(index, "all_parts", lambda: (index.Found(made),))
+    index.forget()
+
+    assert main(["moon", "tonight"]) == 0 and capsys.readouterr().out == "full tonight\n"
+    assert [found.text for _, load in index.checks() for found in load()({}, ())] == ["shines"]
+    pane = Pane(id="1", status=Status.IDLE, more={"phase": "full"})
+    assert Facts().of(pane) == ("1 under the moon",) and words(pane.more) == "moon full"
+    assert set(part.classes()) == {"moon"} and index.named("readers", "moon") is not None
+    assert index.named("opens", "moon")(pane) is None and [module.plan(None) for module in index.undoing()] == [
+        ([], [])
+    ]
+    assert away([], 60.0) == "the moon rose 60 s ago"
+    assert [index.load(name)({}) for _, name in index.routes()] == [{"phase": "full"}]
 
 
 @pytest.mark.slow

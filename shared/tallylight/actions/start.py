@@ -27,7 +27,7 @@ NAME_CELLS = 60
 
 
 class Runs(Protocol):
-    """What a new pane is to run, and its title."""
+    """A program for a new pane, its directory and its title."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class Runs(Protocol):
 
     @property
     def env(self) -> Mapping[str, str]:
-        """What its environment has beside that of the terminal."""
+        """Its environment, beside that of the terminal."""
 
 
 @attrs.frozen(kw_only=True)

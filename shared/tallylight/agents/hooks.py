@@ -1,8 +1,8 @@
 """
 The `[hooks]` table of an agent file: which events its hooks have, what each says, and where they are written down.
 
-A `Table` goes in, `Hooks` come out; what is wrong is noted in the table, with its line. `hooks.compact` makes of it
-what `tally hook` starts with, and `hooks.install` edits the agent's own file by it. docs/agents.md describes the keys.
+A `Table` goes in, `Hooks` come out; what is wrong is noted in the table, with its line. The part `hooks` makes of it
+what `tally hook` starts with, and edits the agent's own file by it. docs/agents.md describes the keys.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 import tallylight
-from tallylight.cli import emit, hooks
+from tallylight.cli import emit
 from tallylight.cli.output import Output, clean, hanging
 from tallylight.cli.parser import Parser
 from tallylight.cli.why import EXACT_THERE
@@ -23,7 +23,6 @@ from tallylight.config import settings
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
-from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
@@ -31,7 +30,7 @@ from tallylight.model.finding import Finding, Health
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
 from tallylight.parts import index
-from tallylight.setup import checks, completions, online, report, running_kitty, sessions, wezterm
+from tallylight.setup import checks, completions, online, running_kitty, sessions, wezterm
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
@@ -118,6 +117,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     faults = sum(finding.is_fault for finding in found)
     if options.report:
         text = read_write.text_or_nothing(directories.config_file(system.env))
+        report = index.need("report", "reports")
         system.say(report.report(found, wire.snapshots()[0], (settings.load(text, "")[0], text), system.env))
     elif options.json:
         rows = [finding._asdict() for finding in found]
@@ -139,7 +139,6 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _feeds(system)
     yield from checks.settings(system)
     yield from checks.in_force(system, wire.snapshots()[0])
-    yield from state.findings(system, hooks.targets(system))
     # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) > 0
     passthrough = _multiplexer(system) if has_terminal else []

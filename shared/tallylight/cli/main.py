@@ -34,7 +34,6 @@ GROUPS = {
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
-        "config": "show, edit and check the settings",
     },
     "More": {
         "panel": "the same list, narrow, to stay beside your work",
@@ -43,19 +42,14 @@ GROUPS = {
         "unread": "mark a pane as not looked at yet",
     },
     "More to set up": {
-        "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",
         "run": "run an agent through the relay, which reads its reports",
         "host": "watch the sessions of GNU Screen and tmux, and other machines",
         "parts": "list the parts beyond the core; turn one off or on",
-        "completions": "print completions for bash, zsh or fish, or write the manual pages",
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
-        "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
-        "interrupt": "interrupt an agent that works",
-        "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
@@ -72,13 +66,11 @@ WANTED = {
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
     **dict.fromkeys(("snooze", "mute", "silence", "dnd", "pause"), "quiet"),
     "unmute": "quiet off",
-    **dict.fromkeys(("stop", "cancel", "kill"), "interrupt"),
     **dict.fromkeys(("uninstall", "remove"), "setup --uninstall"),
     "undo": "setup --undo",
     **dict.fromkeys(("update", "upgrade"), "doctor --online"),
     **dict.fromkeys(("install", "init", "enable"), "setup"),
     **dict.fromkeys(("check", "debug", "test"), "doctor"),
-    **dict.fromkeys(("settings", "configure", "edit"), "config"),
     **dict.fromkeys(("say", "type", "write"), "send"),
     **dict.fromkeys(("explain", "info"), "why"),
 }

@@ -18,13 +18,13 @@ import tallylight
 from tallylight.agents import names
 from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
-from tallylight.files import directories, extras, install_paths
+from tallylight.files import directories, extras, install_paths, user_file
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
-from tallylight.hooks import install, remove
 from tallylight.model import contrast, lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
+from tallylight.parts import index
 from tallylight.setup import (
     completions,
     dependencies,
@@ -341,9 +341,7 @@ def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answ
 def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
-    taken, problems = remove.plan_removal(system, install.packaged())
-    for problem in problems:
-        system.say(str(problem))
+    taken = _of_parts(system)
     is_there = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(completions.installed(system))
     goes = everything and is_there
     linked, watched = not wezterm.is_undone(system), unit.is_there(system)
@@ -351,16 +349,16 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _report_the_rest(system)
         return DONE
-    _show_undo(system, wiring, taken, linked=linked, everything=everything)
+    _show_undo(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for edit in wiring:
         kitty_conf.undo(system, edit)
-        system.say(remove.taken_back(system, edit, "lines"))
+        system.say(user_file.taken_back(system, edit, "lines"))
     if any(map(_is_of_kitty, wiring)):
         _report_running(system, running_kitty.give_back(system))
-    for edit in taken:
-        system.say(remove.undo(system, edit))
+    for part, edit in taken:
+        system.say(part.undo(system, edit))
     for path in wezterm.undo(system) if linked else ():
         system.say(f"{system.short(path)} removed.")
     if watched:
@@ -371,6 +369,17 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     else:
         _report_the_rest(system)
     return DONE
+
+
+def _of_parts(system: System) -> list[tuple[Any, Edit]]:
+    """Return what parts have put into files of the person's, each with its part; say what cannot be read."""
+    taken = []
+    for part in index.undoing():
+        edits, problems = part.plan(system)
+        taken += [(part, edit) for edit in edits]
+        for problem in problems:
+            system.say(str(problem))
+    return taken
 
 
 def _remove_everything(system: System) -> None:

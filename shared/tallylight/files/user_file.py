@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from tallylight.files import managed_block, read_write
 from tallylight.files.receipt import Entry, Receipt, checksum
+from tallylight.files.system import System
 from tallylight.model.errors import DataFileError
 
 
@@ -116,3 +118,20 @@ def take_back(edit: Edit) -> None:
         read_write.rewrite(edit.path, edit.after)
     if entry is not None and entry.backup and edit.restores:
         Path(entry.backup).unlink(missing_ok=True)
+
+
+def taken_back(system: System, edit: Edit, ours: str) -> str:
+    """Return what to print about *edit*, which takes *ours* out of a file."""
+    name, entry = system.short(edit.path), edit.entry
+    if edit.goes:
+        return f"{name} removed: Tallylight had made it."
+    if edit.restores:
+        return f"{name} is restored, byte for byte."
+    kept = ""
+    if entry is not None and entry.backup:
+        when = datetime.datetime.fromtimestamp(entry.at).astimezone().strftime("%Y-%m-%d")
+        kept = f" The file as it was before {when}: {entry.backup}"
+    if not edit.before:
+        return f"{name} no longer exists; there is nothing to undo.{kept}"
+    since = " was edited since" if entry is not None else ""
+    return f"{name}{since}: Tallylight's {ours} were removed, everything else was kept.{kept}"

@@ -20,12 +20,18 @@ and `tallylight_moon/__init__.py` says what it adds:
         fact="tallylight_moon.host:fact",
         readers={"moon": "tallylight_moon.record:READER"},
         fields={"phase": Field("text", "the phase of the moon", 12, "tallylight_moon.host:shown")},
+        opens={"moon": "tallylight_moon.host:opens"},
+        routes={"phase": "tallylight_moon.host:phase"},
+        news="tallylight_moon.host:news",
+        undo="tallylight_moon.undo",
     )
 
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
 hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
 `evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`. Each pane of a
-snapshot has a field `phase`, and `shown(value)` makes words of it.
+snapshot has a field `phase`, and `shown(value)` makes words of it. `opens(pane)` says why the list does not open a page
+over a pane, `phase(query)` answers `tally serve`, `news(rows, seconds)` says what happened while you were away, and
+`undo` takes back what the part has put into a file of yours.
 
 A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
 finds the parts; docs/parts.md explains all of it with a whole example.
@@ -78,10 +84,15 @@ class Part:
 
     *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
     snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
-    snapshot, and returns a few words at once; *readers* are each an `evidence.records.readers.Reader`, by what the file
-    of an agent calls its `record`; *opens* are called with the selected pane, by the word of the page that the list
-    opens over it, and return a `Refusal` where it is not opened; *fields* by their names; *serves* are modules and
-    objects that the core asks for (`index.ask`).
+    snapshot, and returns a few words at once; *news* is called in the list when its person comes back, with the rows
+    and the seconds, and returns one line; *undo* is a module of what `tally setup --undo` takes back: `plan(system)`
+    returns edits and problems, and `undo(system, edit)` what was done.
+
+    *readers* are each an `evidence.records.readers.Reader`, by what an agent file calls its `record`; *opens* are
+    called with the selected pane, by the word of the page that the list opens over it, and return a `Refusal` or None;
+    *routes* answer `GET /api/parts/NAME/ROUTE` of the server, each called on a thread with the query as a mapping, and
+    return what JSON can say; *fields* by their names; *serves* are modules and objects that the core asks for
+    (`index.ask`).
     """
 
     name: str
@@ -90,7 +101,10 @@ class Part:
     host: str = ""
     checks: str = ""
     fact: str = ""
+    news: str = ""
+    undo: str = ""
     readers: Mapping[str, str] = attributes.field(factory=dict)
     opens: Mapping[str, str] = attributes.field(factory=dict)
+    routes: Mapping[str, str] = attributes.field(factory=dict)
     fields: Mapping[str, Field] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)

@@ -34,7 +34,7 @@ EXTRA = "parts"
 
 
 #: The fields of a `Part` that are texts, and those that name objects.
-_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact"), ("readers", "opens", "serves")
+_TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "news", "undo"), ("readers", "opens", "routes", "serves")
 
 
 class MissingPartError(TallyError):
@@ -148,7 +148,7 @@ def refresh(
 
 
 def forget() -> None:
-    """Find out anew which parts are used."""
+    """Find out again which parts are used."""
     used.cache_clear()
     fields.cache_clear()
 
@@ -225,6 +225,13 @@ def named(field: str, name: str) -> Any:
     return next((load(getattr(one.part, field)[name]) for one in used() if name in getattr(one.part, field)), None)
 
 
+def routes() -> Iterator[tuple[str, str]]:
+    """Yield each route of a part below `/api/parts`, and what answers it."""
+    for one in used():
+        for route, name in one.part.routes.items():
+            yield f"{one.part.name}/{route}", name
+
+
 def ask(name: str) -> Any:
     """Return what a part serves by *name*; None if no part does."""
     return named("serves", name)
@@ -240,6 +247,11 @@ def need(name: str, purpose: str) -> Any:
     if (found := ask(name)) is None:
         raise MissingPartError(f"this installation lacks the part for {purpose}; `tally parts` lists what it has")
     return found
+
+
+def undoing() -> list[Any]:
+    """Return the modules of parts that have something for `tally setup --undo`."""
+    return [load(found.part.undo) for found in used() if found.part.undo]
 
 
 def checks() -> Iterator[tuple[str, Any]]:

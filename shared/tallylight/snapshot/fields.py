@@ -15,7 +15,7 @@ from tallylight.parts import Field, index
 from tallylight.snapshot.values import COUNT, FLAG, NUMBER, TEXTS, Form, Json, short
 from tallylight.wire.text import sanitise
 
-#: The forms that a declaration can name, but for `text`, which has a limit.
+#: The forms that a declaration can name, except `text`, which has a limit.
 FORMS = {"texts": TEXTS, "number": NUMBER, "count": COUNT, "truth": FLAG}
 #: Cells of the words of all parts behind the outcome of a turn.
 MAX_WORDS = 40

@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.cli.watch import Watch
 from tallylight.model.status import Kind, Status
+from tallylight.parts.scripts.verbs.watch import Watch
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.terminal import SHARED, bare_environment

@@ -77,7 +77,7 @@ class Starter:
 
     @property
     def has_begun_more(self) -> bool:
-        """Whether `LATER` is loaded, or being loaded."""
+        """Return whether `LATER` is loaded, or being loaded."""
         return self._has_more is not None
 
     def load_more(self, submit: Callable[..., object]) -> None:

@@ -24,5 +24,5 @@ PART = Part(
     },
     host=f"{__name__}.host:Diary",
     checks=f"{__name__}.history_file:checks",
-    serves={"absence": f"{__name__}.away:absence"},
+    news=f"{__name__}.away:absence",
 )

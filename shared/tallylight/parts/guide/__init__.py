@@ -10,7 +10,7 @@ from tallylight.parts import Part, Verb
 
 PART = Part(
     name="guide",
-    about="a demonstration, the ways to an exact light, and a skill file for agents",
+    about="a demonstration, the ways to an exact light, completions, a skill file for agents",
     verbs={
         "demo": Verb("More", "show the lights on scripted agents in this terminal", f"{__name__}.verbs.demo"),
         "exact": Verb(
@@ -18,6 +18,11 @@ PART = Part(
         ),
         "skill": Verb(
             "For scripts", "print a skill file that teaches an agent these commands", f"{__name__}.verbs.skill"
+        ),
+        "completions": Verb(
+            "More to set up",
+            "print completions for bash, zsh or fish, or write the manual pages",
+            f"{__name__}.verbs.completions",
         ),
     },
 )

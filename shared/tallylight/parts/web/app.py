@@ -35,7 +35,7 @@ from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.parts.web import model
+from tallylight.parts.web import model, of_parts
 from tallylight.parts.web.answering import UNREACHED, Answering
 from tallylight.parts.web.assets import Asset, all_assets
 from tallylight.parts.web.devices import Devices
@@ -217,6 +217,7 @@ class Service:
             self._push.add_routes(app, guarded, refusing, person)
         if self._devices is not None:
             Signing(self._guard, self._devices).add_routes(app, refusing, person)
+        of_parts.add_routes(app, guarded)
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:

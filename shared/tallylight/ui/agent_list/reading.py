@@ -8,6 +8,7 @@ opened the list sends at once is read at once. A pane that draws without end is 
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable
@@ -17,9 +18,12 @@ from tallylight.parts import index
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.wire.styled import StyledScreen
+from tallylight.wire.text import sanitise
 
 #: Seconds between two looks whether it has been read, and from the beginning of one look at a screen to the next.
 WAIT_S, PACE_S = 0.05, 0.25
+#: Cells of what a part says to somebody who comes back.
+MAX_NEWS = 200
 
 Found = TypeVar("Found")
 
@@ -89,9 +93,11 @@ class Screens:
 
 
 def away(panes: Iterable[Row], seconds: float) -> str:
-    """Return what happened in the last *seconds*, in one line; nothing if no part knows."""
-    try:
-        absence = index.ask("absence")
-        return absence(panes, seconds) if absence is not None else ""
-    except Exception:  # the list stays, whatever is wrong with the file
-        return ""
+    """Return what happened in the last *seconds*, in one line of the first part that knows; nothing if none does."""
+    shown = list(panes)
+    for found in index.used():
+        if found.part.news:
+            with contextlib.suppress(Exception):  # the list stays, whatever is wrong with a part
+                if said := sanitise(index.load(found.part.news)(shown, seconds), cells=MAX_NEWS):
+                    return said
+    return ""

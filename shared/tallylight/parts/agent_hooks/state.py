@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from tallylight.files import install_paths, managed_block, toml, user_file
 from tallylight.files.system import System
-from tallylight.hooks import install, jsonc
-from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
+from tallylight.parts.agent_hooks import install, jsonc
+from tallylight.parts.agent_hooks.install import Target
 from tallylight.wire import values
 
 

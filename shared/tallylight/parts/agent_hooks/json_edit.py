@@ -17,8 +17,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tallylight.hooks.jsonc import Node, gap, parse
 from tallylight.model.errors import TallyError
+from tallylight.parts.agent_hooks.jsonc import Node, gap, parse
 from tallylight.wire import values
 
 #: Our hook in any spelling: a path that ends in `tally`, quoted or not, and the two words after it.

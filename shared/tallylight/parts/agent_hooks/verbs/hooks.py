@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tallylight.agents import agent_files
@@ -18,9 +18,11 @@ from tallylight.cli.parser import Parser
 from tallylight.files import directories
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
-from tallylight.hooks import compact, install, remove, state
-from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
+from tallylight.model.finding import Finding
+from tallylight.parts.agent_hooks import compact, install, remove, state
+from tallylight.parts.agent_hooks.install import Target
+from tallylight.snapshot.schema import Snapshot
 
 DONE, FAILED, USAGE = 0, 1, 2
 #: Of `--json`.
@@ -28,7 +30,7 @@ VERSION = 1
 
 
 def make_parser() -> Parser:
-    """What `tally hooks` takes."""
+    """Return the parser of the command line."""
     parser = Parser(
         prog="tally hooks",
         description="Install hooks that report an agent's status. Lights work without hooks; hooks make them exact.",
@@ -71,6 +73,12 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     if not planned and not problems:
         run.say("No hooks of Tallylight are installed there; nothing changed.")
     return run.do(planned, lambda edit: remove.undo(system, edit))
+
+
+def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:
+    """Yield the state of the hooks of each agent that is here."""
+    system = System(environ)
+    yield from state.findings(system, targets(system))
 
 
 def targets(system: System) -> dict[str, Target]:

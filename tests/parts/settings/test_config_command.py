@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.cli import config
 from tallylight.cli.main import main
-from tallylight.config.reference import defaults, schema
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
+from tallylight.parts.settings.reference import defaults, schema
+from tallylight.parts.settings.verbs import config
 from tallylight.snapshot.writer import SnapshotWriter
 
 

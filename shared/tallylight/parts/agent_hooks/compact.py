@@ -22,7 +22,7 @@ _PLACE = ("form", "why", "folder", "folder_env", "file", "entry", "note", "event
 
 
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
-    """The table of one agent: what `hooks.mapping` and `hooks.install` know of it."""
+    """The table of one agent: what `hooks.mapping` and `parts.agent_hooks.install` know of it."""
     names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
     return {
         "version": VERSION,

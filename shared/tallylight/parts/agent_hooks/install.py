@@ -1,5 +1,5 @@
 """
-Hooks in an agent's own files: the plan of the edits, and doing them. `hooks.remove` takes them back.
+Hooks in an agent's own files: the plan of the edits, and doing them. `parts.agent_hooks.remove` takes them back.
 
 What is planned is shown before it is done, and what is done is in the receipt before it is done.
 Standard library only: `tally setup --undo` comes here, too.
@@ -20,8 +20,9 @@ from tallylight.files import directories, install_paths, managed_block, read_wri
 from tallylight.files.receipt import Receipt
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
-from tallylight.hooks import json_edit, tables, toml_edit
+from tallylight.hooks import tables
 from tallylight.model.errors import DataFileError, TallyError
+from tallylight.parts.agent_hooks import json_edit, toml_edit
 
 #: The first words of a plugin of ours.
 _PLUGIN = "// Written by `tally hooks install`"
@@ -94,7 +95,7 @@ def commands(system: System, target: Target) -> dict[str, str]:
 def plugin_text(system: System, target: Target) -> str:
     """The plugin of an agent, which runs the `tally` of this installation."""
     program = str(command(system))
-    found = resources.files("tallylight.hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
+    found = resources.files("tallylight.parts.agent_hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
     escaped = program.replace("\\", "\\\\").replace('"', '\\"')
     return found.replace("@TALLY@", escaped).replace("@AGENT@", target.agent)
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from tallylight.cli.output import Output, clean, complain, pad
 from tallylight.cli.parser import Parser
-from tallylight.config import reference, settings
+from tallylight.config import settings
 from tallylight.files.directories import config_file
 from tallylight.files.read_write import atomic_write, read_text
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
+from tallylight.parts.settings import reference
 
 JSON_VERSION = 1
 #: Cells before the place that a value is from.

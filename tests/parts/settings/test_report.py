@@ -19,8 +19,11 @@ from tallylight.cli import doctor
 from tallylight.config import settings
 from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
-from tallylight.setup import online, report
+from tallylight.parts.settings import report
+from tallylight.setup import online
 from tallylight.snapshot.schema import Pane, Snapshot
+from tests.cli.conftest import home as home  # fixtures
+from tests.cli.conftest import small_source as small_source
 from tests.cli.test_doctor import FakeWire
 from tests.setup.fakes import make_system
 from tests.tables import each

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 
-from tallylight.hooks import toml_edit
 from tallylight.model.errors import TallyError
+from tallylight.parts.agent_hooks import toml_edit
 from tests.tables import each
 
 COMMANDS = {"Stop": "/bin/sh -c '\"/a b/tally\" hook kimi Stop 2>/dev/null || true'", "SessionEnd": "x \\ y"}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tallylight.config.colour import parse_colour
 from tallylight.config.declared import Setting
-from tallylight.config.reference import defaults, in_force, schema
 from tallylight.config.settings import SETTINGS, Config, load
+from tallylight.parts.settings.reference import defaults, in_force, schema
 from tests.tables import each
 
 TEMPLATE = defaults(is_template=True)
@@ -59,7 +59,7 @@ LINES = sorted({".".join(key.split(".")[:2]) for key in KEYS})
 
 def test_the_defaults_are_documented_once() -> None:
     """The file of defaults has every key, is what one has without a file, and is what docs/configuration.md shows."""
-    doc = Path(__file__).parents[2].joinpath("docs/configuration.md").read_text("utf-8")
+    doc = Path(__file__).parents[3].joinpath("docs/configuration.md").read_text("utf-8")
     assert doc.partition("```toml\n")[2].partition("```")[0] == defaults()
 
     assert load(defaults(), "") == (Config(), [])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tallylight.hooks import json_edit
-from tallylight.hooks.jsonc import parse
 from tallylight.model.errors import TallyError
+from tallylight.parts.agent_hooks import json_edit
+from tallylight.parts.agent_hooks.jsonc import parse
 from tests.strategies import at_most
 from tests.tables import each
 

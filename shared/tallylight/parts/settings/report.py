@@ -18,16 +18,19 @@ from pathlib import Path
 
 import tallylight
 from tallylight.agents.agent_files import packaged_agents
-from tallylight.config import reference
 from tallylight.config.settings import SETTINGS, Config
 from tallylight.files import build
 from tallylight.model.finding import Finding
+from tallylight.parts.settings import reference
 from tallylight.snapshot.schema import Pane, Snapshot
 
 #: In the place of a word that is not ours.
 MASK = "…"
 #: Where the words of findings are written, below the package.
-_SOURCES = ("setup", "config", "files", "hooks", "cli/doctor.py", "cli/hooks.py", "snapshot/writer.py", "agents")
+_SOURCES = (
+    "setup", "config", "files", "parts/agent_hooks", "parts/agent_hooks/verbs", "cli/doctor.py", "snapshot/writer.py",
+    "agents",
+)  # fmt: skip
 _SYSTEMS = {
     "linux", "darwin", "x86_64", "aarch64", "arm64", "armv7l", "i686", "riscv64", "ppc64le", "debian", "ubuntu",
     "fedora", "arch", "nixos", "alpine", "gentoo", "void", "rhel", "centos", "rocky", "almalinux", "opensuse-leap",

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.cli import doctor, hooks, setup
+from tallylight.cli import doctor, setup
 from tallylight.cli.output import Output
-from tallylight.hooks import install as installer
+from tallylight.parts.agent_hooks import install as installer
+from tallylight.parts.agent_hooks.verbs import hooks
 from tests.cli.test_doctor import FakeWire
 from tests.setup.fakes import FakeSystem, make_system, tree
 

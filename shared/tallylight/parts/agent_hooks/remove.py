@@ -1,12 +1,11 @@
 """
-Taking hooks out of agents' own files: the plan, and doing it. Standard library only, as `hooks.install` is.
+Taking hooks out of agents' own files: the plan, and doing it. Standard library only, as `parts.agent_hooks.install` is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,9 +13,14 @@ from tallylight.files import managed_block, read_write, user_file
 from tallylight.files.receipt import Entry, checksum
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
-from tallylight.hooks import json_edit, toml_edit
-from tallylight.hooks.install import Target, is_present, read_receipt, table_path
 from tallylight.model.errors import TallyError
+from tallylight.parts.agent_hooks import json_edit, toml_edit
+from tallylight.parts.agent_hooks.install import Target, is_present, packaged, read_receipt, table_path
+
+
+def plan(system: System) -> tuple[list[Edit], list[TallyError]]:
+    """Return what takes out all hooks that come with us, and the files that cannot be read."""
+    return plan_removal(system, packaged())
 
 
 def plan_removal(
@@ -83,7 +87,7 @@ def undo(system: System, edit: Edit) -> str:
     """Take one file back, and its entry out of the receipt; return what to print."""
     book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
-    outcome = taken_back(system, edit, "hooks")
+    outcome = user_file.taken_back(system, edit, "hooks")
     try:
         theirs = edit.before or b""
         if edit.goes and entry is not None and not entry.pieces and checksum(theirs) != entry.written:
@@ -99,20 +103,3 @@ def undo(system: System, edit: Edit) -> str:
     except OSError as error:
         raise TallyError(f"cannot change {name}: {error.strerror or error}") from None
     return outcome
-
-
-def taken_back(system: System, edit: Edit, ours: str) -> str:
-    """What to print about *edit*, which takes *ours* out of a file."""
-    name, entry = system.short(edit.path), edit.entry
-    if edit.goes:
-        return f"{name} removed: Tallylight had made it."
-    if edit.restores:
-        return f"{name} is restored, byte for byte."
-    kept = ""
-    if entry is not None and entry.backup:
-        when = datetime.datetime.fromtimestamp(entry.at).astimezone().strftime("%Y-%m-%d")
-        kept = f" The file as it was before {when}: {entry.backup}"
-    if not edit.before:
-        return f"{name} no longer exists; there is nothing to undo.{kept}"
-    since = " was edited since" if entry is not None else ""
-    return f"{name}{since}: Tallylight's {ours} were removed, everything else was kept.{kept}"

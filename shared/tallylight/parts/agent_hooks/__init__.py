@@ -1,0 +1,18 @@
+"""
+Hooks in the settings of agents: put in, looked at, and taken out again byte for byte.
+
+What an event means is not in here but in `tallylight.hooks`, which `tally hook` loads. `install` changes an agent's
+settings, `remove` takes that back, `state` says how it stands. `compact` makes the tables that `tally hook` loads.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="agent_hooks",
+    about="hooks in the settings of agents, which make their lights exact",
+    verbs={"hooks": Verb("More to set up", "install, remove or show the hooks of agents", f"{__name__}.verbs.hooks")},
+    checks=f"{__name__}.verbs.hooks:checks",
+    undo=f"{__name__}.remove",
+)

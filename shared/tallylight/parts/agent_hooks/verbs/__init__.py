@@ -1,0 +1,1 @@
+"""The verbs of the part `hooks`, one file each."""

@@ -1,0 +1,32 @@
+"""
+For scripts: what an agent asks or has said, the changes of all agents as lines, and an interruption.
+
+Each verb stands by itself. What it asks of a pane goes through `actions`, with the script as the caller.
+"""
+
+from __future__ import annotations
+
+from tallylight.parts import Part, Verb
+
+PART = Part(
+    name="scripts",
+    about="for scripts: read a pane, follow changes, interrupt an agent",
+    verbs={
+        "read": Verb(
+            "For scripts",
+            "print what an agent asks, its last reply or its screen",
+            f"{__name__}.verbs.read",
+        ),
+        "interrupt": Verb(
+            "For scripts",
+            "interrupt an agent that works",
+            f"{__name__}.verbs.interrupt",
+            ("stop", "cancel", "kill"),
+        ),
+        "watch": Verb(
+            "For scripts",
+            "print one JSON line per change, for bars and prompts",
+            f"{__name__}.verbs.watch",
+        ),
+    },
+)

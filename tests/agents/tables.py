@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pprint
 from pathlib import Path
 
 from tallylight.agents import agent, agent_files
@@ -23,8 +22,8 @@ def text() -> str:
     found, errors = agent.load_agents(agent_files.packaged_agents())
     if errors:
         raise errors[0]
-    facts = tuple(agent.naming(one) for one in found)
-    return f"{_HEADER}NAMES = {pprint.pformat(facts, width=118, compact=True, sort_dicts=False)}\n"
+    # One line each, as in the tables of hooks: it is data, and no formatter is to argue with it.
+    return _HEADER + "\n".join(["NAMES = (", *(f"    {agent.naming(one)!r}," for one in found), ")"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -180,6 +180,14 @@ def test_how_long() -> None:
         assert least_seconds(functools.partial(subject, lines, dialog), 0.05) < 0.05, line
 
 
+def test_a_title_alone_says_nothing() -> None:
+    """The rows below it may be gone, or empty."""
+    for below in ([], [""]):
+        rows = ["Bash command", *below]
+        dialog = Dialog(None, "x", "Bash command", place=Place(0, 0, (len(rows), len(rows) + 1), len(rows) + 2), top=0)
+        assert subject([*rows, *YES_NO], dialog) == ""
+
+
 def test_a_part_is_called_a_part() -> None:
     """Where lines are left out it ends in `…`; where the beginning is gone, the rest would be another command."""
     cut = [EDGE, "Bash command", DASHED, "touch a", "… 27 more lines", DASHED, "Do you want to proceed?", *YES_NO]

@@ -31,7 +31,7 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.frame import inside
@@ -203,7 +203,7 @@ def ask(typist: Typist) -> Question | Refusal:
 
 def holder(typist: Typist) -> Occupant | Refusal:
     """Who holds the foreground of the pane now."""
-    return reached(lambda: seen if isinstance(seen := typist.see(), Refusal) else holder_of(seen))
+    return reached(lambda: holder_of(must(typist.see())))
 
 
 def is_question(seen: Seen) -> bool:
@@ -233,10 +233,10 @@ def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None
     return reached(lambda: _answer(typist, given, unfit))
 
 
-def reached(call: Callable[[], _T]) -> _T | Refusal:
-    """What *call* returns; a refusal if the pane's host cannot be reached."""
+def reached(call: Callable[[], _T | Refusal]) -> _T | Refusal:
+    """What *call* returns; a refusal if a rule refuses it, or the pane's host cannot be reached."""
     try:
-        return call()
+        return refuses(call)()
     except SessionError as error:
         return Refusal("unreachable", str(error))
 
@@ -254,12 +254,8 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
 
 
 def _ask(typist: Typist) -> Question | Refusal:
-    seen = look(typist)
-    if isinstance(seen, Refusal):
-        return seen
-    held = holder_of(seen)
-    if isinstance(held, Refusal):
-        return held
+    seen = must(look(typist))
+    held = must(holder_of(seen))
     dialog = dialog_of(seen)
     if seen.status is not Status.WAITING or dialog is None:
         return Refusal("no-question", "it asks nothing with known answers")
@@ -290,8 +286,6 @@ def _ask(typist: Typist) -> Question | Refusal:
 
 def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
     seen = see_again(typist, given.pane, given.pid, given.start)
-    if isinstance(seen, Refusal):
-        return seen
     dialog = dialog_of(seen)
     if dialog is None:
         return Refusal("no-question", "that question is no longer on the screen; nothing was typed")
@@ -304,8 +298,7 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
     choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
-    if (refused := unfit(seen)) is not None:
-        return refused
+    must(unfit(seen))
     if not typist.press(choice.keys, seen):
         return None
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
@@ -336,10 +329,11 @@ def reading_of(seen: Seen) -> ScreenReading | None:
     )
 
 
-def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:
-    """Look once more at *pane*, which must be as `check_process` wants it."""
-    seen = look(typist)
-    return seen if isinstance(seen, Refusal) else check_process(seen, pane, pid, start) or seen
+def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen:
+    """Look once more at *pane*; `RefusedError` if it is not as `check_process` wants it."""
+    seen = must(look(typist))
+    must(check_process(seen, pane, pid, start))
+    return seen
 
 
 def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:

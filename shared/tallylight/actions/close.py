@@ -14,9 +14,8 @@ from typing import Protocol
 import attrs
 
 from tallylight.actions.answer import Done, Occupant, Typist, reached
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, RefusedError, must, refuses
 from tallylight.evidence.process import base_name
-from tallylight.model.errors import SessionError
 
 
 @attrs.frozen
@@ -35,32 +34,27 @@ class Closer(Typist, Protocol):
         """Close the pane, as its host does when a person says so. `SessionError` if the host cannot."""
 
 
-def occupant(typist: Typist) -> Occupant | Refusal:
+@refuses
+def occupant(typist: Typist) -> Occupant:
     """What is in the foreground of the pane now: an agent by its name, or another program by its own."""
-    seen = reached(typist.see)
-    if isinstance(seen, Refusal):
-        return seen
+    seen = must(reached(typist.see))
     found = seen.foreground
     process = found.process or found.leader
     # Without its start it could be another process later.
     if process is None or not process.start:
-        return Refusal("process", "the program in that pane is unknown; nothing was closed")
+        raise RefusedError(Refusal("process", "the program in that pane is unknown; nothing was closed"))
     program = base_name(process.argv[0] if process.argv else process.exe or process.comm)
     name = found.agent.name if found.agent is not None and not found.is_remote else program
     return Occupant(seen.pane, name, process.pid, process.start)
 
 
-def close(closer: Closer, given: Close) -> Done | Refusal:
+@refuses
+def close(closer: Closer, given: Close) -> Done:
     """Look again, and close the pane if what was shown is still in front there."""
-    held = occupant(closer)
-    if isinstance(held, Refusal):
-        return held
+    held = must(occupant(closer))
     if held.pane != given.pane:
-        return Refusal("gone", "that is another pane now; nothing was closed")
+        raise RefusedError(Refusal("gone", "that is another pane now; nothing was closed"))
     if (held.pid, held.start) != (given.pid, given.start):
-        return Refusal("process", f"{held.agent} runs there now; nothing was closed")
-    try:
-        closer.close()
-    except SessionError as error:
-        return Refusal("unreachable", str(error))
+        raise RefusedError(Refusal("process", f"{held.agent} runs there now; nothing was closed"))
+    must(reached(closer.close))
     return Done(given.pane, "closed")

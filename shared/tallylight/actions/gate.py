@@ -14,8 +14,10 @@ lists of `evidence.stranger` in place of its own, and runs only by the very file
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import ParamSpec, TypeVar
 
 import attrs
 
@@ -25,6 +27,8 @@ from tallylight.agents.options import dangerous_flags, is_option
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 #: Of one value, in characters; and of the session id of an agent that no file describes.
 MAX_VALUE, MAX_STRANGE = 256, 64
 
@@ -59,6 +63,34 @@ class Refusal:
 
     rule: str
     text: str
+
+
+class RefusedError(Exception):
+    """A rule refuses what is asked, in the middle of it: who called gets *refusal* (`refuses`)."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
+
+
+def must(found: _T | Refusal) -> _T:
+    """Return what was *found*, unless that is a refusal, which is raised."""
+    if isinstance(found, Refusal):
+        raise RefusedError(found)
+    return found
+
+
+def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
+    """*call*, which returns a refusal that is raised in it."""
+
+    @functools.wraps(call)
+    def refusing(*given: _P.args, **named: _P.kwargs) -> _T | Refusal:
+        try:
+            return call(*given, **named)
+        except RefusedError as error:
+            return error.refusal
+
+    return refusing
 
 
 def is_denied(name: str) -> bool:

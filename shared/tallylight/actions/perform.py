@@ -19,7 +19,7 @@ from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Occupant, Typist
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close, Closer
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.actions.once import Once, Still
 from tallylight.actions.permission import Verb, Verdict, limit, verb_of
 from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Stretch, Unqueue
@@ -126,18 +126,16 @@ def _stretch(pane: Access) -> Stretch | Refusal:
     return Stretch.of(pane.tape()) if pane.tape is not None else _NO_TAPE
 
 
-def _stoppable(pane: Access) -> Occupant | Refusal:
+@refuses
+def _stoppable(pane: Access) -> Occupant:
     """The agent in the foreground, if its key to stop would be pressed now."""
-    seen = pane.once.look(pane.typist)
-    if isinstance(seen, Refusal):
-        return seen
-    held = answers.holder(Still(seen))
-    if isinstance(held, Refusal):
-        return held
-    tried = says.interrupt(Still(seen), Interrupt(held.pane, held.pid, held.start))
-    return tried if isinstance(tried, Refusal) else held
+    still = Still(must(pane.once.look(pane.typist)))
+    held = must(answers.holder(still))
+    must(says.interrupt(still, Interrupt(held.pane, held.pid, held.start)))
+    return held
 
 
+@refuses
 def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Done | Refusal:
     """Have a text wait for the end of the turn, or none any more; a program does not replace what waits."""
     if pane.keep is None:
@@ -147,8 +145,5 @@ def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Do
         return Done(asked.pane, "nothing is queued for it any more")
     if pane.queued is not None and not pane.queued.problem and not replaces:
         return _WAITS
-    found = queue.put(pane.typist, asked)
-    if isinstance(found, Refusal):
-        return found
-    pane.keep(found)
+    pane.keep(must(queue.put(pane.typist, asked)))
     return Done(asked.pane, f"queued until its {'limit' if asked.at else 'turn'} ends")

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import attrs
 
 from tallylight.actions.answer import Done, Occupant, Typist, holder_of, reached
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, RefusedError, must, refuses
 from tallylight.actions.once import Once, Still
 from tallylight.actions.request import DeferredText
 from tallylight.actions.say import Say, lines_problem, prompt_agent, text_problem
@@ -47,20 +47,17 @@ ENDED = "its agent has ended"
 TYPED = "something else was typed at its prompt"
 
 
-def put(typist: Typist, given: DeferredText) -> Queued | Refusal:
+@refuses
+def put(typist: Typist, given: DeferredText) -> Queued:
     """Have the text of *given* wait for the end of a turn, if the agent that it is for still holds the pane."""
-    if (refused := text_problem(given.text)) is not None:
-        return refused
-    seen = reached(typist.see)
-    if isinstance(seen, Refusal):
-        return seen
-    held = holder_of(seen)
-    if isinstance(held, Refusal):
-        return held
+    must(text_problem(given.text))
+    seen = must(reached(typist.see))
+    held = must(holder_of(seen))
     if (held.pane, held.pid, held.start) != (given.pane, given.pid, given.start):
-        return Refusal("process", "another process is in the foreground of that pane now; nothing is queued")
-    refused = lines_problem(seen, given.text)
-    return Queued(pid=held.pid, start=held.start, text=given.text, at=given.at) if refused is None else refused
+        text = "another process is in the foreground of that pane now; nothing is queued"
+        raise RefusedError(Refusal("process", text))
+    must(lines_problem(seen, given.text))
+    return Queued(pid=held.pid, start=held.start, text=given.text, at=given.at)
 
 
 def ends(limited_until: float) -> int:

@@ -32,7 +32,7 @@ from tallylight.actions.answer import (
     see_again,
     unseen,
 )
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, must
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
@@ -92,7 +92,7 @@ def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = an
 
     None is as for `actions.answer.answer`.
     """
-    return reached(lambda: text_problem(given.text) or _say(typist, given, unfit))
+    return reached(lambda: _say(typist, given, unfit))
 
 
 def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
@@ -114,9 +114,7 @@ def has_turn(seen: Seen) -> bool:
 
 
 def _taker(typist: Typist) -> Occupant | Busy | Refusal:
-    seen = typist.see()
-    if isinstance(seen, Refusal):
-        return seen
+    seen = must(typist.see())
     held = holder_of(seen)
     if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
         return held
@@ -145,14 +143,9 @@ def lines_problem(seen: Seen, text: str) -> Refusal | None:
 
 
 def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
+    must(text_problem(given.text))
     seen = see_again(typist, given.pane, given.pid, given.start)
-    if isinstance(seen, Refusal):
-        return seen
-    refused = _check_prompt(seen, given.fingerprint)
-    if refused is not None:
-        return refused
-    if (refused := lines_problem(seen, given.text) or unfit(seen)) is not None:
-        return refused
+    must(_check_prompt(seen, given.fingerprint) or lines_problem(seen, given.text) or unfit(seen))
     if not typist.paste(given.text, enter=given.enter, seen=seen):
         return None
     return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
@@ -196,8 +189,6 @@ def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
 
 def _interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
-    if isinstance(seen, Refusal):
-        return seen
     found = reading_of(seen)
     agent = seen.foreground.agent
     assert agent is not None
@@ -205,7 +196,6 @@ def _interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal
         return Refusal("asking", "it asks something: choose an answer; nothing was typed")
     if not has_turn(seen):
         return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
-    if (refused := unfit(seen)) is not None:
-        return refused
+    must(unfit(seen))
     typist.press(agent.interrupt)
     return Done(seen.pane, "interrupted")

@@ -253,7 +253,7 @@ def _titled(rows: Sequence[Row], question: str, width: int) -> str:
     named = _TITLE.match(title.text)
     paragraph = list(itertools.takewhile(lambda row: row.text, _with_text(below)))
     after = _with_text(_with_text(below)[len(paragraph) :])
-    if named is None or not _COMMAND.search(title.text) or below[0].text or not paragraph:
+    if named is None or not _COMMAND.search(title.text) or not paragraph or below[0].text:
         return ""
     if not after or not question.startswith(after[0].text):
         return ""

@@ -308,7 +308,7 @@ def message(text: str, address: str = "kitty-1:1") -> Message:
 
 
 def subscribed(*urls: str) -> dict[str, Subscription]:
-    return {url: Subscription(url, "", "") for url in urls}
+    return {url: Subscription(url, "", "", "", "") for url in urls}
 
 
 def waits(sender: Sender) -> list[tuple[float, list[str]]]:

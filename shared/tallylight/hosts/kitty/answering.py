@@ -23,7 +23,7 @@ from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import UNKNOWN, Look, Reply, Request, encode_reply
-from tallylight.hosts.kitty import unparsed, windows
+from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     if window is None or pane is None:
         return GONE
     if not isinstance(asked, Look):
-        unparsed.parse(host.boss, window)
+        host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
         typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told

@@ -27,7 +27,7 @@ from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, user_vars
+from tallylight.hosts.kitty import actions, unparsed, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
@@ -85,6 +85,8 @@ class KittyHost(Engine[int]):
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
+        #: Has all parsed that the program in a window has written; False if kitty has not read all of it yet.
+        self.parse = functools.partial(unparsed.parse, boss)
         self._spins = Spins()
         #: Whether the tabs lack something that is no change of a decision: a pane came or went.
         self._is_redrawn = False

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.kitty import screens, unparsed
+from tallylight.hosts.kitty import screens
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Pane
 from tallylight.wire.styled import StyledScreen, read_screen
@@ -79,7 +79,7 @@ class WindowTypist:
         for _ in range(TRIES):
             began = time.monotonic()
             if not (
-                unparsed.parse(self.host.boss, self.window)
+                self.host.parse(self.window)
                 and self.window.screen.in_bracketed_paste_mode == seen.takes_paste
                 and self.host.look_at(self.window, self.pane) == seen.look
                 and (seen.styled is None or screens.styled_rows(self.window) == self._drawn)

@@ -34,6 +34,8 @@ from tallylight.actions.gate import (
     check_said_program,
     fill,
     is_denied,
+    must,
+    refuses,
 )
 from tallylight.agents.agent import Agent, Agents, Template
 from tallylight.agents.options import carried, dangerous_flags, is_option, runs
@@ -163,18 +165,13 @@ class Scene:
         return attrs.evolve(entry, session=entry.session or reported, cwd=folder if is_around else cwd)
 
 
-def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
+@refuses
+def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan:
     """Plan *verb* for the pane of *scene*."""
-    agent = _identified(verb, scene, agents)
-    if isinstance(agent, Refusal):
-        return agent
-    front = _front(verb, scene, agent)
-    if isinstance(front, Refusal):
-        return front
-    found = _continued(verb, scene, agent)
-    if isinstance(found, Refusal) or front is None:
-        return found
-    return attrs.evolve(found, front=front.argv, front_pid=front.pid)
+    agent = must(_identified(verb, scene, agents))
+    front = must(_front(verb, scene, agent))
+    found = must(_continued(verb, scene, agent))
+    return attrs.evolve(found, front=front.argv, front_pid=front.pid) if front is not None else found
 
 
 def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
@@ -286,6 +283,7 @@ def _allowed(agent: Agent, program: str) -> Agent | Refusal:
     return agent
 
 
+@refuses
 def _asked(
     words: Sequence[str],
     template: Template,
@@ -293,16 +291,14 @@ def _asked(
     process: Process | None,
     values: Mapping[str, str],
     flags: Sequence[str],
-) -> tuple[str, ...] | Refusal:
+) -> tuple[str, ...]:
     """The list that the program asked for, filled."""
-    refusal = check_said_program(words[0], agent, process)
-    filled = refusal or fill(words, values, agent)
-    if isinstance(filled, Refusal):
-        return filled
+    must(check_said_program(words[0], agent, process))
+    filled = must(fill(words, values, agent))
     running = process.argv[1:] if process is not None else ()
-    refusal = check_dangerous(filled[1:], agent, flags)
-    refusal = refusal or check_said(filled[1:], template, agent, running, values["cwd"])
-    return refusal or filled
+    must(check_dangerous(filled[1:], agent, flags))
+    must(check_said(filled[1:], template, agent, running, values["cwd"]))
+    return filled
 
 
 def _known(

@@ -8,7 +8,6 @@ A disk that refuses costs nothing but these.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import time
 from collections import deque
@@ -20,7 +19,7 @@ import attrs
 
 from tallylight.config.settings import Config
 from tallylight.evidence.process import Process
-from tallylight.files import directories, read_write
+from tallylight.files import directories
 from tallylight.hosts.part import Context, HostPart
 from tallylight.model import attributes
 from tallylight.model.jobs import Submit
@@ -28,14 +27,11 @@ from tallylight.model.limits import MAX_WORD
 from tallylight.pane.package import version_of
 from tallylight.pane.pane import Pane
 from tallylight.parts.lab.grading import Grader, Seconds
+from tallylight.snapshot.kept import Kept
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.snapshot.values import ID, Json, Reads, declared, key, many, short, write
+from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, write
 from tallylight.snapshot.waiting_time_file import today
-from tallylight.snapshot.writer import held
-from tallylight.wire import values
 
-#: Of the file and of `--json`.
-VERSION = 1
 KEPT_DAYS, MAX_GRADES, MAX_BYTES = 60, 1000, 1_000_000
 #: In a turn that was misread the reading was wrong for longer, in seconds: what is gone stays for two looks.
 WRONG_S = 2.0
@@ -79,7 +75,7 @@ class Grade:
         return {name: round(value, 1) if isinstance(value, float) else value for name, value in write(self).items()}
 
 
-_GRADES = many(Grade, MAX_GRADES)
+_KEPT = Kept(Grade, "grades", MAX_GRADES, MAX_BYTES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -89,24 +85,20 @@ def path(environ: Mapping[str, str]) -> Path:
 
 def read(file: Path) -> list[Grade]:
     """All that is kept, the oldest day first; `OSError` and `TallyError` if the disk or the directory is of no use."""
-    try:
-        found = values.members(read_write.read_own(file, MAX_BYTES))  # what is broken is begun again
-    except FileNotFoundError:
-        return []
-    grades: tuple[Grade, ...] = _GRADES.read(found.get("grades"))
-    return sorted(grades, key=lambda grade: grade.day)
+    return sorted(_KEPT.read(file), key=lambda grade: grade.day)  # what is broken is begun again
 
 
 def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
     """Add *grades* to what is kept, and take out the days before *oldest*. Errors as of `read`, and `BusyError`."""
-    with held(file.parent, "another host writes"):
+
+    def added(kept: Iterable[Grade]) -> list[Grade]:
         found: dict[tuple[str, str, str], Grade] = {}
-        for grade in (*read(file), *grades):
+        for grade in (*kept, *grades):
             name = grade.day, grade.agent, grade.version
             found[name] = found[name].plus(grade) if name in found else grade
-        rows = sorted((grade for grade in found.values() if grade.day >= oldest), key=lambda grade: grade.day)
-        data = json.dumps({"version": VERSION, "grades": [grade.to_json() for grade in rows[-MAX_GRADES:]]})
-        read_write.atomic_write(file, data.encode(), 0o600)
+        return sorted((one for one in found.values() if one.day >= oldest), key=lambda one: one.day)[-MAX_GRADES:]
+
+    _KEPT.change(file, added, "another host writes")
 
 
 @attrs.define

@@ -12,50 +12,51 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import hmac
-import json
+import re
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-import attrs
-
 from tallylight.files import directories, read_write
+from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.writer import held
-from tallylight.wire import values
+from tallylight.snapshot.kept import Kept
+from tallylight.snapshot.values import ID, NUMBER, TEXT, Form, declared
 from tallylight.wire.text import sanitise
 
-VERSION = 1
 MAX_DEVICES = 16
 #: Seconds that a device stays signed in after its last use; and seconds until a use is noted again.
 UNUSED_S, NOTED_S = 90 * 86400.0, 86400.0
-#: Of the file, and of a device's name in cells.
-MAX_BYTES, NAME_CELLS = 64 * 1024, 60
+#: Of a device's name.
+NAME_CELLS = 60
 #: Bytes of an id and of a key, and hexadecimal digits of a hash.
 _ID_BYTES, _KEY_BYTES, _DIGITS = 4, 32, 64
 #: How long, in seconds, another process may write before a change is dropped.
 PATIENCE_S = 1.0
-#: The latest time that is read, in seconds since the epoch.
-_LAST = 2.0**40
+_HASH = re.compile("[0-9a-f]{64}")
+_DIGEST = Form(lambda value: value if isinstance(value, str) and _HASH.fullmatch(value) else None, {"type": "string"})
 
 Known = Mapping[str, "Device"]
 
 
-@attrs.frozen
+@attributes.frozen
 class Device:
     """A browser, and the SHA-256 of its key; when it was signed in and last used, in seconds since the epoch."""
 
-    id: str
-    name: str
-    digest: str
-    made: float
-    used: float
+    id: str = attributes.field(metadata=declared("", ID))
+    name: str = attributes.field(metadata=declared("", TEXT))
+    digest: str = attributes.field(metadata=declared("", _DIGEST))
+    made: float = attributes.field(metadata=declared("", NUMBER))
+    used: float = attributes.field(metadata=declared("", NUMBER))
 
     def proof(self, said: str) -> str:
         """Show to who has the key of this device that whoever answers knows it."""
         return hmac.new(bytes.fromhex(self.digest), said.encode("utf-8", "replace"), "sha256").hexdigest()
+
+
+_KEPT = Kept(Device, "devices", MAX_DEVICES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -65,36 +66,17 @@ def path(environ: Mapping[str, str]) -> Path:
 
 def read(file: Path) -> dict[str, Device]:
     """All that are kept, by their ids; `OSError` and `TallyError` if the file is of no use."""
-    try:
-        found = values.members(read_write.read_own(file, MAX_BYTES))
-    except FileNotFoundError:
-        return {}
-    rows = found.get("devices") if found.get("version") == VERSION else None
-    devices = (_device(row) for row in (rows if isinstance(rows, list) else ())[:MAX_DEVICES] if isinstance(row, dict))
-    return {device.id: device for device in devices if device is not None}
-
-
-def _device(row: Mapping[str, object]) -> Device | None:
-    parts = {key: values.exact(row.get(key), _DIGITS) for key in ("id", "name", "digest")}
-    times = {key: values.number(row.get(key), 0, _LAST) for key in ("made", "used")}
-    id_, name, digest = parts.values()
-    made, used = times.values()
-    if not id_ or name is None or digest is None or made is None or used is None:
-        return None
-    is_hash = len(digest) == _DIGITS and set(digest) <= set("0123456789abcdef")
-    return Device(id_, name, digest, made, used) if is_hash else None
+    return {device.id: device for device in _KEPT.read(file)}
 
 
 def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, Device]:
     """Keep what *how* makes of what is kept: that. `OSError` and `TallyError` if it cannot be written."""
-    with held(file.parent, "another process keeps that file busy; try again", PATIENCE_S):
-        before = read(file)
-        after = dict(how(dict(before)))
-        if after != before:
-            rows = [attrs.asdict(one) for one in after.values()]
-            text = json.dumps({"version": VERSION, "devices": rows})
-            read_write.atomic_write(file, text.encode("ascii"), 0o600)
-    return after
+
+    def made(rows: tuple[Device, ...]) -> Iterable[Device]:
+        return how({device.id: device for device in rows}).values()
+
+    after = _KEPT.change(file, made, "another process keeps that file busy; try again", PATIENCE_S)
+    return {device.id: device for device in after}
 
 
 class Devices:
@@ -170,7 +152,7 @@ class Devices:
                     self._known = change(self._file, lambda kept: self._noted(kept, now))
 
     def _noted(self, known: Known, now: float) -> Known:
-        used = {id_: attrs.evolve(one, used=max(one.used, self._used.get(id_, 0.0))) for id_, one in known.items()}
+        used = {id_: attributes.evolve(one, used=max(one.used, self._used.get(id_, 0.0))) for id_, one in known.items()}
         return {id_: one for id_, one in used.items() if now - one.used <= UNUSED_S}
 
 

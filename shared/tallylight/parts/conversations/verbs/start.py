@@ -18,7 +18,7 @@ from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import this_process
 from tallylight.actions.client import here
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.actions.page import command_line
 from tallylight.actions.permission import CONFINED, Verb, check, unasked
 from tallylight.agents import agent_files
@@ -161,31 +161,27 @@ def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base
     return base, reply if isinstance(reply, Done | Refusal) else request.SILENT
 
 
+@refuses
 def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str) -> Done | Refusal:
     """Start it from this process, for tmux takes orders from any; by the same rules as kitty."""
     if known is None:
         return Refusal("agent", f"no agent is called {clean(options.agent, 40)!r}")
     table, caller = process_table.table(), here(os.environ)
-    if (refused := unasked(check(level, caller, Verb.START))) is not None:
-        return refused
-    path = starts.search_path(os.environ)
-    if isinstance(path, Refusal):
-        return path
+    must(unasked(check(level, caller, Verb.START)))
+    path = must(starts.search_path(os.environ))
     tmux = sockets.listener(os.environ.get("TMUX", "").partition(",")[0], TAKES_S)
     if confinement.is_confined(this_process(), tmux, table):
         return CONFINED
     cwd = str(Path.cwd())
-    plan = start.plan(known, options.prompt, options.name, cwd, lambda program: find_program(program, path))
-    return plan if isinstance(plan, Refusal) else starts.start(plan, path, caller.being, os.environ, table)
+    plan = must(start.plan(known, options.prompt, options.name, cwd, lambda program: find_program(program, path)))
+    return starts.start(plan, path, caller.being, os.environ, table)
 
 
-def _worktree(name: str) -> Base | Refusal:
+@refuses
+def _worktree(name: str) -> Base:
     """Make the worktree, and say so first."""
-    base = worktrees.inspect(str(Path.cwd()))
-    named = base if isinstance(base, Refusal) else worktrees.named(base, name)
-    if isinstance(named, Refusal):
-        return named
+    named = must(worktrees.named(must(worktrees.inspect(str(Path.cwd()))), name))
     complain("start", *named.notes)
     complain("start", command_line(worktrees.command(named)), cells=UNBOUNDED)
-    made = worktrees.make(named)
-    return made if isinstance(made, Refusal) else named
+    must(worktrees.make(named))
+    return named

@@ -20,6 +20,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.parts.lab import grades
 from tallylight.parts.lab.grades import Grade
+from tallylight.snapshot.kept import VERSION
 from tallylight.snapshot.schema import Snapshot
 
 _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")
@@ -50,7 +51,7 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     found = grades.read(grades.path(os.environ))
     if options.json:
-        told = {"version": grades.VERSION, "grades": [grade.to_json() for grade in found]}
+        told = {"version": VERSION, "grades": [grade.to_json() for grade in found]}
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return 0
     output = Output.chosen(options.color)

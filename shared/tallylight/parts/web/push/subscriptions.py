@@ -8,57 +8,51 @@ Everything in here waits for the disk, and is called on threads.
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
 from tallylight.files import directories, read_write
-from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model import attributes
+from tallylight.model.errors import TallyError
 from tallylight.parts.web.push.endpoints import MAX_URL
+from tallylight.snapshot.kept import BrokenError, Kept
+from tallylight.snapshot.values import Form, declared
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
-VERSION = 1
 #: At most so many browsers.
 MAX_SUBSCRIPTIONS = 16
-#: Characters of the parts of one, and bytes of the file and of the key's.
-MAX_PART, MAX_BYTES, MAX_KEY = 128, 64 * 1024, 4096
+#: Characters of the parts of one, and bytes of the key's file.
+MAX_PART, MAX_KEY = 128, 4096
 
 
-@attrs.frozen
+def _part(most: int) -> Form:
+    """A text of ASCII, whole or not at all."""
+
+    def read(value: object) -> str | None:
+        found = values.exact(value, most)
+        return found if found is not None and found.isascii() else None
+
+    return Form(read, {"type": "string"})
+
+
+@attributes.frozen
 class Subscription:
     """
     A browser: where it is reached, its two keys in base64url, the origin of the page that asked for it, and the device
     that it is signed in as; nothing for one with the token.
     """
 
-    endpoint: str
-    p256dh: str
-    auth: str
-    origin: str = ""
-    device: str = ""
+    endpoint: str = attributes.field(metadata=declared("", _part(MAX_URL)))
+    p256dh: str = attributes.field(metadata=declared("", _part(MAX_PART)))
+    auth: str = attributes.field(metadata=declared("", _part(MAX_PART)))
+    origin: str = attributes.field(metadata=declared("", _part(2 * MAX_PART)))
+    device: str = attributes.field(metadata=declared("", _part(MAX_PART)))
 
 
-#: Characters of each part of one, at most.
-_LIMITS = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART, "device": MAX_PART}
-
-
-def decode(data: bytes) -> dict[str, Subscription]:
-    """Those in the text of a file, by their endpoints, except broken ones. `DecodeError` if it is no such file."""
-    found = values.members(data)
-    rows = found.get("subscriptions") if found.get("version") == VERSION else None
-    if not isinstance(rows, list):
-        raise DecodeError("malformed", "it holds no subscriptions")
-    known = {}
-    for row in rows[:MAX_SUBSCRIPTIONS]:
-        given = row if isinstance(row, dict) else {}
-        read = {name: values.exact(given.get(name, ""), most) for name, most in _LIMITS.items()}
-        parts = {name: part for name, part in read.items() if part is not None and part.isascii()}
-        if len(parts) == len(_LIMITS) and parts["endpoint"]:
-            known[parts["endpoint"]] = Subscription(**parts)
-    return known
+_KEPT = Kept(Subscription, "subscriptions", MAX_SUBSCRIPTIONS)
 
 
 def folder(environ: Mapping[str, str]) -> Path:
@@ -101,16 +95,12 @@ class Store:
             return new
 
     def load(self) -> dict[str, Subscription]:
-        """All that are kept."""
+        """All that are kept, by their endpoints."""
         try:
-            return decode(read_write.read_own(self.file, MAX_BYTES))
-        except FileNotFoundError:
-            return {}
-        except DecodeError:
-            raise TallyError(f"{self.file} cannot be read; remove it, and switch the messages on again") from None
+            return {one.endpoint: one for one in _KEPT.read(self.file, is_strict=True) if one.endpoint}
+        except BrokenError as error:
+            raise TallyError(f"{error}, and switch the messages on again") from None
 
     def save(self, found: Mapping[str, Subscription]) -> None:
         """Keep these and no others."""
-        rows = [attrs.asdict(one) for one in found.values()]
-        text = json.dumps({"version": VERSION, "subscriptions": rows})
-        read_write.atomic_write(self.file, text.encode("ascii"), 0o600)
+        _KEPT.write(self.file, found.values())

@@ -75,9 +75,7 @@ class Grader:
         if not (self._true or self._is_seen) and KNOW.isdisjoint(found.claims):
             return None
         known = self._known(tracker, found)
-        true, read = _word(known), _word(tracker.shown_by(READ))
-        if read != _WAITING and Source.SCREEN not in found.claims:
-            read = ""  # a title is not all that there is to read: where others tell, nobody looks at the screen
+        true, read = _word(known), _read(tracker, found)
         if (true, read) == (self._true, self._read):
             return None
         at = now
@@ -131,3 +129,9 @@ def _word(shown: tuple[Status, Claim] | None) -> str:
     if shown is None:
         return ""
     return _WORDS.get(shown[0], _OVER)
+
+
+def _read(tracker: Tracker, found: Answers) -> str:
+    """Return the word of title and screen; a title alone is not all that there is to read, where others tell."""
+    read = _word(tracker.shown_by(READ))
+    return read if read == _WAITING or Source.SCREEN in found.claims else ""

@@ -124,7 +124,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
-        tmux.heard = poller.hear
+        tmux.heard = poller.hearing.hear
     poller.notify()
     reports.serve(poller, environ)
     DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)

@@ -153,11 +153,11 @@ def pane(source: HandSource) -> SourcePane:
 def test_who_hands_a_report_over(system: System, pane: SourcePane) -> None:
     """It is of the pane whose first process is in the line of its sender, also if that is listed a little later."""
     assert pane.leader == 50
-    system.poller.hand([70, 60, 50], ["state=waiting;tool=claude;message=Go?"])
-    system.poller.hand([70, 60, 51], ["state=done"])
+    system.poller.hearing.hand([70, 60, 50], ["state=waiting;tool=claude;message=Go?"])
+    system.poller.hearing.hand([70, 60, 51], ["state=done"])
     system.steps(2)
     assert (system.entry().status, system.entry().message) == (Status.WAITING, "Go?")
-    system.poller.hear("a", [Word.of_payload("state=working;tool=claude")])
-    system.poller.hear("b", [Word.of_payload("state=done")])
+    system.poller.hearing.hear("a", [Word.of_payload("state=working;tool=claude")])
+    system.poller.hearing.hear("b", [Word.of_payload("state=done")])
     system.steps(2)
     assert system.entry().status is Status.WORKING

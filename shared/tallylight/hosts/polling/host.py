@@ -23,7 +23,6 @@ import functools
 import os
 import queue
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 import attrs
@@ -34,11 +33,11 @@ from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.jobs import Jobs, at_once, backoff
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.polling.hearing import Hearing
 from tallylight.hosts.polling.notices import Notices, NoticeScreen
 from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
-from tallylight.hosts.polling.word import Word
 from tallylight.hosts.powers import Powers
 from tallylight.hosts.sessions_inside import with_inside
 from tallylight.hosts.store import Store
@@ -54,10 +53,6 @@ from tallylight.snapshot.writer import MAX_PANES
 POWERS_EVERY = 4
 #: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
 IDLE_TIMES = 2
-#: How much is kept of what panes say before they are listed, and for how many seconds.
-MAX_EARLY, EARLY_S = 64, 10.0
-#: The ways in which a report comes.
-STREAM, SOCKET = "stream", "socket"
 #: Problems that are reported.
 MAX_REPORTED = 50
 #: The longest sleep between two steps.
@@ -73,16 +68,6 @@ class _Asked:
     failures: int = 0
     shown: dict[str, PaneEntry] = attrs.field(factory=dict)
     is_shown: bool = True
-
-
-@attrs.define(eq=False)
-class _Early:
-    """*words* of a pane that *find* knows once it is listed, by the first of two *ways*; and since when they wait."""
-
-    find: Callable[[], str | None]
-    words: Sequence[Word]
-    ways: tuple[str, str]
-    since: float = 0.0
 
 
 class PollingHost(Engine[str]):
@@ -125,7 +110,8 @@ class PollingHost(Engine[str]):
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
-        self._early: deque[_Early] = deque(maxlen=MAX_EARLY)
+        #: Takes what programs say in their output and over the socket of reports.
+        self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
@@ -173,35 +159,6 @@ class PollingHost(Engine[str]):
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
         self._posted.put(call)
-
-    def hear(self, id_: str, words: Sequence[Word]) -> None:
-        """The program in the pane *id_* says *words* in its output. May be called on any thread."""
-        self.post(lambda: self._hear(_Early(lambda: id_ if id_ in self._held else None, words, (STREAM, SOCKET))))
-
-    def hand(self, line: Sequence[int], reports: Sequence[str]) -> None:
-        """The first process of *line* hands *reports* over; its pane is that of the others. As `hear`."""
-
-        def find() -> str | None:
-            leaders = {polled.source_pane.leader: id_ for id_, polled in self._held.items()}
-            return next((leaders[pid] for pid in line if pid in leaders), None)
-
-        self.post(lambda: self._hear(_Early(find, [*map(Word.of_payload, reports)], (SOCKET, STREAM))))
-
-    def _hear(self, said: _Early) -> None:
-        now, id_ = self._clock(), said.find()
-        if id_ is None:
-            # A pane that its source has yet to list.
-            said.since = said.since or now
-            if now - said.since < EARLY_S:
-                self._early.append(said)
-            return
-        polled = self._held[id_]
-        if not polled.pane.is_behind:
-            self._foreground(polled, now)
-        for word in said.words:
-            if word.report is None or polled.ways.admits(word.report, *said.ways, now):
-                word.take(polled.pane, now)
-        self._touched.add(id_)
 
     def later(self, name: str, job: Callable[[], None]) -> None:
         """Have *job* done on another thread, one of a *name* at a time."""
@@ -381,9 +338,7 @@ class PollingHost(Engine[str]):
                     self._title(id_, now)
             else:
                 polled.source_pane = source_pane  # its calls are new
-        early, self._early = self._early, deque(maxlen=MAX_EARLY)
-        for said in early:
-            self._hear(said)
+        self.hearing.listed()
 
     def _title(self, id_: str, now: float) -> None:
         polled = self._held[id_]

@@ -64,7 +64,7 @@ def _take(poller: PollingHost, connection: socket.socket) -> None:
     is_proved = not sockets.has_ended(connection)
     reports = _received(connection)
     if is_proved and line and reports:
-        poller.hand(line, reports)
+        poller.hearing.hand(line, reports)
 
 
 def _line(pid: int) -> list[int]:

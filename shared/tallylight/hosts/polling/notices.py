@@ -165,4 +165,5 @@ def _view_inside(view: View, inside: PaneEntry, epoch: float) -> View:
         project=inside.project or view.project,
         outcome=inside.outcome,
         diffstat=inside.diffstat,
+        unanswered=inside.unanswered_since - epoch if inside.unanswered_since > 0 else None,
     )

@@ -591,6 +591,9 @@ def test_one_a_wezterm(other: Desk) -> None:
     assert second["pid"] != first["pid"]
     assert second["feed"] == first["feed"]
     other.wait(lambda: Path(second["snapshot"]).exists(), "its snapshot")
+    other.spawn()
+    scene = other.home / "run" / "tallylight" / f"wezterm-{other.gui.pid}.scene.json"
+    other.wait(scene.exists, "what is drawn")
     os.kill(other.gui.pid, signal.SIGKILL)
     other.gui.wait()
     other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)

@@ -426,8 +426,9 @@ function M.tick(window, is_news)
     if M.are_keys_lost and M.are_keys_lost() then
       note('keys')
     end
-  elseif is_missed and has_status and now - first_tick >= CALLED_S then
+  elseif is_missed and has_status and now - first_tick >= CALLED_S and not problems.titles then
     note('titles')
+    window:toast_notification('tallylight', 'No tab shows a light: ' .. PROBLEMS.titles, nil, toasts.TIMEOUT_MS)
   end
   if titles.failure then
     note('formatter', titles.failure)

@@ -304,7 +304,7 @@ class WezTermSource:
         if before is None or number <= before:
             return
         if verb == "jump":
-            poller.later("jump", functools.partial(self._jump, id_))
+            poller.later(f"jump {number}", functools.partial(self._jump, id_))
         elif verb == "snooze" and (pane := poller.pane(id_)) is not None:
             marks.carry_out(Request("snooze", id_), pane, poller.config.notify.snooze_min, now)
 

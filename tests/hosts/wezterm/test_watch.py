@@ -389,6 +389,33 @@ def test_a_week_leaves_nothing_behind(bench: Bench) -> None:
     assert len(bench.fake.timers) <= 2
 
 
+def test_a_configuration_without_us(bench: Bench) -> None:
+    """After a reload that does not load us, the last Lua state looks at nothing any more."""
+    bench.config()
+    bench.tick()
+    # The event is emitted to the new Lua state.
+    bench.fake.handlers.pop("tallylight.news")
+    bench.fake.advance(40)
+    looks = bench.fake.counts["async mux.all_windows"]
+    bench.fake.advance(100)
+    assert bench.fake.counts["async mux.all_windows"] == looks
+    assert bench.fake.timers == []
+
+
+def test_an_event_that_comes_late(bench: Bench) -> None:
+    """It costs no timer: the look that it leads to goes on."""
+    bench.config()
+    bench.tick()
+    handlers = bench.fake.handlers.pop("tallylight.news")
+    bench.fake.advance(40)
+    bench.fake.handlers["tallylight.news"] = handlers
+    bench.wake()
+    bench.fake.press("tallylight.news", bench.panes[0])
+    looks = bench.fake.counts["async mux.all_windows"]
+    bench.fake.advance(60)
+    assert bench.fake.counts["async mux.all_windows"] >= looks + 3
+
+
 def test_a_look_that_waits_ends_with_what_there_is(bench: Bench) -> None:
     """While WezTerm is asked for the focus a pane says more: what is told is as it is then."""
     bench.config()

@@ -32,7 +32,11 @@ from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import mapping, order, payload, tables
 from tallylight.hosts.wezterm import pane_list
+from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.scene import Place
+from tallylight.hosts.wezterm.scene_file import SceneFile
 from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
@@ -528,6 +532,27 @@ class _Poller:
 
     def refresh(self, _source: object) -> None:
         pass
+
+
+def read_wezterm_scene(document: bytes, folder: Path) -> object:
+    """What a sidecar takes over from the one before it, drawn again."""
+    path = folder / "wezterm-1.scene.json"
+    path.write_bytes(document)
+    path.chmod(0o600)
+    file = SceneFile(path, agent.Agents())
+    file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), Bar())
+    return file.shown
+
+
+def read_wezterm_told(document: bytes, folder: Path) -> object:
+    """What the person knows of, kept for the next sidecar."""
+    path = folder / "wezterm-1.told"
+    path.write_bytes(document)
+    path.chmod(0o600)
+    nobody: dict[str, Any] = {}
+    toasts = Toasts(folder / "toasts", path, nobody.get, nobody.get, lambda: None)
+    toasts.remember({"3": Status.DONE})
+    return path.read_bytes()
 
 
 def read_wezterm_feed(document: bytes, folder: Path) -> object:
@@ -1074,9 +1099,25 @@ READERS = {
         modules=("hosts.wezterm.pane_list",),
         example={
             "version": 1, "life": "a", "front": "1,2",
-            "panes": {"1": {"title": "✳ x", "is_local": True, "said": [{"n": 1, "value": "state=waiting;message=m"}]}},
+            "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "grounds": ["#FFFFFF"],
+                    "colours": {"waiting": "#FFAA00"}, "names": True},
+            "wish": "1700000000000 jump 1", "keys": "jump=CTRL|SHIFT y",
+            "panes": {"1": {"title": "✳ x", "is_local": True, "mux": "waiting;pane=1.2;since=5",
+                            "said": [{"n": 1, "value": "state=waiting;message=m"}]}},
         },
         read=read_wezterm_feed,
+    ),
+    "WezTerm's scene": Reader(
+        modules=("hosts.wezterm.scene_file",),
+        example={
+            "version": 1, "stale": False, "written": NOW, "pid": 7, "seen": {"4711.3": NOW},
+            "tabs": {"3": {"pane": 1, "status": "waiting", "kind": "permission", "agent": "claude", "project": "p",
+                           "message": "m", "name": "n", "what": "w", "since": NOW, "source": "registry", "ours": True}},
+        },
+        read=read_wezterm_scene,
+    ),
+    "WezTerm's toasts": Reader(
+        modules=("hosts.wezterm.toasts",), example={"3": "waiting", "4711.3": "done 5 7"}, read=read_wezterm_told
     ),
     "WezTerm's list": Reader(
         modules=("hosts.wezterm.pane_list",),

@@ -84,7 +84,6 @@ class Store:
     #: As in `Snapshot`; what is written next says it.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
-    heard: int = 0
     #: What an earlier run showed, once it was read.
     former: Known = attrs.field(init=False, factory=dict)
     _error: str = ""
@@ -129,7 +128,7 @@ class Store:
         if self._opened is None or now < self.next_at:
             return False
         snapshot, as_of = self._opened.snapshot, time.time()
-        snapshot.allow, snapshot.withheld, snapshot.heard = self.allow, self.withheld, self.heard
+        snapshot.allow, snapshot.withheld = self.allow, self.withheld
         self._saved_at, self.pending, before = now, as_of, self.pending
         if not self.submit("snapshot", lambda: snapshot.publish(panes, now, as_of), self._was_saved, self._was_saved):
             self.pending = before

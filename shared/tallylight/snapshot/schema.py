@@ -204,7 +204,6 @@ class Snapshot:
         None, "its descriptor that holds this text, so that readers know who wrote it", values.COUNT
     )
     #: By the writer's own count; 0 where nothing is written.
-    heard: int = key(0, "how much of its terminal's messages the host has read", is_always=False)
     #: The word of `[scripting] allow` that is in force there.
     allow: str = key(OWN, "the `[scripting] allow` in force", short(8), is_always=False)
     withheld: tuple[str, ...] = key(

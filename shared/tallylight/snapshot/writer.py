@@ -144,8 +144,6 @@ class SnapshotWriter:
     min_interval: float = 0.2
     pid: int = attributes.field(factory=os.getpid)
     started: float = 0.0
-    #: As in `Snapshot.heard`; what is written next says it.
-    heard: int = 0
     #: As in `Snapshot`; written where they are other ones.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
@@ -272,7 +270,6 @@ class SnapshotWriter:
             birth=self._birth,
             written=self._as_of,
             sealed=sealed,
-            heard=self.heard,
             allow=self.allow,
             withheld=self.withheld,
             machines=self.machines,

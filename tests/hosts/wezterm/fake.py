@@ -195,6 +195,8 @@ class Fake:
         self.titles: dict[int, Any] = {}
         self.recomputed = 0
         self.living_pids: set[int] = set()
+        #: When processes began, where that matters.
+        self.births: dict[int, int] = {}
         self.paused: Callable[[], None] = lambda: None
         self._run = run or self._no_program
         self._nightly = profile == "nightly"
@@ -363,6 +365,11 @@ class Fake:
 
     def procinfo_executable_path_for_pid(self, pid: int) -> str | None:
         return "/usr/bin/python3" if pid in self.living_pids else None
+
+    def procinfo_get_info_for_pid(self, pid: int) -> Any:
+        if pid not in self.living_pids:
+            return None
+        return self.to_lua({"pid": pid, "start_time": self.births.get(pid, 5), "executable": "/usr/bin/python3"})
 
     def time_call_after(self, seconds: float, handler: Any) -> None:
         self.timers_made += 1

@@ -138,7 +138,7 @@ def test_a_pane_that_was_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     source = WezTermSource({}, 1, "wezterm", tmp_path / "feed", Started(""))
     monkeypatch.setattr(WezTermSource, "_cli", lambda *_: Ran(0, b'[{"pane_id": 4, "tab_id": 3, "window_id": 1}]'))
     refreshed: list[WezTermSource] = []
-    poller = SimpleNamespace(later=lambda *_: None, heard=lambda _: None, peek=lambda _: None, refresh=refreshed.append)
+    poller = SimpleNamespace(later=lambda *_: None, peek=lambda _: None, refresh=refreshed.append)
 
     def place(**told: object) -> tuple[str, str, int]:
         (tmp_path / "feed").write_text(json.dumps({"version": 1, "life": "one", "panes": {"4": told}}))
@@ -158,9 +158,7 @@ def test_what_is_told_once_is_not_told_again(tmp_path: Path) -> None:
     source, told = WezTermSource({}, 1, "wezterm", tmp_path / "feed", table), list[str]()
     pane = ScreenedPane(Timing(), ForegroundReader(agents, table), table)
     known: dict[str, ScreenedPane] = {}
-    poller = SimpleNamespace(
-        later=lambda *_: None, heard=lambda _: None, peek=known.get, refresh=lambda _: None, pane=told.append
-    )
+    poller = SimpleNamespace(later=lambda *_: None, peek=known.get, refresh=lambda _: None, pane=told.append)
 
     def rounds(**fed: object) -> int:
         told.clear()

@@ -139,13 +139,15 @@ def test_only_the_screens_of_agents_are_read(desk: Desk) -> None:
 
 
 def test_the_whole_way_round(desk: Desk) -> None:
-    """What a hook says goes by terminal, Lua and feed into the tracker, and back by the snapshot to the title."""
+    """What a hook says goes by terminal, Lua and feed into the tracker, and back by the scene to the title."""
     pane = desk.spawn()
     desk.send(pane, "codex\r")
     desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
     system = System()
     window = system.window()
     tab = system.tab(window)
+    # The stand-in has tabs of its own.
+    tab.id += 1000
     lua_pane = system.pane(tab)
     lua_pane.id = pane
     fake = Fake("nightly", system, run=lambda argv: (True, json.dumps(desk.sidecar), ""))
@@ -589,6 +591,9 @@ def test_one_a_wezterm(other: Desk) -> None:
     assert second["pid"] != first["pid"]
     assert second["feed"] == first["feed"]
     other.wait(lambda: Path(second["snapshot"]).exists(), "its snapshot")
+    other.spawn()
+    scene = other.home / "run" / "tallylight" / f"wezterm-{other.gui.pid}.scene.json"
+    other.wait(scene.exists, "what is drawn")
     os.kill(other.gui.pid, signal.SIGKILL)
     other.gui.wait()
     other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)

@@ -618,13 +618,14 @@ _THEIRS = "wezterm.on('format-tab-title', function(tab, _, _, _, _, width) retur
 
 
 def test_a_handler_before_ours_stays(bench: Bench) -> None:
-    """WezTerm runs the first handler only: a user's own goes on as it did; the log and doctor soon know it."""
+    """WezTerm runs the first handler only: a user's own goes on as it did; a toast, the log and doctor soon say so."""
     bench.config(before=_THEIRS)
     bench.fake.loaded()
     bench.fake.advance(2)
     hints = [line for level, line in bench.fake.log if level == "warn"]
     assert len(hints) == 1 and "another format-tab-title handler" in hints[0]
     assert bench.feed["problems"] == "titles"
+    assert [text for _, text in bench.window.toasts] == [f"No tab shows a light: {hints[0].partition(': ')[2]}"]
     bench.say(bench.panes[1], WAITING)
     assert bench.title(bench.panes[1]) == "theirs 40"
     assert [line for level, line in bench.fake.log if level == "warn"] == hints

@@ -12,6 +12,8 @@ import pytest
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.wezterm import mux_word
 from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.pane_list import FeedState
+from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
@@ -119,6 +121,44 @@ def test_a_short_turn_is_not_told(tmp_path: Path, settings: str, is_told: bool) 
         screen.inside["7"] = Pane(id="%1", status=status, agent="codex", since=time.time() - ago)
         screen.system.steps(4)
     assert ([status for status, _, _ in screen.shown] == ["done"]) is is_told
+
+
+@pytest.mark.parametrize(("settings", "is_told"), [("", False), ("no_answer = true", True)])
+def test_a_model_that_does_not_answer(tmp_path: Path, settings: str, is_told: bool) -> None:
+    """It is told of if the person wants that."""
+    screen = screen_with(tmp_path, settings)
+    screen.source.source_panes = [SourcePane(id="7", group=1)]
+    now = time.time()
+    screen.inside["7"] = Pane(
+        id="%1", status=Status.WORKING, agent="codex", project="shop", since=now - 90, unanswered_since=now - 70
+    )
+    screen.system.steps(4)
+    assert ([title for _, title, _ in screen.shown] == ["shop: codex gets no answer from its model"]) is is_told
+
+
+@pytest.mark.parametrize("settings", ["buttons = false", 'sounds = {waiting = "silent"}'])
+def test_what_a_toast_of_wezterm_has_none_of(tmp_path: Path, settings: str) -> None:
+    """It has neither buttons nor a sound: these settings change nothing here."""
+    screen = screen_with(tmp_path, settings)
+    screen.says(8, **ASKS)
+    assert len(screen.shown) == 1
+
+
+def test_the_length_of_a_snooze(tmp_path: Path) -> None:
+    """The key in WezTerm puts an agent off for as long as the settings say, and what was put off is not told."""
+    screen = screen_with(tmp_path, "snooze_min = 3")
+    screen.says(2, status="busy")
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed.json")
+    status_file(str(tmp_path), **ASKS)
+    screen.system.steps(0.5)
+    for number in (1, 2):
+        source._feed = FeedState(wish=(number, "snooze", "7"))
+        source._grant(screen.system.poller, screen.system.now)
+    screen.system.steps(8)
+    pane = screen.system.poller.peek("7")
+    assert pane is not None and pane.attention.snoozed and screen.shown == []
+    screen.system.steps(175)
+    assert pane.attention.snoozed is False and len(screen.shown) == 1
 
 
 def test_the_persons_command_runs_instead(tmp_path: Path) -> None:

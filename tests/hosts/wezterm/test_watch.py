@@ -109,6 +109,22 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     assert bench.feed["panes"][str(bench.panes[0].id)]["said"][0]["value"] == "state=done"
 
 
+def test_another_process_with_its_number(bench: Bench) -> None:
+    """A process that has the sidecar's number and is not it is found within a minute, over a reload too."""
+    bench.config()
+    bench.tick()
+    started = len(bench.fake.commands)
+    bench.tick(70)
+    assert len(bench.fake.commands) == started
+    bench.start()
+    bench.config()
+    bench.tick(70)
+    assert bench.fake.commands == []
+    bench.fake.births[99] = 6
+    bench.tick(70)
+    assert [argv[1] for argv in bench.fake.commands] == ["host", "host"]
+
+
 def test_a_sidecar_that_cannot_be_started_again(bench: Bench) -> None:
     """Its last word stands for some seconds; then a pane is lit by what it says of itself."""
     bench.config()
@@ -354,6 +370,60 @@ def test_a_hostile_toast(bench: Bench) -> None:
 
 
 # Time ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_week_leaves_nothing_behind(bench: Bench) -> None:
+    """WezTerm keeps each function that a timer is given: ten thousand looks, at work and at rest, give it a handful."""
+    bench.config()
+    row = {"id": str(bench.panes[1].id), "status": "working", "agent": "claude"}
+    made, looks = 0, bench.fake.counts.get("async mux.all_windows", 0)
+    for hour in range(20):
+        bench.write_snapshot({**row, "status": ("working", "idle")[hour % 2]})
+        bench.tick(2)
+        made = bench.fake.timers_made if hour == 1 else made
+        bench.fake.advance(2500)
+    assert bench.fake.counts["async mux.all_windows"] - looks > 6000
+    # A rest that ends begins a loop; no look does.
+    assert bench.fake.timers_made - made <= 20
+    assert len(bench.fake.timers) <= 2
+
+
+def test_a_configuration_without_us(bench: Bench) -> None:
+    """After a reload that does not load us, the last Lua state looks at nothing any more."""
+    bench.config()
+    bench.tick()
+    # The event is emitted to the new Lua state.
+    bench.fake.handlers.pop("tallylight.news")
+    bench.fake.advance(40)
+    looks = bench.fake.counts["async mux.all_windows"]
+    bench.fake.advance(100)
+    assert bench.fake.counts["async mux.all_windows"] == looks
+    assert bench.fake.timers == []
+
+
+def test_an_event_that_comes_late(bench: Bench) -> None:
+    """It costs no timer: the look that it leads to goes on."""
+    bench.config()
+    bench.tick()
+    handlers = bench.fake.handlers.pop("tallylight.news")
+    bench.fake.advance(40)
+    bench.fake.handlers["tallylight.news"] = handlers
+    bench.wake()
+    bench.fake.press("tallylight.news", bench.panes[0])
+    looks = bench.fake.counts["async mux.all_windows"]
+    bench.fake.advance(60)
+    assert bench.fake.counts["async mux.all_windows"] >= looks + 3
+
+
+def test_a_look_that_waits_ends_with_what_there_is(bench: Bench) -> None:
+    """While WezTerm is asked for the focus a pane says more: what is told is as it is then."""
+    bench.config()
+    bench.tick()
+    once = iter([lambda: bench.panes[1].user_vars.__setitem__("tally", "state=waiting")])
+    bench.fake.paused = lambda: next(once, lambda: None)()
+    bench.tick(2)
+    assert bench.feed["panes"][str(bench.panes[1].id)]["said"][0]["value"] == "state=waiting"
 
 
 def test_an_idle_wezterm(bench: Bench) -> None:

@@ -200,7 +200,20 @@ local due = math.huge
 ---@type 'sleeping'|'looking'|nil
 local loop
 
---- Look at the windows whenever that is due, for as long as no other loop has begun.
+--- Whether our handler has heard the last event that we emitted. After a reload it is emitted to the new Lua state,
+--- which may know nothing of us.
+local is_last = true
+
+--- Emit the event of the sidecar's news, which has the windows looked at.
+local function emit_news()
+  local window = wezterm.gui.gui_windows()[1]
+  if window then
+    is_last = false
+    window:perform_action(wezterm.action.EmitEvent(NEWS), window:active_pane())
+  end
+end
+
+--- Look at the windows whenever that is due, for as long as this Lua state is the last one and no other loop has begun.
 local function keep_looking()
   local own = tostring(clock.now()) .. tostring({})
   wezterm.GLOBAL.tallylight_looking = own
@@ -210,13 +223,12 @@ local function keep_looking()
     if wezterm.GLOBAL.tallylight_looking ~= own then
       return
     end
-    due, loop = math.huge, 'looking'
-    guarded('timer', function()
-      local window = wezterm.gui.gui_windows()[1]
-      if window then
-        M.tick(window, true)
-      end
-    end)
+    due, loop = math.huge, is_last and 'looking' or nil
+    if not is_last then
+      -- Should the event only be late, the look that it leads to begins another loop.
+      return
+    end
+    guarded('timer', emit_news)
     M.come_back()
   end
   loop = nil
@@ -252,12 +264,7 @@ local function await(fifo)
     while wezterm.GLOBAL.tallylight_awaited == fifo do
       local is_there, is_good = pcall(wezterm.run_child_process, { 'sh', '-c', WAIT, 'sh', fifo })
       if is_there and is_good then
-        guarded('news', function()
-          local window = wezterm.gui.gui_windows()[1]
-          if window then
-            window:perform_action(wezterm.action.EmitEvent(NEWS), window:active_pane())
-          end
-        end)
+        guarded('news', emit_news)
       elseif wezterm.GLOBAL.tallylight_awaited == fifo then
         -- The next Lua state tries again.
         wezterm.GLOBAL.tallylight_awaited = ''
@@ -426,8 +433,9 @@ function M.tick(window, is_news)
     if M.are_keys_lost and M.are_keys_lost() then
       note('keys')
     end
-  elseif is_missed and has_status and now - first_tick >= CALLED_S then
+  elseif is_missed and has_status and now - first_tick >= CALLED_S and not problems.titles then
     note('titles')
+    window:toast_notification('tallylight', 'No tab shows a light: ' .. PROBLEMS.titles, nil, toasts.TIMEOUT_MS)
   end
   if titles.failure then
     note('formatter', titles.failure)
@@ -522,6 +530,7 @@ function M.register()
     end
   end)
   wezterm.on(NEWS, function(window)
+    is_last = true
     guarded(NEWS, function()
       local goal = sidecar.goal()
       if goal then

@@ -16,6 +16,8 @@ M.RETRY_S = 60
 M.RESTART_S = 10
 --- How often to look whether it lives, in seconds.
 M.ALIVE_S = 2
+--- How often to look whether that is the same process, in seconds: WezTerm reads all of /proc for it.
+M.SAME_S = 60
 --- How long its last word stands when it is gone, in seconds: as long as another one takes to find everything again.
 M.LAST_WORD_S = 8
 
@@ -25,11 +27,12 @@ M.LAST_WORD_S = 8
 ---@field feed string
 ---@field release string|nil # what is installed; another one after an update
 ---@field program string|nil # the `tally` that started it
+---@field born number|nil # when the process began, by WezTerm's reckoning
 
 ---@type tallylight.Sidecar|nil
 local known
 local written
-local looked_at = 0
+local looked_at, compared_at = 0, 0
 local is_asked = false
 --- In this Lua state: whoever reloads the configuration may have put things right.
 local failures = 0
@@ -81,9 +84,31 @@ local function checked(found)
       snapshot = found.snapshot,
       feed = found.feed,
       release = is_named and found.release or nil,
+      born = tonumber(found.born),
     }
   end
   return nil
+end
+
+--- When the process *pid* began; nil if there is none.
+---@param pid integer
+---@return number|nil
+local function birth_of(pid)
+  local info = wezterm.procinfo.get_info_for_pid(pid)
+  return info and tonumber(info.start_time)
+end
+
+--- Whether the sidecar still runs: another process may have its number.
+---@param now number
+---@return boolean
+local function is_alive(now)
+  if not wezterm.procinfo.executable_path_for_pid(known.pid) then
+    return false
+  elseif known.born and (now - compared_at >= M.SAME_S or now < compared_at) then
+    compared_at = now
+    return birth_of(known.pid) == known.born
+  end
+  return true
 end
 
 --- The programs to try: a GUI started from a desktop often has no `~/.local/bin` on its PATH.
@@ -131,7 +156,7 @@ local function start(tally, now)
   local is_json, found = pcall(wezterm.json_parse, out or '')
   known = checked(is_json and found or nil)
   if known then
-    known.program = program
+    known.program, known.born = program, birth_of(known.pid)
     remember({
       started_at = now,
       version = 1,
@@ -140,6 +165,7 @@ local function start(tally, now)
       feed = known.feed,
       release = known.release,
       program = program,
+      born = known.born,
     })
     M.check_release()
   else
@@ -178,7 +204,7 @@ function M.ensure(tally, now)
   end
   if known and (now - looked_at >= M.ALIVE_S or now < looked_at) then
     looked_at = now
-    if not wezterm.procinfo.executable_path_for_pid(known.pid) then
+    if not is_alive(now) then
       known, written, is_stale = nil, nil, false
       gone_at = now
       remember({ started_at = memory().started_at })

@@ -7,75 +7,23 @@ have enough contrast, the mark has a black cell. Contrast is reckoned once a bar
 
 from __future__ import annotations
 
-import functools
-from typing import NamedTuple
-
 from tallylight.model import contrast, lights
-from tallylight.model.contrast import Fills
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 from tallylight.ui.layout import clean, folded
+from tallylight.ui.tab_sign import NARROW as NARROW
+from tallylight.ui.tab_sign import NEAR as NEAR
+from tallylight.ui.tab_sign import TINY as TINY
+from tallylight.ui.tab_sign import Run as Run
+from tallylight.ui.tab_sign import bar_of as bar_of
+from tallylight.ui.tab_sign import sign as sign
 from tallylight.wire.text import sanitise, width
 
-#: A tab with fewer cells is drawn by us whatever the style, for kitty's styles have ends of up to eight cells; one with
-#: fewer than the next has no name in it, and one with no more than the last no more than its mark.
-NARROW, NAMELESS, TINY = 10, 6, 3
+#: A tab with fewer cells has no name in it.
+NAMELESS = 6
 #: Of what is asked so much is to be seen, or nothing.
 LEAST_WHAT = 5
 _NOT_BOLD = "\x1b[22m"
-#: An active tab that is nearer to amber or red than this, in OKLab, counts as what a fill touches.
-NEAR = 0.15
-
-
-class Run(NamedTuple):
-    """Text in one colour, on one of its own or, with None, on what is there."""
-
-    text: str
-    fore: RGB
-    back: RGB | None = None
-
-
-@functools.lru_cache(maxsize=64)
-def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
-    """The bar with these colours for what needs a person, where *touching* colours are beside a fill."""
-    if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
-        touching |= {active}
-    return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
-
-
-def sign(
-    status: Status,
-    mark: str,
-    ground: RGB,
-    bar: Fills,
-    colours: dict[Status, RGB],
-    *,
-    is_box: bool,
-    size: int = NARROW,
-    can_fill: bool = True,
-) -> Run:
-    """
-    The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
-
-    Where no tab of ours *can_fill*, the box of what needs a person has its colour: a black one would be the darkest.
-
-    Blue, and green that would look like amber, has no box; nor has green without room beside it.
-    """
-    if status in bar.needs:
-        fill = bar.needs[status]
-        if (
-            size > 1
-            and can_fill
-            and (bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST))
-        ):
-            return Run(mark, fill, contrast.BLACK)
-        return Run(mark, contrast.readable_on(fill), fill if is_box else None)
-    colour = colours[status]
-    is_news = status is Status.DONE and size > TINY
-    news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
-    if news is not None:
-        return Run(mark, contrast.readable_on(news), news)
-    return Run(mark, contrast.legible(colour, ground))
 
 
 def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:

@@ -179,15 +179,6 @@ class PollingHost(Engine[str]):
         is_quiet = all(published.is_quiet for published in self._published.values())
         return not is_quiet or any(pane.agent is not None for pane in self._panes.values())
 
-    @property
-    def is_written(self) -> bool:
-        """Whether the snapshot says all that was decided. May be asked on any thread."""
-        return not self._is_unsaved and not self._store.pending
-
-    def heard(self, number: int) -> None:
-        """What a terminal wrote for us was read up to *number*: the next snapshot says so."""
-        self._store.heard = number
-
     def stop(self) -> None:
         """End `run`."""
         self._is_over = True

@@ -90,9 +90,7 @@ class Notices:
             if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            view = view_of(pane, entry.host_title if entry is not None else "")
-            if inside is not None and precedence(inside.status) > precedence(decision.status):
-                view = _view_inside(view, inside, self._epoch)
+            view = self._view(pane, inside, entry.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
@@ -100,6 +98,12 @@ class Notices:
         self._command.tick(now)
         if self._screen is not None:
             self._screen.remember({id_: told for id_ in self._panes if (told := self._notifier.told(id_)) is not None})
+
+    def _view(self, pane: Pane, inside: PaneEntry | None, name: str) -> View:
+        view = view_of(pane, name if self._screen is None else pane.clean_title)
+        if inside is None or precedence(inside.status) <= precedence(pane.decision.status):
+            return view
+        return _view_inside(view, inside, self._epoch)
 
     def _tell(self, notice: Notice, now: float) -> None:
         if self._screen is not None and self._screen.is_known(notice, now):
@@ -163,4 +167,5 @@ def _view_inside(view: View, inside: PaneEntry, epoch: float) -> View:
         project=inside.project or view.project,
         outcome=inside.outcome,
         behind=fields.words(inside.more),
+        unanswered=inside.unanswered_since - epoch if inside.unanswered_since > 0 else None,
     )

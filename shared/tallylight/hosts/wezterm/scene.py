@@ -21,7 +21,6 @@ import attrs
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.titles import clean_title
-from tallylight.hosts.kitty import tab_look
 from tallylight.hosts.sessions_inside import with_inside
 from tallylight.hosts.wezterm.mux_word import Told
 from tallylight.hosts.wezterm.pane_list import Bar
@@ -32,6 +31,7 @@ from tallylight.model.tool_call import request
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tallylight.tracker.rollup import precedence
+from tallylight.ui import tab_sign
 from tallylight.ui.layout import countdown
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
@@ -205,8 +205,8 @@ def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) ->
     touching, active, changed = key
     colours = lights.COLOURS | dict(changed)
     amber, red, down = (colours[one] for one in (Status.WAITING, Status.ERROR, Status.DOWN))
-    fills = tab_look.bar_of(amber, red, down, touching, active)
-    sign = tab_look.sign(status, "x", ground, fills, colours, is_box=keeps)
+    fills = tab_sign.bar_of(amber, red, down, touching, active)
+    sign = tab_sign.sign(status, "x", ground, fills, colours, is_box=keeps)
     whole = fills.needs[status] if status in lights.FILLED and not keeps else None
     fill = sign.back or whole
     plain = contrast.legible(colours[status], ground)

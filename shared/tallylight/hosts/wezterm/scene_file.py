@@ -65,26 +65,19 @@ class SceneFile:
         with self._lock:
             now = time.monotonic()
             self._look(places, front, now)
-            shown = {
-                id_: scene.shown(self._settled(entry, places[id_], now), places[id_], self._seen)
+            panes = {
+                id_: (scene.shown(self._settled(entry, places[id_], now), places[id_], self._seen), places[id_])
                 for id_, entry in entries.items()
             }
-            made = scene.compose(
-                {id_: (pane, places[id_]) for id_, pane in shown.items()}, bar, self._agents, time.time()
-            )
+            self.shown = tuple(pane for pane, _ in panes.values())
+            made = scene.compose(panes, bar, self._agents, time.time())
             self._changes_at = now + made.changes_in
             if self._former:
                 self._changes_at = min(self._changes_at, self._until)
             if self._looked_at:
                 self._changes_at = min(self._changes_at, min(self._looked_at.values()) + DWELL_S)
-            return self._save(
-                {
-                    "tabs": made.tabs,
-                    "paints": made.paints,
-                    "summary": made.summary,
-                    "seen": self._seen,
-                }
-            )
+            drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
+            return self._save(drawn | {"seen": self._seen})
 
     def write_words(self, words: Mapping[str, str]) -> None:
         """Write what the Lua of a mux server tells the GUIs."""

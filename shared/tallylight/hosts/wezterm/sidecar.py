@@ -33,7 +33,7 @@ from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
 from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.changes import Changes
-from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
+from tallylight.snapshot.writer import SnapshotError, aside, checked_directory, directory
 from tallylight.wire.values import is_number
 
 HOST = "wezterm"
@@ -238,10 +238,22 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         with contextlib.suppress(OSError):
             if place.file("log").stat().st_size == 0:
                 place.file("log").unlink()
+        if poller.is_lost:
+            _clear(place)
         # Before the lock is released: the next holder makes a file of its own.
         with contextlib.suppress(OSError):
             place.file("lock").unlink()
         os.close(lock)
+
+
+def _clear(place: Place) -> None:
+    """Remove what only another sidecar of the same WezTerm would read, and what earlier ones showed."""
+    files = [place.file(ending) for ending in ("scene.json", "toasts", "told", "goal")]
+    if not any(lock != place.file("lock") for lock in place.folder.glob(f"{HOST}-*.lock")):
+        files += aside(place.folder, HOST)
+    for path in files:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def _log(line: str) -> None:

@@ -304,7 +304,7 @@ class WezTermSource:
         if before is None or number <= before:
             return
         if verb == "jump":
-            poller.later("jump", functools.partial(self._jump, id_))
+            poller.later(f"jump {number}", functools.partial(self._jump, id_))
         elif verb == "snooze" and (pane := poller.pane(id_)) is not None:
             marks.carry_out(Request("snooze", id_), pane, poller.config.notify.snooze_min, now)
 
@@ -365,7 +365,6 @@ class WezTermSource:
             self._feed = feed
             self._servers = Counter(fed.server.where for fed in feed.panes.values() if fed.server is not None)
             self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
-            poller.heard(feed.number)
             self._grant(poller, now)
             if is_moved:
                 poller.refresh(self)

@@ -1,0 +1,67 @@
+"""
+The sign of a light in a tab of any terminal: its colours, reckoned with those that the bar really has. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from tallylight.model import contrast
+from tallylight.model.contrast import Fills
+from tallylight.model.lights import RGB
+from tallylight.model.status import Status
+
+#: A tab with fewer cells is drawn by us whatever the style, for kitty's styles have ends of up to eight cells; one with
+#: no more than the last has no more than its mark.
+NARROW, TINY = 10, 3
+#: An active tab that is nearer to amber or red than this, in OKLab, counts as what a fill touches.
+NEAR = 0.15
+
+
+class Run(NamedTuple):
+    """Text in one colour, on one of its own or, with None, on what is there."""
+
+    text: str
+    fore: RGB
+    back: RGB | None = None
+
+
+@functools.lru_cache(maxsize=64)
+def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
+    """The bar with these colours for what needs a person, where *touching* colours are beside a fill."""
+    if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
+        touching |= {active}
+    return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
+
+
+def sign(
+    status: Status,
+    mark: str,
+    ground: RGB,
+    bar: Fills,
+    colours: dict[Status, RGB],
+    *,
+    is_box: bool,
+    size: int = NARROW,
+    can_fill: bool = True,
+) -> Run:
+    """
+    The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
+
+    Where no tab of ours *can_fill*, the box of what needs a person has its colour: a black one would be the darkest.
+
+    Blue, and green that would look like amber, has no box; nor has green without room beside it.
+    """
+    if status in bar.needs:
+        fill = bar.needs[status]
+        is_low = bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST)
+        if size > 1 and can_fill and is_low:
+            return Run(mark, fill, contrast.BLACK)
+        return Run(mark, contrast.readable_on(fill), fill if is_box else None)
+    colour = colours[status]
+    is_news = status is Status.DONE and size > TINY
+    news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
+    if news is not None:
+        return Run(mark, contrast.readable_on(news), news)
+    return Run(mark, contrast.legible(colour, ground))

@@ -6,7 +6,6 @@ A sentence that is new or changed is in neither table, and fails here until some
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from pathlib import Path
@@ -165,8 +164,7 @@ def claims(text: str) -> list[str]:
 @functools.cache
 def names_in(file: Path) -> frozenset[str]:
     """The names of the tests in a file; none if there is no such file."""
-    tree = ast.parse(file.read_text("utf-8")) if file.is_file() else ast.Module([], [])
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    return frozenset(re.findall(r"^def (test_\w+)", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE))
 
 
 def test_each_claim_has_a_test() -> None:

@@ -44,8 +44,8 @@ from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
-#: The agents, and the scenes that their files are made from; those of which less is recorded, the last of which no
-#: weight is made with.
+#: The agents, and the scenes that their files are made from; those of which less is recorded, the last of which
+#: were recorded last.
 MANY = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 FEW = ("cn", "gptme", "kolega", "tunacode", "mini")
 LAST = ("dcode", "hermes", "interpreter", "mastracode", "openhands")
@@ -216,7 +216,7 @@ def main(argv: list[str] | None = None) -> int:
     with concurrent.futures.ProcessPoolExecutor() as pool:
         found = dict(zip(NAMES, pool.map(measure, NAMES, weights), strict=True))
     show("Left out", {name: measured for name, measured in found.items() if name not in LAST})
-    show("No weight is made with", {name: found[name] for name in LAST})
+    show("Left out, recorded last", {name: found[name] for name in LAST})
     return 0
 
 

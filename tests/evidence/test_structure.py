@@ -215,7 +215,6 @@ GIVEN = {
         3,
     ),
     "a question with the cursor behind it": ("See license for details.\n\n\nWho are you? ", 3),
-    "the same, alone": ("Really quit? ", 0),
     "a word with a default": ("Model name [large]: ", 0),
     "words to choose from": ("Choose a theme [dark/light] (dark): ", 0),
     "a key that has a name": ("PROVIDER_API_KEY: ", 0),

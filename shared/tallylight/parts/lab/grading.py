@@ -86,11 +86,17 @@ class Grader:
         is_new = true != self._true
         if is_new:
             self._true, self._true_at = true, at
-        is_over = is_new and true == _OVER
-        is_over |= self._is_seen and not true and read not in (_WAITING, _WORKING)
+        turn = self._ended() if (is_new and true == _OVER) or self._is_left(true, read) else None
         if known is not None:
             self._is_seen = known[1].report.source is Source.PROCESS
-        if not is_over or not self._seconds.graded_s:
+        return turn
+
+    def _is_left(self, true: str, read: str) -> bool:
+        """Return whether its connections told of a turn, and neither they nor the screen do any more."""
+        return self._is_seen and not true and read not in (_WAITING, _WORKING)
+
+    def _ended(self) -> Seconds | None:
+        if not self._seconds.graded_s:
             return None
         turn, self._seconds, self._is_seen = self._seconds, Seconds(), False
         return turn

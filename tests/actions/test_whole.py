@@ -261,6 +261,18 @@ def test_no_row_is_hidden(asked: Asked, ways: list[Way], data: st.DataObject) ->
     assert found is None, f"{asked.name} {[way.__name__ for way in ways]}\n{found[0]}\n---\n" + "\n".join(found[1])
 
 
+@each("name", ["claude/question-120", "claude/question-80", "claude/question-40"])
+def test_a_head_in_its_own_text_hides_nothing(name: str) -> None:
+    """A line across and the title of a question, drawn by the question itself: no row above them is left out."""
+    (asked,) = (one for one in DIALOGS if one.name == name)
+    sheet = Sheet(asked)
+    for row in ("", "", " ☐ Colour", "─" * sheet.columns, MARK):
+        sheet.text(row, sheet.inner.start)
+    lines = sheet.lines[len(sheet.lines) - sheet.height :]
+    now = attrs.evolve(asked.seen, look=Look(lines, asked.seen.look.cursor_row, 0, sheet.columns))
+    assert answerable(ask(Desk(now))) is None
+
+
 @each(
     "name", ["claude/permission-tall-80", "codex/permission-tall-80", "gemini/permission-tall-80", "qwen/permission-80"]
 )

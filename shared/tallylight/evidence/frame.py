@@ -126,6 +126,9 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
         return None
     if above is None or begin == above:
         return begin, above is not None
+    if any(rule.top.match(lines[row + 1].rstrip()) for row in range(above) if _is_line(lines[row], columns)):
+        # Two rows begin one below a line across: what it asks may hold the lower one.
+        return begin, False
     # The rows right below what is left of it still belong to that, and those right below a line to the dialog.
     rest = range(above + 1, begin) if not _is_line(lines[above], columns) else ()
     gap = next((row for row in rest if not lines[row].strip()), above)

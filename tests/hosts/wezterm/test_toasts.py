@@ -17,8 +17,9 @@ from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
-from tests.hosts.detached.polling import HandSource, System, until
+from tests.hosts.detached.polling import HandSource, System
 from tests.hosts.test_pane import CLAUDE, status_file
+from tests.patience import until
 from tests.tables import each
 
 PANE = SourcePane(id="7", group=CLAUDE.pid)

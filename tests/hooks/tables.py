@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tallylight.agents import agent, agent_files
+from tallylight.hooks import tables
 from tallylight.parts.agent_hooks import compact
 
-TABLES = Path(compact.__file__).with_name("tables.py")
+TABLES = Path(tables.__file__)
 _HEADER = '''"""
 The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
 """
@@ -22,10 +23,10 @@ def text() -> str:
         raise errors[0]
     having = sorted(((one, one.hooks) for one in found if one.hooks), key=lambda pair: pair[0].name)
     places = {one.name: compact.place(one, hooks) for one, hooks in having}
-    tables = {one.name: compact.table(one, hooks) for one, hooks in having if hooks.form}
+    made = {one.name: compact.table(one, hooks) for one, hooks in having if hooks.form}
     # One line each: it is data, and no formatter is to argue with it.
     lines = ["# fmt: off", "# ruff: noqa", "TABLES = {"]
-    lines += [f"    {name!r}: {value!r}," for name, value in tables.items()]
+    lines += [f"    {name!r}: {value!r}," for name, value in made.items()]
     lines += ["}", "PLACES = {"]
     lines += [f"    {name!r}: {value!r}," for name, value in places.items()]
     return _HEADER + "\n".join([*lines, "}"]) + "\n"

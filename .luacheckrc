@@ -4,3 +4,5 @@ max_line_length = 120
 include_files = { 'wezterm/**/*.lua', 'plugin/*.lua', 'tests/hosts/wezterm/**/*.lua' }
 -- The fake replaces what WezTerm replaces.
 files['tests/hosts/wezterm/fake.lua'] = { ignore = { '122' } }
+-- Configurations as people write them.
+exclude_files = { 'tests/hosts/wezterm/configurations/**' }

@@ -832,7 +832,7 @@ READERS = {
         read=read_history,
     ),
     "grades of the lights": Reader(
-        modules=("parts.lab.grades",),
+        modules=("snapshot.kept",),
         example={
             "version": 1,
             "grades": [
@@ -866,7 +866,7 @@ READERS = {
         read=read_labels,
     ),
     "browsers that are signed in": Reader(
-        modules=("parts.web.devices",),
+        modules=("snapshot.kept",),
         example={
             "version": 1,
             "devices": [{"id": "0a1b2c3d", "name": "Firefox", "digest": "ab" * 32, "made": NOW, "used": NOW}],
@@ -875,7 +875,7 @@ READERS = {
         errors=(TallyError,),
     ),
     "subscriptions": Reader(
-        modules=("parts.web.push.subscriptions",),
+        modules=("snapshot.kept",),
         example={
             "version": 1,
             "subscriptions": [{"endpoint": "https://push.example.org/1", "p256dh": "BA", "auth": "x", "origin": "https://box"}],

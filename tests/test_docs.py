@@ -138,11 +138,11 @@ def _parse_json(block: str) -> None:
 #: Each shell as it runs a file, which ends at the first command that fails.
 SHELLS = {"bash": ["-eo", "pipefail"], "zsh": ["-efo", "pipefail"], "fish": ["--no-config"]}
 #: Programs that a page has a person run: here each only succeeds, and `tally` notes its words.
-_PROGRAMS = ("tally", "git", "uv", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat")
+_PROGRAMS = ("tally", "git", "uv", "uvx", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat")
 _STAND_INS = [
     *(
         f"bin/{name}"
-        for name in ["tally", "git", "uv", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat"]
+        for name in ["tally", "git", "uv", "uvx", "pipx", "python", "python3", "kitten", "sleep", "curl", "jq", "zcat"]
     ),
     *(".local/share/tallylight-venv/bin/pip", ".local/share/tallylight-venv/bin/tally"),
     *("install.sh", "tests/run", "packaging/fill"),

@@ -43,7 +43,7 @@ CLAIMS = {
     ),
     "try it | `./install.sh`, then `tally demo`": (
         "setup/test_install_sh.py::test_install_twice_then_undo",
-        "cli/test_demo.py::test_the_question_comes_first_and_one_key_answers_it",
+        "parts/guide/test_demo.py::test_the_question_comes_first_and_one_key_answers_it",
     ),
     "test it | `tests/run`, which installs all that it needs; as root also two kittys and real agents. "
     "`tests/run --fast` is the inner loop": ("test_docs.py::test_what_is_documented_is_there",),
@@ -51,10 +51,12 @@ CLAIMS = {
         "setup/test_in_kitty.py::test_from_a_bare_kitty_to_a_light_that_arrives",
         "real_kitty/test_keys.py::test_the_list_and_the_fork_open",
     ),
-    "In WezTerm, add the two lines that it prints.": (
+    "In WezTerm, add the lines that it prints.": (
+        "hosts/wezterm/test_configurations.py::test_the_printed_lines_light_it",
         "hosts/wezterm/test_setup.py::test_setup_and_undo",
         "hosts/wezterm/test_setup.py::test_what_is_linked_works",
     ),
+    "In tmux alone, run `tally setup --with tmux`.": ("setup/test_tmux.py::test_what_tmux_makes_of_it",),
     "Then start an agent.": ("setup/test_in_kitty.py::test_from_a_clone_to_the_first_light",),
     "`tally setup --uninstall` restores every file byte for byte.": (
         "cli/test_setup.py::test_uninstall_leaves_the_home_as_it_was",
@@ -101,10 +103,11 @@ CLAIMS = {
     ),
     "In 26 recordings of eleven real agents at work, made after the rules were frozen, no waiting was missed: "
     "the measurements.": ("accuracy/test_unseen.py::test_exact_words",),
-    "`ctrl+shift+y` | go to the next agent that needs you; after the last one, back to where you were": (
+    "`ctrl+shift+y` | `y` | go to the next agent that needs you; "
+    "in kitty, after the last one, back to where you were": (
         "real_kitty/test_jump.py::test_five_presses_visit_the_five_that_wait_and_the_sixth_returns",
     ),
-    "`ctrl+shift+i` | list all agents: answer by number, write to them, preview, fork; `?` shows help": (
+    "`ctrl+shift+i` | `i` | list all agents: answer by number, write to them, preview, fork; `?` shows help": (
         f"{LIST}::test_it_opens_with_every_agent_the_neediest_first",
         f"{LIST}::test_an_answer_is_typed_into_the_pane",
         f"{LIST}::test_what_is_written_in_the_list_is_typed_into_the_agent",
@@ -112,26 +115,27 @@ CLAIMS = {
         f"{LIST}::test_forking_is_handed_over",
         f"{LIST}::test_snooze_unread_and_why",
     ),
-    "`ctrl+shift+a` `p` | keep the list open as a panel beside your work": (
+    "`ctrl+shift+a` `p` | `p` | keep the list open as a panel beside your work": (
         "real_kitty/test_panel.py::test_it_opens_beside_the_work_and_closes",
     ),
-    "`ctrl+shift+a` `f` | fork this conversation into a new pane or git worktree": (
+    "`ctrl+shift+a` `f` | `f` | fork this conversation into a new pane or git worktree": (
         "real_kitty/test_fork.py::test_fork_beside",
         "real_kitty/test_fork.py::test_worktree",
     ),
-    "`ctrl+shift+a` `r` | resume a conversation after its agent has ended": (
+    "`ctrl+shift+a` `r` | `r` | resume a conversation after its agent has ended": (
         "real_kitty/test_fork.py::test_resume_what_was_killed",
     ),
-    "`ctrl+shift+a` `s` | snooze this pane's question": (
+    "`ctrl+shift+a` `s` | | snooze this pane's question": (
         "real_kitty/test_keys.py::test_snoozed_is_amber_and_still",
     ),
-    "`tally setup` binds only keys that are free in your kitty.": (
+    "`tally setup` binds only keys that are free in your kitty; `tally setup --with tmux` those of tmux.": (
         "real_kitty/test_keys.py::test_what_is_free_is_kittys_to_say",
+        "setup/test_tmux.py::test_a_free_key",
     ),
     "`tally` opens the same list in any terminal.": ("cli/test_main.py::test_no_verb_shows_the_agents",),
     "`tally why` names the rule.": ("cli/test_why.py::test_explanation",),
     "`tally doctor --report` prints a report without names, paths or titles of yours.": (
-        "cli/test_report.py::test_on_a_whole_machine",
+        "parts/settings/test_report.py::test_on_a_whole_machine",
     ),
 }  # fmt: skip
 #: What nobody can try.

@@ -9,6 +9,7 @@ the watcher, a timer, a part of drawing the tab bar, a key. What such a call cal
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import runpy
 import shutil
@@ -92,7 +93,8 @@ class Tracer:
 
     def _wrap_entries(self) -> None:
         for module, owner, names in ENTRIES:
-            place = getattr(sys.modules[module], owner) if owner else sys.modules[module]
+            found = importlib.import_module(module)  # some load with the first light
+            place = getattr(found, owner) if owner else found
             for name in names:
                 setattr(place, name, self.timed(name, getattr(place, name)))
 

@@ -166,7 +166,8 @@ def test_every_recorded_prompt_takes_text_and_nothing_else_does() -> None:
         word = shows.removeprefix("shows: ").partition("/")[0]
         status = Status(word) if word in set(Status) else Status.IDLE
         _, typed = said(seen(name, status))
-        is_menu = re.search("/menu-(?!slash)", name) is not None
+        # The keys below the composer of a year ago look like those of a menu: nothing is typed there.
+        is_menu = re.search("/menu-(?!slash)|codex/idle-old", name) is not None
         is_at_prompt = status in (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR) and not is_menu
         if word in set(Status) and bool(typed) is not is_at_prompt:
             wrong.append((name, word, typed))

@@ -135,10 +135,12 @@ class Permission:
 
 @functools.cache
 def permissions(name: str) -> tuple[Permission, ...]:
-    """The recorded permissions of an agent that have a place for words."""
+    """The recorded permissions of an agent that have a place for words, and that its file names."""
     found = []
     for path in SCREENS:
-        if path.parent.name == name and (screen := load(path)).facts["shows"] == "waiting/permission":
+        screen = load(path)
+        is_named = not screen.facts["rule"].startswith("structure:")
+        if path.parent.name == name and is_named and screen.facts["shows"] == "waiting/permission":
             reading = read(screen, screen.lines, screen.cursor)
             assert reading is not None and reading.dialog is not None
             if places := tuple(_places(screen, reading.dialog)):

@@ -21,6 +21,7 @@ def test_what_is_remembered_is_bounded(found: ByDirectory[str]) -> None:
 
 
 def test_a_disk_that_fails_tells_nothing(found: ByDirectory[str]) -> None:
-    found._were_read("/", OSError("gone"))
+    found._asked.add("/")
+    found._failed("/", OSError("gone"))
 
-    assert not found._known
+    assert not found._known and not found._asked

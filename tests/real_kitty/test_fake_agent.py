@@ -30,7 +30,7 @@ def write(text):
 
 def box():
     edge = "─" * (columns - 2)
-    write(f"╭{edge}╮\r\n│ > {typed:<{columns - 6}} │\r\n╰{edge}╯\x1b[A\x1b[{5 + len(typed)}G")
+    write(f"╭{edge}╮\r\n│ ~ {typed:<{columns - 6}} │\r\n╰{edge}╯\x1b[A\x1b[{5 + len(typed)}G")
 
 if boxed:
     tty.setraw(0)

@@ -468,7 +468,7 @@ def test_a_file_that_arms_a_plain_shell(bench: Bench) -> None:
     kitty.wait_text(window, "DONE", 20)
     bench.wait_status(window, "idle")
 
-    refused(bench, FORK, "No agent runs in this pane", "rule: process")
+    refused(bench, FORK, "is not known as an agent", "rule: process")
     refused(bench, RESUME, "none was seen in it before", "rule: process")
 
 

@@ -99,7 +99,7 @@ def test_what_a_row_says(live: Live, browser: Browser) -> None:
     browser.open(live)
     until(lambda: browser.texts(".name") == ["shop", "docs", "work"], "the rows begin with another word")
     assert browser.texts(".what") == ["All is written. It builds."]
-    said = {"reply": "All is written. It builds.", "outcome": "It builds.", "diffstat": (120, 14)}
+    said = {"reply": "All is written. It builds.", "outcome": "It builds.", "more": {"diffstat": (120, 14)}}
     live.shows(pane(2, Status.DONE, project="docs", **said), pane(3, Status.WORKING, host_title="work"))
     until(lambda: browser.texts(".name") == ["docs", "work"], "the change is not shown")
     assert browser.texts(".what") == ["It builds."] and browser.texts(".diff") == ["+120 −14"]

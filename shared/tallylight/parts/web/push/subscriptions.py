@@ -49,7 +49,7 @@ class Subscription:
     p256dh: str = attributes.field(metadata=declared("", _part(MAX_PART)))
     auth: str = attributes.field(metadata=declared("", _part(MAX_PART)))
     origin: str = attributes.field(metadata=declared("", _part(2 * MAX_PART)))
-    device: str = attributes.field(metadata=declared("", _part(MAX_PART)))
+    device: str = attributes.field(default="", metadata=declared("", _part(MAX_PART)))
 
 
 _KEPT = Kept(Subscription, "subscriptions", MAX_SUBSCRIPTIONS)

@@ -24,7 +24,8 @@ MAX_BUTTONS, MAX_LABEL = 3, 24
 #: Rows that agents add to the choices of a question, to write instead of choosing: a button cannot do that.
 _WRITES = re.compile(
     r"(?:type|write|enter) (?:something|here|in|my own|your own|your answer|a custom|a different)\b"
-    r"|(?:chat|talk|discuss) (?:about )?(?:this|it)\b|(?:something else|other|none of the above|custom)(?: \(| · |\W*$)",
+    r"|(?:chat|talk|discuss) (?:about )?(?:this|it)\b"
+    r"|(?:something else|other|none of the above|custom)(?: \(| · |\W*$)",
     re.IGNORECASE,
 )
 

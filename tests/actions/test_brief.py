@@ -61,6 +61,7 @@ def test_as_many_as_desktops_show() -> None:
         "Other (write your own)",
         "None of the above",
         "None of the above · Optionally, add details in notes (tab)",
+        "None of the above  Optionally, add details in notes (tab)",
         "Write your own answer",
         "Something else",
     ],

@@ -25,7 +25,7 @@ MAX_BUTTONS, MAX_LABEL = 3, 24
 _WRITES = re.compile(
     r"(?:type|write|enter) (?:something|here|in|my own|your own|your answer|a custom|a different)\b"
     r"|(?:chat|talk|discuss) (?:about )?(?:this|it)\b"
-    r"|(?:something else|other|none of the above|custom)(?: \(| · |\W*$)",
+    r"|(?:something else|other|none of the above|custom)(?: \(| · |  |\W*$)",
     re.IGNORECASE,
 )
 

@@ -125,6 +125,8 @@ class ControlClient:
 
     def _hear(self, output: Output) -> None:
         now = time.monotonic()
+        if self.is_over:
+            return
         if output.data is None:
             self._lose(output.pane, now)
         # Some of one that is paused was on its way.
@@ -143,6 +145,7 @@ class ControlClient:
     def close(self) -> None:
         """Detach, which is what the end of its input makes a control client do."""
         self.is_over = True
+        self._ears.leave(self)
         with contextlib.suppress(OSError, ValueError):
             if self._child.stdin is not None:
                 self._child.stdin.close()

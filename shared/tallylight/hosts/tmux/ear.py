@@ -146,10 +146,14 @@ class Ears:
     _voices: dict[str, _Voice] = attrs.Factory(dict)
 
     def hear(self, client: object, pane: str, data: bytes, now: float) -> bool:
-        """Hear *data* of *pane*; return whether *client* is to get more of it now."""
+        """
+        Hear *data* of *pane*; return whether *client* is to get more of it now.
+
+        One that another client hears is passed over, not paused: when that leaves, nothing is missed.
+        """
         voice = self._voices.setdefault(pane, _Voice(client, now))
         if voice.client is not client:
-            return False
+            return voice.left > 0
         voice.left = min(BURST, voice.left + (now - voice.at) * A_SECOND) - len(data)
         voice.at = now
         if words := voice.ear.hear(data, now):

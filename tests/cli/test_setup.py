@@ -15,6 +15,7 @@ import pytest
 
 from tallylight.cli.setup import main
 from tallylight.model.errors import TallyError
+from tallylight.parts import index
 from tallylight.setup import dependencies
 from tallylight.setup.kitty import compile_modules
 from tests.setup.fakes import FakeSystem, make_system, tree
@@ -389,10 +390,21 @@ def test_uninstall_leaves_the_home_as_it_was(home: Path, conf: Path) -> None:
     before = regular()
     system = make_system(home)
     setup(system, "--yes")
+    index.refresh(system.env)
 
     assert setup(system, "--uninstall", "--yes") == 0
     assert regular() == before
     assert not (home / ".local/share/tallylight").exists()
+
+
+def test_a_part_that_is_off_stays_off(home: Path, conf: Path) -> None:
+    """What a person has turned off is a setting of theirs: the index that says so outlives --uninstall."""
+    system = make_system(home)
+    setup(system, "--yes")
+    index.refresh(system.env, off={"web"})
+
+    assert setup(system, "--uninstall", "--yes") == 0
+    assert index.path(system.env).exists()
 
 
 def test_foreign_tally_is_left_alone(home: Path, conf: Path) -> None:

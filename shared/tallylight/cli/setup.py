@@ -387,6 +387,7 @@ def _remove_everything(system: System) -> None:
     for path in environment.remove(system):
         system.say(f"{system.short(path)} removed.")
     completions.remove(system)
+    index.discard(system.env)
     if directories.config_dir(system.env).exists():
         system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
     _report_state(system)

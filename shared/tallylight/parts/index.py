@@ -7,6 +7,7 @@ Without one, the process that looks for a part finds all of them itself, which t
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import json
@@ -145,6 +146,16 @@ def refresh(
     read_write.atomic_write(file, json.dumps(document, indent=1).encode(), 0o600)
     forget()
     return found
+
+
+def discard(environ: Mapping[str, str]) -> None:
+    """Remove the index and its empty directories; it stays where a person has turned a part off."""
+    if not _off(_kept(environ)):
+        file = path(environ)
+        with contextlib.suppress(OSError):
+            file.unlink()
+            for folder in (file.parent, file.parent.parent):
+                folder.rmdir()
 
 
 def forget() -> None:

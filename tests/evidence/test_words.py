@@ -139,7 +139,7 @@ def permissions(name: str) -> tuple[Permission, ...]:
     found = []
     for path in SCREENS:
         screen = load(path)
-        is_named = not screen.facts["rule"].startswith("structure:")
+        is_named = not screen.facts.get("rule", "").startswith("structure:")
         if path.parent.name == name and is_named and screen.facts["shows"] == "waiting/permission":
             reading = read(screen, screen.lines, screen.cursor)
             assert reading is not None and reading.dialog is not None

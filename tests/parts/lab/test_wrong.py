@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import types
+import weakref
 from pathlib import Path
 
 import attrs
@@ -21,6 +21,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.main import main
 from tallylight.cli.reaching import reached
+from tallylight.pane import tape as pane_tape
 from tallylight.parts.lab import frames
 from tallylight.parts.lab.replay import Replay
 from tallylight.snapshot.addresses import Found
@@ -48,8 +49,8 @@ def tape(home: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     assert kimi is not None
     lost = attrs.evolve(kimi, screen_rules=tuple(one for one in kimi.screen_rules if one.name != "input box"))
     monkeypatch.setattr(agent_files, "load_agents", lambda _env=None: (Agents([lost]), []))
-    # All panes share one limit. Those of earlier tests count until they are collected, and would shorten this tape.
-    gc.collect()
+    # All panes share one limit. Those of earlier tests, some of which stay, would shorten this tape.
+    monkeypatch.setattr(pane_tape, "_ALL", weakref.WeakSet())
     recording = accuracy.read(unknown.recordings("kimi")["kimi-denial"])
     replay = Replay(recording.header, Agents([lost]))
     for event in recording.events:

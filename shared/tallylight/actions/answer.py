@@ -234,7 +234,7 @@ def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None
 
 
 def reached(call: Callable[[], _T | Refusal]) -> _T | Refusal:
-    """What *call* returns; a refusal if a rule refuses it, or the pane's host cannot be reached."""
+    """Return what *call* returns; a refusal if a rule refuses it, or the pane's host cannot be reached."""
     try:
         return refuses(call)()
     except SessionError as error:

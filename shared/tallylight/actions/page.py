@@ -39,7 +39,7 @@ PLACES = {
 
 
 class Act(enum.Enum):
-    """What is to be done after a key."""
+    """The action that follows a key."""
 
     STAY = enum.auto()
     GO = enum.auto()

@@ -42,7 +42,7 @@ def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
 
 
 def client_of(panes: Panes) -> PaneClient:
-    """What reaches *panes* for the program that runs this command."""
+    """Return what reaches *panes* for the program that runs this command."""
     multiplexers = Multiplexers(os.environ)
     return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
 

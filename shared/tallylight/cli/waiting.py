@@ -114,7 +114,7 @@ class Wait:
     _reply: dict[str, str] = attrs.Factory(dict)
 
     def look(self, panes: Iterable[Found], now: float) -> tuple[End, ...]:
-        """What was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
+        """Return what was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
         present = {found.address: found for found in panes if found.address in self.chosen}
         ends = []
         for address in self.chosen:

@@ -258,7 +258,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
 
 
 def _is_none(label: str) -> bool:
-    """Whether a row among others is no answer: an input, what may be typed there, or a page."""
+    """Return whether a row among others is no answer: an input, what may be typed there, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
@@ -331,7 +331,7 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
 
 
 def _is_end(label: str, step: int, most: int) -> bool:
-    """Whether a row in the column of choices is none: too long, a hint at keys, a question, or the one above."""
+    """Return whether a row in the column of choices is none: too long, a hint at keys, a question, or the one above."""
     label = _label(label)
     return (
         len(label) > most

@@ -74,7 +74,7 @@ def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bo
 
 
 def _bare(lines: Sequence[str]) -> _Place | None:
-    """What interrupts an edge, with the rows above and below that are blank at its sides."""
+    """Return what interrupts an edge, with the rows above and below that are blank at its sides."""
     broken = [at for at, line in enumerate(lines) if _BROKEN_LEFT.match(line) is not None]
     lefts = {at: _BROKEN_LEFT.match(lines[at]).end() for at in broken}  # type: ignore[union-attr]
     for at in broken:

@@ -390,7 +390,7 @@ def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, 
 
 
 def _are_fields(rows: Sequence[Row]) -> bool:
-    """Whether a row of *rows* is the name of a field, and the box of that is below."""
+    """Return whether a row of *rows* is the name of a field, and the box of that is below."""
     drawn = [row for row in rows if row.text or row.is_edge]
     return any(row.text.endswith(":") and below.is_edge for row, below in itertools.pairwise(drawn))
 

@@ -30,9 +30,9 @@ class Context:
     The host that a part runs in. Its *name* is `kitty`, `wezterm` or `sessions`.
 
     *submit* runs one job of a name on a thread. On the host's loop it then calls *done* with the result, or *failed*
-    with the exception. *touched* publishes a pane
-    again. *report* writes one line into the host's log. *resumable* offers conversations that can be resumed; None
-    where the host offers none. *tabs* returns the open tabs by their ids; None where the host does not know them.
+    with the exception. *touched* publishes a pane again. *report* writes one line into the host's log. *resumable*
+    offers conversations that can be resumed; None where the host offers none. *tabs* returns the open tabs by their
+    ids; None where the host does not know them.
     """
 
     name: str

@@ -169,7 +169,7 @@ class Conversation:
             self.resume, self.fork = report.resume, report.fork
 
     def _names_session(self, report: Report) -> bool:
-        """Whether *report* has an id. OSC 26 sends the sum of its keys: one that is no longer there was taken back."""
+        """Return True if *report* has an id. OSC 26 sends all of its keys: one that is missing was taken back."""
         if report.rule != osc26.RULE:
             return bool(report.session)
         before, self._said_session = self._said_session, report.session

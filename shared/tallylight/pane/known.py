@@ -116,7 +116,7 @@ class Known:
 
     @property
     def decision(self) -> Decision:
-        """What the pane shows."""
+        """Return what the pane shows."""
         shown = self.tracker.decision
         if self.former is not None:
             shown = self.former.aged(shown, self.pid, self.dialog, self.transcript)
@@ -168,13 +168,13 @@ class Known:
 
     @property
     def shows_sessions(self) -> bool:
-        """Whether what holds the foreground shows a session of tmux or GNU Screen."""
+        """Return whether what holds the foreground shows a session of tmux or GNU Screen."""
         process = self._identity.process
         return process is not None and base_name(process.exe) in MULTIPLEXERS
 
     @property
     def project(self) -> str:
-        """What it works on: as its agent says, else by its process's directory; of another machine, that one's name."""
+        """The project: as its agent says, else by its process's directory; of another machine, that one's name."""
         report = self.decision.report
         known = self.conversation.project
         if self._identity.is_remote:
@@ -188,7 +188,7 @@ class Known:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is likely to happen in it soon: it holds no agent, or one with nothing new on its screen."""
+        """True if nothing is likely to happen soon: it holds no agent, or one with nothing new on its screen."""
         if self._unmoved < EAGER_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
@@ -197,7 +197,7 @@ class Known:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file may still say how."""
+        """Return whether a turn or an agent is over, and a file may still say how."""
         return self.own_files.is_undecided
 
     @property
@@ -217,7 +217,7 @@ class Known:
 
     @property
     def outcome(self) -> str:
-        """What the turn that is over came to: the last sentence of the agent's reply, if the pane shows its end."""
+        """The last sentence of the agent's reply, if the pane shows the end of its turn."""
         decision, transcript = self.decision, self.transcript
         if decision.status is not Status.DONE:
             return ""
@@ -225,12 +225,12 @@ class Known:
 
     @property
     def collides(self) -> bool:
-        """Whether another agent has changed the same lines."""
+        """Return whether another agent has changed the same lines."""
         return any(one.same for one in self.collisions)
 
     @property
     def is_counted(self) -> bool:
-        """Whether all is known of the end of the turn that it shows, if it shows one."""
+        """Return whether all is known of the end of the turn that it shows, if it shows one."""
         decision = self.decision
         return decision.status is not Status.DONE or self.counted_at == decision.since
 
@@ -240,18 +240,18 @@ class Known:
         return self.conversation.unnamed if self.tracker.decision.is_lit else ""
 
     def name_project(self, name: str) -> None:
-        """What was looked up."""
+        """Take the *name* of the project that was looked up."""
         self.conversation.name_project(name)
         self.tracker.touch()
 
     @property
     def pace(self) -> Pace | None:
-        """How much arrives and is read, if not everything was read recently."""
+        """Return how much arrives and is read, if not everything was read recently."""
         return self._inbox.pace
 
     @property
     def is_behind(self) -> bool:
-        """Whether more arrived than could be read at once: what arrives now is read later."""
+        """Return whether more arrived than could be read at once: what arrives now is read later."""
         return bool(self._inbox)
 
     @property
@@ -270,7 +270,7 @@ class Known:
             self.tape.note("report", now, plain(report), max(0.0, now - since))
 
     def _held(self, foreground: Foreground | None) -> tuple[object, object]:
-        """Who holds the foreground, and what names its process."""
+        """Return who holds the foreground, and what names its process."""
         process = self._identity.process
         named = [process.exe, *process.argv[:8]] if process is not None else None
         return (attrs.asdict(foreground) if foreground is not None else None), named

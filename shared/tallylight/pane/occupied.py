@@ -36,7 +36,7 @@ class Occupied(Known):
         return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
 
     def answered(self, request: Request, found: object, now: float) -> None:
-        """What a worker has read for one of `requests`; None if nothing was new."""
+        """Take the result of one of `requests`; None if nothing was new."""
         if isinstance(request, PackageRequest):
             self._suspect(lambda program: program.packaged(str(found or ""), request.run), now)
         else:
@@ -85,7 +85,7 @@ class Occupied(Known):
         self.processes.begin((found.leader or found.process) if is_wanted else None)
 
     def _is_dying(self) -> bool:
-        """Whether the agent's process is there without its words, some milliseconds before it is a zombie."""
+        """Return whether the agent's process is there without its words, some milliseconds before it is a zombie."""
         process = self._run.identity.process if self._run is not None else None
         now = self._table.get(process.pid) if process is not None else None
         return process is not None and now is not None and now.start == process.start and not now.argv
@@ -118,7 +118,7 @@ class Occupied(Known):
             self._changed_to(found, now)
 
     def holder(self) -> Identity:
-        """Who holds the foreground, of the group that was last reported; read again, for what a person has typed."""
+        """Return who holds the foreground, of the group last reported: read again, for what a person has typed."""
         found = self._reader.anew(self._pgid).with_title(self._title)
         return attrs.evolve(found, is_candidate=True) if self.unknown.is_candidate(found) else found
 
@@ -199,7 +199,7 @@ class Occupied(Known):
 
 
 def _foreground(found: Identity, *, is_candidate: bool) -> Foreground | None:
-    """What the tracker gets about who holds the foreground; None for one that is of no interest."""
+    """Return what the tracker gets about who holds the foreground; None for one that is of no interest."""
     process = found.process or found.leader
     if process is None:
         return None

@@ -48,7 +48,7 @@ def _sockets(system: System) -> list[Path]:
 
 
 def _answers(system: System, socket: Path) -> bool:
-    """Whether a server answers there; none is started."""
+    """Return whether a server answers there; none is started."""
     return system.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3).returncode == 0
 
 

@@ -261,7 +261,7 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
 
 
 def _todo(here: WezTerm) -> list[Edit]:
-    """What a person has to do to their configuration. `TallyError` where that has to be found out by hand."""
+    """Return what a person has to do to their configuration. `TallyError` where that has to be found out by hand."""
     return wezterm_lua.edits(here.source) if here.config is not None else [Edit(1, WHOLE)]
 
 

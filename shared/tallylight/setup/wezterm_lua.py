@@ -36,7 +36,7 @@ class Edit(NamedTuple):
 
     @property
     def where(self) -> str:
-        """What to do, without the text."""
+        """Return what to do, without the text."""
         if self.old:
             return f"in line {self.line}, instead of `{self.old}`, write"
         return (
@@ -58,7 +58,7 @@ class Return(NamedTuple):
 
 
 def edits(source: str) -> list[Edit]:
-    """What to do to this file. `TallyError` says what to do where the places cannot be found."""
+    """Return what to do to this file. `TallyError` says what to do where the places cannot be found."""
     found = _returned(source)
     if found is None:
         raise TallyError(
@@ -72,7 +72,7 @@ def edits(source: str) -> list[Edit]:
 
 
 def is_late(source: str) -> bool:
-    """Whether Tallylight is loaded only after a `format-tab-title` handler of the same file was registered."""
+    """Return whether Tallylight is loaded only after a `format-tab-title` handler of the same file was registered."""
     code = without_comments(source)
     handler, loaded = _HANDLER.search(code), re.search(r"\brequire\b[^\n]*\btallylight\b", code)
     return handler is not None and loaded is not None and handler.start() < loaded.start()

@@ -138,7 +138,7 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
 
 
 def listed(rows: Iterable[Row]) -> list[Row]:
-    """Those of *rows*, which are of all hosts, that have something to say, one a session."""
+    """Return those of *rows*, which are of all hosts, that have something to say, one a session."""
     every = list(rows)
     left_out = repeated((row.host, row.pane) for row in every)
     return [row for row in every if row.is_lit and (row.host, row.pane.id) not in left_out]

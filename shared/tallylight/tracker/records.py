@@ -69,17 +69,17 @@ class Records:
 
     @property
     def is_told(self) -> bool:
-        """Whether something of the pane stands that an agent said by a protocol."""
+        """Return whether something of the pane stands that an agent said by a protocol."""
         return Source.PROTOCOL in self.own
 
     @property
     def tells_turns(self) -> bool:
-        """Whether the agent tells its turns itself."""
+        """Return whether the agent tells its turns itself."""
         return any(claim.tells_turns for claim in self.own.values())
 
     @property
     def has_file_ask(self) -> bool:
-        """Whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
+        """Return whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
         claim = self.own.get(Source.REGISTRY)
         return claim is not None and claim.status is Status.WAITING
 

@@ -22,7 +22,7 @@ _OUTPUT_S = 0.25
 
 
 def is_starting(start: Startup | None, now: float) -> bool:
-    """Whether the agent in the foreground, with this *start*, may still report its own status."""
+    """Return whether the agent in the foreground, with this *start*, may still report its own status."""
     return start is not None and now < start.ends
 
 

@@ -77,7 +77,7 @@ class Tracker:
 
     @property
     def decision(self) -> Decision:
-        """What the pane shows; a finished turn, an agent at its prompt and silence in the words that a person wants."""
+        """The light of the pane; a finished turn, an agent at its prompt and silence in the words a person wants."""
         shown, timing, word = self._shown, self.timing, self._shown.status
         if word is Status.DONE and self.after_exit_claim is None and not self._at_prompt:
             word = timing.done_is

@@ -369,7 +369,7 @@ class KittyHost(Engine[int]):
 
 
 def _given_name(host: KittyHost, id_: int) -> str:
-    """What the person called the conversation in window *id_*, as far as it is published; else nothing."""
+    """Return what the person called the conversation in window *id_*, as far as it is published; else nothing."""
     found, published = host.settings.current, host._published.get(id_)
     entry = published.entry if published is not None else None
     return found.labels.of(host.name, entry).name if found is not None and entry is not None else ""

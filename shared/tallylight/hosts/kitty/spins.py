@@ -38,7 +38,7 @@ class Spins:
         self._spins.pop(id_, None)
 
     def is_frame(self, id_: int, pane: Pane | None, title: str, now: float) -> bool:
-        """Whether *title* only has the spinner turn of an agent that *pane*, in window *id_*, shows at work."""
+        """Return whether *title* only has the spinner turn of an agent that *pane*, in window *id_*, shows at work."""
         if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
             return False
         before = self._spins.get(id_)

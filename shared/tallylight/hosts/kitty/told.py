@@ -24,7 +24,7 @@ def log(line: str) -> None:
 
 
 class Told:
-    """What *host* tells, a `hosts.kitty.host.KittyHost`."""
+    """Messages to the person from *host*, a `hosts.kitty.host.KittyHost`."""
 
     def __init__(self, host: Any) -> None:
         self._host = host
@@ -63,7 +63,7 @@ class Told:
             self._host.guarded("notifications", self.notices.notify)(title, body)
 
     def unwritten(self, problem: str) -> None:
-        """What others read of this kitty is not what it shows: there is no other way to say so."""
+        """Say that others read something else of this kitty than it shows; there is no other way to."""
         log(problem)
         self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 

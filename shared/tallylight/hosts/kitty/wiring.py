@@ -11,7 +11,7 @@ WATCHER = "tally_watcher.py"
 
 
 class Wiring:
-    """Whether the configuration had our watcher, and has it no more."""
+    """Follows whether the configuration names our watcher; *is_left*: it did, and does not any more."""
 
     def __init__(self) -> None:
         self.is_left = self._was_wired = False

@@ -35,7 +35,7 @@ class NoticeScreen(Protocol):
     """A terminal that shows notices by itself, as WezTerm does."""
 
     def inside(self, id_: str) -> PaneEntry | None:
-        """What is attached in the pane *id_*, in a multiplexer or on a server."""
+        """Return what is attached in the pane *id_*, in a multiplexer or on a server."""
 
     def is_known(self, notice: Notice, now: float) -> bool:
         """Tell whether the host before this one has told of it."""

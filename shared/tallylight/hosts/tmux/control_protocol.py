@@ -45,7 +45,7 @@ class Notice(enum.Enum):
 
 @attrs.frozen
 class Output:
-    """What the program in *pane* wrote; *data* is None for output that is missing from here on."""
+    """Output of the program in *pane*; *data* is None for output that is missing from here on."""
 
     pane: str
     data: bytes | None

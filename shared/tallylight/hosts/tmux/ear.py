@@ -105,7 +105,7 @@ class Ear:
 
 
 def _call(event: object, *, is_own: bool) -> Callable[[Pane, float], object] | None:
-    """What a pane does with what a terminal hears by itself; None for all else."""
+    """Return what a pane does with what a terminal hears by itself; None for all else."""
     match event:
         case Notification():
             return functools.partial(_notified, event)
@@ -174,7 +174,7 @@ class Ears:
                 del self._voices[pane]
 
     def has_title(self, pane: str) -> bool:
-        """Whether the title of *pane* was heard, and no other one can have been missed since."""
+        """Return whether the title of *pane* was heard, and no other one can have been missed since."""
         voice = self._voices.get(pane)
         return voice is not None and voice.ear.has_title
 

@@ -124,7 +124,7 @@ class TmuxSource:
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
     def _seen(self) -> Seen:
-        """What the terminals with a host of ours show, and what panes of tmux show of a tmux in them."""
+        """Return what the terminals with a host of ours show, and what panes of tmux show of a tmux in them."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
         return Seen({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
 

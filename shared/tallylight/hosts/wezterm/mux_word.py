@@ -36,7 +36,7 @@ class Told(NamedTuple):
 
 
 def read(value: str) -> Told | None:
-    """What *value* tells; None if nothing."""
+    """Return what *value* tells; None if nothing."""
     found = _HEAD.match(value)
     if found is None or found[1] not in _STATUSES:
         return None
@@ -63,7 +63,7 @@ def read(value: str) -> Told | None:
 
 
 def write(pane: Pane, server: int) -> str:
-    """What the Lua of the mux server of the process *server* tells of *pane*; nothing of one without a light."""
+    """Return what the Lua of the mux server of the process *server* tells of *pane*; nothing of one without a light."""
     if not rows.is_lit(pane):
         return ""
     times = {"since": pane.since, "snoozed_until": pane.snoozed_until, "muted_until": pane.muted_until}

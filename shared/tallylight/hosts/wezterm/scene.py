@@ -66,7 +66,7 @@ class Place:
 
 @attrs.frozen
 class Scene:
-    """What Lua draws, and in how many seconds that is worded otherwise."""
+    """All that Lua draws, and in how many seconds that is worded otherwise."""
 
     tabs: Mapping[str, Drawn]
     paints: Mapping[str, Mapping[str, Drawn]]
@@ -149,7 +149,7 @@ def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
 
 
 def _what(pane: Pane, now: float) -> tuple[str, float]:
-    """What is asked, why it failed or how long a limit lasts; and in how many seconds that is worded otherwise."""
+    """Return the question, error or limit in words, and in how many seconds these change."""
     if pane.status in lights.FILLED:
         # The first line of several.
         asked = request(pane.what).partition("↵")[0].strip() if pane.what else pane.question or pane.message
@@ -180,7 +180,7 @@ def _name(pane: Pane, place: Place, agent: Agent | None, *, is_named: bool) -> t
 
 
 def _is_bare(title: str, names: set[str]) -> bool:
-    """Whether *title* is one of the program's *names*, or the command that starts it, as shells set it."""
+    """Return whether *title* is one of the program's *names*, or the command that starts it, as shells set it."""
     return title.casefold() in names or title.partition(" ")[0].casefold() in names
 
 
@@ -201,7 +201,7 @@ def paints(bar: Bar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn]]:
 
 @functools.lru_cache(maxsize=256)
 def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) -> tuple[tuple[str, Any], ...]:
-    """How a light is painted on *ground*; with *keeps*, in a tab that keeps its colours."""
+    """Return how a light is painted on *ground*; with *keeps*, in a tab that keeps its colours."""
     touching, active, changed = key
     colours = lights.COLOURS | dict(changed)
     amber, red, down = (colours[one] for one in (Status.WAITING, Status.ERROR, Status.DOWN))

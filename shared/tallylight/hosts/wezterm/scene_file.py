@@ -130,7 +130,7 @@ def _is_hasty(entry: Pane, before: Pane) -> bool:
 
 
 class _Before(NamedTuple):
-    """What the file of the last sidecar says: the pane of each tab that it drew, and the finished turns seen."""
+    """The contents of the last sidecar's file: the pane of each tab that it drew, and the finished turns seen."""
 
     panes: dict[str, Pane]
     seen: dict[str, float]

@@ -257,7 +257,7 @@ class WezTermSource:
         )
 
     def _names(self, leader: int) -> frozenset[str]:
-        """What the process in front of a terminal is called; WezTerm takes one of that for a title."""
+        """Return what the process in front of a terminal is called; WezTerm takes one of that for a title."""
         process = self._table.get(self._drawn_groups.look(leader, time.monotonic()))
         if process is None:
             return frozenset()
@@ -323,12 +323,12 @@ class WezTermSource:
         self._goal_path.unlink(missing_ok=True)
 
     def inside(self, id_: str) -> PaneEntry | None:
-        """What a multiplexer showed in a pane at the last look."""
+        """Return what a multiplexer showed in a pane at the last look."""
         row = self._rows.get(id_)
         return next(iter(self._inside.get(row.tty, ())), None) if row is not None else None
 
     def server(self, id_: str) -> Told | None:
-        """What a mux server tells of a pane. A program can take the name of another pane: then it names neither."""
+        """Return the report of a mux server on a pane. One that names the pane of another names neither."""
         fed = self._feed.panes.get(id_)
         told = fed.server if fed is not None else None
         return told._replace(where="") if told is not None and self._servers[told.where] > 1 else told

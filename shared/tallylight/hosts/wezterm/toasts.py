@@ -53,7 +53,7 @@ class Toasts:
         self._shown: list[tuple[int, str, str, str]] = []
 
     def inside(self, id_: str) -> Pane | None:
-        """What a multiplexer or a mux server shows in the pane."""
+        """Return what a multiplexer or a mux server shows in the pane."""
         told = self._server(id_)
         return told.pane if told is not None else self._inside(id_)
 

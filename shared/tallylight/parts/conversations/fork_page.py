@@ -44,7 +44,7 @@ class ForkPage:
 
     @property
     def title(self) -> str:
-        """What the page's own window is called."""
+        """Return what the page's own window is called."""
         return f"{self.verb.mark} {self.verb}"
 
     def key(self, key: str) -> Act:
@@ -68,7 +68,7 @@ class ForkPage:
         return fitted(self._body(columns), columns)
 
     def keys(self, columns: int) -> list[Line]:
-        """What the keys do, for a screen so wide."""
+        """Return what the keys do, for a screen so wide."""
         if isinstance(self.found, Refusal):
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
         keys = [*([] if self.refusal else [("Enter", str(self.verb))]), ("Esc", "leave")]

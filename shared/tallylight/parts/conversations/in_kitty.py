@@ -175,7 +175,7 @@ class Start:
 
 @attrs.frozen
 class _Asked:
-    """What the person agreed to."""
+    """The start that the person agreed to."""
 
     verb: Verb
     argv: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What parts say of the selected pane."""
+"""Words of parts about the selected pane."""
 
 from __future__ import annotations
 

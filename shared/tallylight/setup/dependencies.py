@@ -101,9 +101,9 @@ def install(
 
 def check(system: System) -> None:
     """Raise `TallyError` where `provide` could not succeed: a required package is neither here nor to be fetched."""
-    missing = tuple(one for one in REQUIRED if not present.has(system, one))
-    if missing and not _can_fetch(system):
-        raise TallyError(_unreachable(tuple(one for one in REQUIRED + WANTED if not present.has(system, one))))
+    missing = tuple(one for one in REQUIRED + WANTED if not present.has(system, one))
+    if any(one in REQUIRED for one in missing) and not _can_fetch(system):
+        raise TallyError(_unreachable(missing))
 
 
 def provide(system: System, python: Path, target: Path) -> bool:

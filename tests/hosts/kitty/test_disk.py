@@ -20,6 +20,7 @@ import attrs
 import pytest
 
 from tallylight.evidence import process_table
+from tallylight.hosts import part
 from tallylight.hosts.worker import LEND_S
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
@@ -145,6 +146,7 @@ def rig(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture(scope="module")
 def tracer() -> Iterator[disk_tracer.Tracer]:
+    part.classes()  # the starter has imported them on its thread
     before = {name: getattr(os, name) for name in disk_tracer.UNAUDITED}
     made = disk_tracer.install()
     made.may_import = False

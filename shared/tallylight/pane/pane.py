@@ -41,7 +41,7 @@ class Pane(Occupied):
     def _look_for_signs(self, look: Look, now: float) -> None:
         self.unknown.look(look)
         self.processes.look(look, now)
-        self._judge(now)
+        self._reconsider_program(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
@@ -54,7 +54,7 @@ class Pane(Occupied):
         self.tape.note("title", now, title)
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
-    def carrier(self, payload: str | None, now: float) -> bool:
+    def user_variable(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         try:
             key = key_of(payload)
@@ -88,7 +88,7 @@ class Pane(Occupied):
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
             self._unmoved = 0
-            self._suspect(Unknown.marked, now)
+            self._update_program(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self._command_ended(exit_code, now)
@@ -101,7 +101,7 @@ class Pane(Occupied):
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._suspect(lambda program: program.titled(title), now)
+        self._update_program(lambda program: program.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -116,7 +116,7 @@ class Pane(Occupied):
         if is_shown != self.has_bar:
             self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
-        self._suspect(lambda program: program.barred(is_shown=is_shown), now)
+        self._update_program(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:

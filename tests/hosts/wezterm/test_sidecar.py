@@ -20,7 +20,7 @@ from tallylight.actions.answer import Done, Question, Seen, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.queued import Queued
@@ -366,7 +366,7 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     (folder / "claude").chmod(0o755)
     pane = desk.spawn("sh", "-c", f"{folder}/claude {SCREENS}; exec cat")
     host = Path(desk.sidecar["snapshot"]).stem
-    multiplexers = Multiplexers(desk.env)
+    multiplexers = PaneAccess(desk.env)
     desk.wait(lambda: desk.status(pane), "the pane")
 
     def typist(status: Status) -> Typist:

@@ -25,7 +25,7 @@ from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
-from tallylight.parts.shift.kept import LEFT, Kept
+from tallylight.parts.shift.kept import LEFT, QueuedRecorder
 from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT
@@ -459,7 +459,7 @@ def test_a_text_for_the_end_of_a_limit_when_the_sidecar_ends(other: Desk) -> Non
     pid = other.panes()[pane].agent_pid
     start = process_table.table().start(pid) if pid is not None else None
     assert pid is not None and start is not None
-    Kept(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
+    QueuedRecorder(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
     other.start()
     typed = other.bin / "typed"
     other.wait(lambda: pane in other.panes() and other.panes()[pane].unsent == LEFT, "the text")

@@ -41,7 +41,7 @@ class Pane(Occupied):
     def _look_for_signs(self, look: Look, now: float) -> None:
         self.unknown.look(look)
         self.processes.look(look, now)
-        self._judge(now)
+        self._reconsider_program(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
@@ -53,7 +53,7 @@ class Pane(Occupied):
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
-    def carrier(self, payload: str | None, now: float) -> bool:
+    def user_variable(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         try:
             key = key_of(payload)
@@ -86,7 +86,7 @@ class Pane(Occupied):
         self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
-            self._suspect(Unknown.marked, now)
+            self._update_program(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self._command_ended(exit_code, now)
@@ -100,7 +100,7 @@ class Pane(Occupied):
         self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._suspect(lambda program: program.titled(title), now)
+        self._update_program(lambda program: program.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -115,7 +115,7 @@ class Pane(Occupied):
         if is_shown != self.has_bar:
             self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
-        self._suspect(lambda program: program.barred(is_shown=is_shown), now)
+        self._update_program(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:

@@ -84,6 +84,7 @@ class PollingHost(Engine[str]):
         table: process_table.Table | None = None,
         clock: Callable[[], float] = time.monotonic,
         report: Callable[[str], None] = lambda _: None,
+        resumable: Callable[[int], None] | None = None,
     ) -> None:
         self._host, self._environ, self._report = host, environ, report
         self._reported: set[str] = set()
@@ -104,6 +105,7 @@ class PollingHost(Engine[str]):
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
             told=self._report_once,
+            resumable=resumable,
         )
         self._groups = process_table.Groups(table)
         #: The names that the person gave conversations; what is wrong with their file, the list tells.

@@ -21,6 +21,7 @@ import errno
 import functools
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,8 @@ CURSOR_S = 0.1
 WAKE_S, LISTENS_S = 0.1, 5.0
 #: Seconds in which Lua takes a note.
 NOTE_S = 2.0
+#: What WezTerm takes for a title while `tally emit` runs, and may show for longer.
+_PYTHON = Path(sys.executable).resolve().name
 _WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -257,12 +260,12 @@ class WezTermSource:
         )
 
     def _names(self, leader: int) -> frozenset[str]:
-        """Return what the process in front of a terminal is called; WezTerm takes one of that for a title."""
+        """Return what WezTerm takes for a title: names of the process in front of a terminal, and of our own."""
         process = self._table.get(self._drawn_groups.look(leader, time.monotonic()))
         if process is None:
-            return frozenset()
+            return frozenset({_PYTHON})
         argument = process.argv[0] if process.argv else ""
-        return frozenset({process.comm, Path(process.exe).name, Path(argument).name})
+        return frozenset({process.comm, Path(process.exe).name, Path(argument).name, _PYTHON})
 
     def wake(self) -> None:
         """Have Lua look, as soon as it waits for that."""

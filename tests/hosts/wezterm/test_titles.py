@@ -106,9 +106,9 @@ def test_the_retro_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
         ("state=done;tool=claude;project=docs", [Run(" "), Run(" ✓ ", GREEN, BLACK), Run(" 2: docs")]),
         ("state=working;tool=claude;project=api", [Run(" "), Run("●", sign="#45A0FF"), Run(" 2: api")]),
         (f"state=waiting;tool=claude;project=shop;message={'x' * 60}",
-         [Run(f" ! shop: {'x' * 16}… ", AMBER, BLACK)]),
+         [Run(f" ! shop: {'x' * 15}… ", AMBER, BLACK)]),
         ("state=waiting;tool=claude;project=a-project-with-a-long-name;message=npm run publish",
-         [Run(" ! a-project-…: npm run p… ", AMBER, BLACK)]),
+         [Run(" ! a-project-…: npm run…  ", AMBER, BLACK)]),
     ],
 )  # fmt: skip
 def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
@@ -122,7 +122,7 @@ def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
     ("tabs", "expected"),
     [
         (3, [Run(" ! shop: npm test ", AMBER, BLACK)]),
-        (5, [Run(" ! 2: shop ", AMBER, BLACK)]),
+        (5, [Run(" ! shop ", AMBER, BLACK)]),
         (6, [Run("! shop", AMBER, BLACK)]),
         (25, [Run("!", AMBER, BLACK)]),
     ],

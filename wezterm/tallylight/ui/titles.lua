@@ -46,9 +46,9 @@ local LIGHT_CELLS = 5
 --- What a fancy tab has around its title, and what of that its button takes.
 local EDGES, BUTTON_CELLS = 3, 2
 --- How many letters of a fancy bar's font, which is narrower than the terminal's, take a cell.
-local LETTERS = 1.3
+local LETTERS = 1.25
 --- Cells from which on a name gives half of them to *what*.
-local SHARED = 20
+local SHARED = 16
 --- Colours of other handlers that are remembered.
 local MOST_GROUNDS = 16
 
@@ -130,8 +130,8 @@ local function fitting(title, cells)
     elseif not title.is_countdown and rest >= LEAST_WHAT then
       return title.name .. ': ' .. cut(title.what, rest, '…')
     elseif not title.is_countdown and cells >= SHARED then
-      local half = cells // 2
-      return cut(title.name, half, '…') .. ': ' .. cut(title.what, cells - half - 2, '…')
+      local name = cut(title.name, cells // 2, '…'):gsub(' +$', '') .. ': '
+      return name .. cut(title.what, cells - wezterm.column_width(name), '…')
     end
   end
   local named = index .. title.name

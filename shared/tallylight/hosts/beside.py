@@ -1,9 +1,8 @@
 """
 SessionsProcess: starts a host of sessions as a child of this process, and ends it with this process.
 
-A terminal needs one when tmux or GNU Screen runs in one of its panes, or when an agent's registry lists a session
-without a pane. A bridge needs one while it is connected. Only one runs for each user: `tally host sessions` holds a
-lock.
+A terminal needs one when a pane of it runs tmux or GNU Screen, or when an agent's registry lists a session without a
+pane. A bridge needs one while it is connected. Only one runs for each user: `tally host sessions` holds a lock.
 """
 
 from __future__ import annotations

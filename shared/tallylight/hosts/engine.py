@@ -120,7 +120,7 @@ class Engine(ABC, Generic[Id]):
         self.beside: SessionsProcess | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
-    # What a host does ----------------------------------------------------------------------------------------
+    # The work of a host -------------------------------------------------------------------------------------
 
     @abstractmethod
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
@@ -260,7 +260,7 @@ class Engine(ABC, Generic[Id]):
             self._files.ask(undecided)
         self._touched.update(late, undecided)
 
-    # What is published ---------------------------------------------------------------------------------------
+    # Publication --------------------------------------------------------------------------------------------
 
     def _settle(self, now: float) -> dict[Id, bool]:
         """Decide again for all touched panes. Return those that changed, each with whether the change is drawn."""

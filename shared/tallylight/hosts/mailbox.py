@@ -1,10 +1,10 @@
 """
 A mailbox: passes items from threads and signal handlers to one loop, which waits for them.
 
-It is like `queue.SimpleQueue`, but `get` always ends. In Python 3.11 and 3.12 that of `SimpleQueue` waits for ever if
-its timeout has passed before it begins to wait, and a terminal would hang for good. (The remaining time is then
-negative in CPython's `_queuemodule.c`, where this means no limit.) `queue.Queue` does not serve: a signal handler may
-not call its `put`.
+It is like `queue.SimpleQueue`, but `get` always ends. In Python 3.11 and 3.12 the `get` of `SimpleQueue` waits for ever
+if its timeout has passed before it begins to wait. A terminal would then hang for good. (The remaining time is negative
+in CPython's `_queuemodule.c`, which means no limit there.) `queue.Queue` does not serve: a signal handler may not call
+its `put`.
 """
 
 from __future__ import annotations

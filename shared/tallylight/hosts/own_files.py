@@ -1,8 +1,8 @@
 """
 Reads the agents' own files for a host on threads, and passes the contents to their panes. Nothing here waits.
 
-Files on the same mounts are one group, with a thread of its own. If a group hangs (a home on a network that is down),
-its reading is abandoned, its files are read less and less often, and all other groups go on.
+Files on the same mounts are one group, with a thread of its own. A group hangs when, for example, a home is on a
+network that is down. Its reading is then abandoned and its files are read less and less often; all other groups go on.
 """
 
 from __future__ import annotations

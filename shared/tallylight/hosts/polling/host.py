@@ -101,7 +101,7 @@ class PollingHost(Engine[str]):
             submit=self._jobs.submit,
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
-            told=self._report_once,
+            report=self._report_once,
         )
         self._groups = process_table.Groups(table)
         #: Names that the user gave to conversations; the list reports problems with their file.

@@ -9,7 +9,7 @@ WezTerm's own process knows them:
  "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
  "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
  "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
-     "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
+     `"said": [{"n": 1, "value": "state=waiting;tool=claude"}]`}}}
 
 `n` counts the values of a pane's variable, from 1 in each life of WezTerm's Lua state; `number` changes with each feed.
 `problems` are the names of problems in Lua. Neither is trusted: a value of the wrong type costs its pane, or itself.

@@ -139,7 +139,7 @@ class Recorder(Core):
     def to_child(self) -> bytes:
         return self._core.to_child()
 
-    # What a host would see ---------------------------------------------------------------------------------------
+    # A host's view ----------------------------------------------------------------------------------------------
 
     def deadline(self) -> float | None:
         due = self._core.deadline()

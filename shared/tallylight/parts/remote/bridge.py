@@ -178,7 +178,7 @@ class Bridge:
         while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
             self._unsent += line
 
-    # What is asked -------------------------------------------------------------------------------------------
+    # Requests -----------------------------------------------------------------------------------------------
 
     def _received(self, line: bytes) -> None:
         """Do what *line* asks, away from here; what is no question is passed over."""

@@ -289,7 +289,7 @@ class MachinesHost:
         if data := link.read():
             machine.received(data, self._clock(), time.time())
 
-    # What is asked -------------------------------------------------------------------------------------------
+    # Requests -----------------------------------------------------------------------------------------------
 
     def _take_requests(self, now: float) -> None:
         """Pass on what persons have marked. Nobody waits for an answer: the rows show it."""

@@ -165,7 +165,7 @@ class Machine:
         hung = self._received_at + (SILENT_S if self._hello is not None else HELLO_S)
         return min([hung, self._sent_at + BEAT_S, *(until for until, *_ in self._asked.values())])
 
-    # What it says ---------------------------------------------------------------------------------------------
+    # Its messages --------------------------------------------------------------------------------------------
 
     def received(self, data: bytes, now: float, wall: float) -> None:
         """Take *data* of its bridge, at *now*, when the clock of this machine shows *wall*."""
@@ -251,7 +251,7 @@ class Machine:
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 
-    # What it is asked -----------------------------------------------------------------------------------------
+    # Its requests --------------------------------------------------------------------------------------------
 
     def ask(self, host: str, asked: Carried, until: float, done: Callable[[request.Reply], None]) -> None:
         """

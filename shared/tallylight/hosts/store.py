@@ -62,8 +62,8 @@ class Store:
     """
     A host's runtime directory.
 
-    *submit* runs one job per key on a thread. *now* is monotonic seconds. *report* gets each new problem, once as long as
-    it stays the same.
+    *submit* runs one job per key on a thread. *now* is monotonic seconds. *report* gets each new problem, once as long
+    as it stays the same.
     """
 
     host: str

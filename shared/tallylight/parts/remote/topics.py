@@ -47,10 +47,10 @@ _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 @attrs.frozen
 class Presence:
     """
-    Whether a machine is there, and since when (seconds since the epoch; 0 in a last will).
+    Whether a machine is online, and since when (seconds since the epoch; 0 in a last will).
 
-    *life* identifies one run of `tally publish`. *marks*: it takes marks. *namesake*: another machine of
-    its name is there, too, and is not shown.
+    *life* identifies one run of `tally publish`. *marks*: it accepts marks. *namesake*: another machine of its name is
+    online, too, and is not shown.
     """
 
     online: bool
@@ -63,9 +63,9 @@ class Presence:
 @attrs.frozen
 class Mark:
     """
-    What a person asks for a pane that they saw with this *status* *since* then: one of `MARKS`.
+    A person's request, one of `MARKS`, for a pane that they saw with this *status* *since* then.
 
-    *minutes* is how long a snooze lasts; None: as the machine of the pane is configured.
+    *minutes* is the length of a snooze; None: as configured on the machine of the pane.
     """
 
     verb: str
@@ -75,12 +75,12 @@ class Mark:
 
 
 def topic(prefix: str, *names: str) -> str:
-    """The topic of *names*: a machine, one of the words above, and for a pane or a mark its host and its id."""
+    """Return the topic of *names*: a machine, one of the words above, and for a pane or a mark its host and its id."""
     return "/".join((prefix, *map(_level, names)))
 
 
 def names_of(topic: str, prefix: str) -> tuple[str, ...]:
-    """The names that `topic` made this of; none for a topic of somebody else."""
+    """Return the names in *topic*, the reverse of `topic`; empty for a foreign topic."""
     if len(topic) > MAX_TOPIC or not topic.startswith(f"{prefix}/"):
         return ()
     try:
@@ -98,7 +98,7 @@ def encode_pane(pane: Pane, life: str = "") -> bytes:
 
 
 def decode_pane(payload: bytes, host: str) -> PaneState | None:
-    """The report about a pane of *host*; None if *payload* is none, or of another version."""
+    """Return the report about a pane of *host*; None if *payload* is none, or of another version."""
     found = _load(payload)
     pane = pane_in(found)
     return PaneState(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
@@ -122,7 +122,7 @@ def encode_mark(mark: Mark) -> bytes:
 
 
 def decode_mark(payload: bytes) -> Mark | None:
-    """The mark; None if *payload* is none, or anything in it is not as it should be."""
+    """Return the mark in *payload*; None if any of it is invalid."""
     found = _load(payload, MAX_MARK_BYTES)
     verb, status, minutes = found.get("verb"), status_of(found.get("status")), found.get("minutes")
     since = values.number(found.get("since"), 0, values.LATEST)

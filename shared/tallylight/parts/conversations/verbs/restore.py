@@ -62,7 +62,7 @@ _STATES = {
 
 
 def make_parser() -> Parser:
-    """What `tally restore` takes."""
+    """Return the parser of `tally restore`."""
     parser = Parser(
         prog="tally restore",
         description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "

@@ -49,7 +49,7 @@ _LOOK_S = 0.1
 
 
 def make_parser() -> Parser:
-    """What `tally start` takes."""
+    """Return the parser of `tally start`."""
     parser = Parser(
         prog="tally start",
         description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "

@@ -18,7 +18,7 @@ from tallylight.parts.conversations import worktrees
 
 
 def make_parser() -> Parser:
-    """What `tally worktree` takes."""
+    """Return the parser of `tally worktree`."""
     parser = Parser(
         prog="tally worktree",
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "

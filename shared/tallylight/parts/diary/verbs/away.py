@@ -28,7 +28,7 @@ MOST_S = DAYS * 86_400.0
 
 
 def make_parser() -> Parser:
-    """What `tally away` takes."""
+    """Return the parser of `tally away`."""
     parser = Parser(
         prog="tally away",
         description="Print what happened since you left: how many turns ended, what they came to, and what needs you.",

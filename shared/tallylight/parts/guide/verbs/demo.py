@@ -218,7 +218,7 @@ class Demo:
 
 
 def make_parser() -> Parser:
-    """What `tally demo` takes."""
+    """Return the parser of `tally demo`."""
     parser = Parser(
         prog="tally demo",
         description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop.",

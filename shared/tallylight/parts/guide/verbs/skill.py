@@ -68,7 +68,7 @@ With `--json` each command prints an object.
 
 
 def make_parser() -> Parser:
-    """What `tally skill` takes."""
+    """Return the parser of `tally skill`."""
     return Parser(
         prog="tally skill",
         description="Print a skill file. It teaches an agent to start, wait for, read and instruct others.",

@@ -32,7 +32,7 @@ _WORSE, _ERRORS, _LEAST = 0.1, 2.6, 3
 
 
 def make_parser() -> Parser:
-    """What `tally accuracy` takes."""
+    """Return the parser of `tally accuracy`."""
     parser = Parser(
         prog="tally accuracy",
         description="Print how well titles and screens were read, by what agents report and record themselves.",

@@ -50,7 +50,7 @@ Recorded = tuple[str, Header, list[Event]]
 
 
 def make_parser() -> Parser:
-    """What `tally agent` takes."""
+    """Return the parser of `tally agent`."""
     parser = Parser(
         prog="tally agent",
         description="Describe an agent that Tallylight does not know, and try the description.",

@@ -34,7 +34,7 @@ MAX_PROBLEMS = 20
 
 
 def make_parser() -> Parser:
-    """What `tally replay` takes."""
+    """Return the parser of `tally replay`."""
     parser = Parser(
         prog="tally replay",
         description="Replay a recording through the tracker: one line per decision, with time, status and reason.",

@@ -29,7 +29,7 @@ _EDITOR = "vi"
 
 
 def make_parser() -> Parser:
-    """What `tally config` takes."""
+    """Return the parser of `tally config`."""
     parser = Parser(
         prog="tally config",
         description="Show, edit and check the settings. `tally config default` explains each of them.",

@@ -60,7 +60,7 @@ _HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
 def make_parser() -> Parser:
-    """What `tally serve` takes."""
+    """Return the parser of `tally serve`."""
     parser = Parser(
         prog="tally serve",
         description=__doc__,

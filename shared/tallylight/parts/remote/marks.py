@@ -36,8 +36,9 @@ class Marks:
         self, host: str, id_: str, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
     ) -> Request | str:
         """
-        What to ask of *host* for its pane *id_*; or why nothing is to be asked, in words, none where that was said of
-        the one before, too. *now* is monotonic.
+        Return the request to *host* for its pane *id_*, or why there is none.
+
+        The reason is empty if the last mark had the same one. *now* is monotonic.
         """
         was_flooded, self._is_flooded = self._is_flooded, not self._room.take(now)
         if self._is_flooded:

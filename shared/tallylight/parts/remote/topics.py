@@ -1,18 +1,18 @@
 """
-What the broker of a fleet keeps, and where: which topic holds what, and the JSON in it.
+The topics of a fleet's broker, and the JSON in them.
 
-MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . What is shown is retained, so that a reader that comes late
-has received everything; an empty payload takes a topic back.
+MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . Panes and machines are retained, so that a late reader
+receives all of them. An empty payload removes a topic.
 
-    PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
-    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it is in a snapshot
-    PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, what a person on another machine asks for
-    PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name sends the first one
+ PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
+ PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as in a snapshot
+ PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, a person's request on another machine
+ PREFIX/MACHINE/namesake           as `machine`: sent by a second machine of the same name to the first one
 
-The last two are not retained: a mark that nobody hears is gone. A life is one run of `tally publish`.
+The last two are not retained: an unread mark is lost. A life is one run of `tally publish`.
 
-Names become one level of a topic each: what is not a letter, a digit, `.`, `_` or `-` is percent-encoded. What comes
-from a broker is untrusted: sizes are bounded, types are checked, and what does not fit is no message of ours.
+Each name is one level of a topic: characters except letters, digits, `.`, `_` and `-` are percent-encoded. A broker's
+messages are not trusted: sizes are limited, types are checked, and other messages are ignored.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tallylight.wire import values
 from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
-#: Of one payload. A pane of one agent is about 1 kB.
+#: The largest payload, in bytes. A pane of one agent is about 1 kB.
 MAX_BYTES = 256 * 1024
-#: Of one mark.
+#: The largest mark, in bytes.
 MAX_MARK_BYTES = 1024
-#: Of one topic.
+#: The longest topic, in bytes.
 MAX_TOPIC = 1024
-#: Of the name of a life, in characters.
+#: The longest name of a life, in characters.
 MAX_LIFE = 64
-#: What can be asked for a pane of another machine: nothing that types or starts anything.
+#: Requests for a pane of another machine: none of them types or starts anything.
 MARKS = ("seen", "snooze")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 

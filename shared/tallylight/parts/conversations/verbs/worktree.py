@@ -1,7 +1,7 @@
 """
 `tally worktree`: make a git worktree as `tally fork --worktree` does, for scripts that start the fork themselves.
 
-`git worktree` would run what the settings of the repository name; `actions.git` has the rules for this one.
+`git worktree` would run programs from the settings of the repository; `actions.git` has the rules for this one.
 """
 
 from __future__ import annotations

@@ -412,13 +412,13 @@ class Naming:
     interpreters: tuple[str, ...] = ()
 
     def plus(self, other: Naming) -> Naming:
-        """Return both together."""
+        """Both together."""
         pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
         return Naming(*(tuple(dict.fromkeys((*mine, *its))) for mine, its in pairs))
 
 
 def naming(program: Program) -> Naming:
-    """Return the names in an agent file by which a host recognises *program*, and trusts its reports."""
+    """Return the names in an agent file that let a host recognise *program*, and trust its reports."""
     chain = unwrap(program.words, program.exe)
     place = own_place(chain)
     own, name = chain.invocations[place] if place is not None else None, own_name(chain)

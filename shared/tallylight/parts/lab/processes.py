@@ -57,7 +57,7 @@ class RecordedProcesses:
     def forget(self, pgid: int) -> None:
         """Do nothing: nothing is cached."""
 
-    # The rest is a `process_table.Table`: of one process, of which nothing more was recorded.
+    # The rest is a `process_table.Table`: of one process with its recorded fields.
 
     def get(self, pid: int) -> Process | None:
         """The rest is a `process_table.Table` of one process, with nothing but its recorded fields."""

@@ -6,17 +6,17 @@ online.
 
 The bridge first sends its own description, then every pane of its machine, then changes and replies:
 
- {"bridge": 2, "tally": "0.2.0", "can": ["look", "answer"], "at": 1763690000.0}
- {"host": "kitty-4711", "pane": {…}}                    the pane as in a snapshot
- {"host": "kitty-4711", "gone": "3"}
- {"whole": true}                                        everything was sent once
- {"beat": true}
- `{"reply": 7, "told": {…}}`                            a reply of `actions.request`
+    {"bridge": 2, "tally": "0.2.0", "can": ["look", "answer"], "at": 1763690000.0}
+    {"host": "kitty-4711", "pane": {…}}                    the pane as in a snapshot
+    {"host": "kitty-4711", "gone": "3"}
+    {"whole": true}                                        everything was sent once
+    {"beat": true}
+    `{"reply": 7, "told": {…}}`                            a reply of `actions.request`
 
 The near end sends, every `BEAT_S` seconds at the latest:
 
- {"ask": 7, "host": "kitty-4711", "of": {…}}            a request of `actions.request`
- {"beat": true}
+    {"ask": 7, "host": "kitty-4711", "of": {…}}            a request of `actions.request`
+    {"beat": true}
 
 Neither end trusts the other: lines and texts are limited, types are checked, and a line that does not fit is ignored.
 """

@@ -17,7 +17,7 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.layout import clean
 from tallylight.wire.values import digits
 
-#: A level that no machine has, for the message by which a subscriber recognises that it has received everything.
+#: A level that no machine has: a message there shows a subscriber that it has received everything.
 SYNC = ".sync"
 #: A level that no machine has: a message there shows a subscriber that it has received everything.
 QUIET_S, PANES_QUIET_S = 1.0, 0.1

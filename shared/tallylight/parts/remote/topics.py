@@ -4,10 +4,10 @@ The topics of a fleet's broker, and the JSON in them.
 MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . Panes and machines are retained, so that a late reader
 receives all of them. An empty payload removes a topic.
 
- PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
- PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as in a snapshot
- PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, a person's request on another machine
- PREFIX/MACHINE/namesake           as `machine`: sent by a second machine of the same name to the first one
+    PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
+    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as in a snapshot
+    PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, a person's request on another machine
+    PREFIX/MACHINE/namesake           as `machine`: sent by a second machine of the same name to the first one
 
 The last two are not retained: an unread mark is lost. A life is one run of `tally publish`.
 

@@ -162,9 +162,9 @@ def _buffer(
     can_interrupt: bool = False,
 ) -> model.Buffer:
     """
-    A session at one moment: the *lines* of its screen, those that are known in *colours*, and the agent's process.
+    Return a session at one moment: the *lines* of its screen, with *colours* where known, and the agent's process.
 
-    *why* nothing may be done to it, if a rule forbids even to ask: a question is to be read then, not answered.
+    *why* is the rule that forbids all actions, if there is one: the question can then be read, but not answered.
     """
     if question is not None and why is not None:
         choices = tuple(attrs.evolve(choice, keys="") for choice in question.choices)

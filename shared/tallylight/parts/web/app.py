@@ -241,11 +241,11 @@ class Service:
         return self._session(self._pick(address))
 
     async def buffer(self, address: Address, request: Request) -> model.Buffer:
-        """The screen of one detached session at this moment, what it asks, and what may be done to it."""
+        """The screen of one detached session at this moment, its question, and the possible actions."""
         return await self._ask(address, request, self._answering.view)
 
     async def question(self, address: Address, request: Request) -> model.Question:
-        """What one detached session asks at this moment, with all that an answer has to name."""
+        """The question of one detached session at this moment, with the values that an answer needs."""
         asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
         if not isinstance(asked, Question):
             raise RefusedError(SILENT)
@@ -271,7 +271,7 @@ class Service:
             raise RefusedError(PERSON_ONLY)
 
     async def _type(self, address: str, request: Request, given: Callable[[str], Given]) -> model.Done:
-        """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
+        """Type the text or keys that *given* makes for a pane id, for the sender of *request*."""
         self._guard.check_write(time.monotonic())
         done = await self._perform(address, request, given)
         if not isinstance(done, Done):
@@ -317,7 +317,7 @@ class Service:
         return found
 
     async def _ask(self, address: str, request: Request, ask: Callable[[Row, Caller], _T | Refusal]) -> _T:
-        """What *ask* returns of a session for who sends *request*, on a thread; `RefusedError` if a rule refuses it."""
+        """Return the result of *ask* for a session and the sender of *request*, on a thread; raise `RefusedError`."""
         found = self._pick(address)
         if not self._answering.can_see(found):
             raise RefusedError(UNREACHED)
@@ -336,7 +336,7 @@ class Service:
 
 
 async def _drain(socket: WebSocket) -> None:
-    """Until the listener leaves. What it says is of no interest."""
+    """Wait until the listener disconnects; ignore its messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 

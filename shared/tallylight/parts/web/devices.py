@@ -52,7 +52,7 @@ class Device:
     used: float = attributes.field(metadata=declared("", NUMBER))
 
     def proof(self, said: str) -> str:
-        """Return a proof of *said* that only a server with this device's hash can make."""
+        """Return a proof that only a server with this device's hash can make."""
         return hmac.new(bytes.fromhex(self.digest), said.encode("utf-8", "replace"), "sha256").hexdigest()
 
 

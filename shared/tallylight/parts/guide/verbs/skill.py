@@ -1,5 +1,5 @@
 """
-`tally skill`: print what an agent has to know to work with the agents in other panes, as a skill file.
+`tally skill`: prints a skill file, which teaches an agent to work with the agents in other panes.
 
 The format is that of https://agentskills.io : a head with a name and a description, and text in Markdown.
 """

@@ -1,4 +1,4 @@
-"""`tally interrupt`: stop what an agent does, by the agent's own key, as a person would."""
+"""`tally interrupt`: stops an agent's turn, by the agent's own key, as a person would."""
 
 from __future__ import annotations
 

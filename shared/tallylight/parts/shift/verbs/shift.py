@@ -1,8 +1,8 @@
 """
-`tally shift`: when the limit that stops an agent has ended, type a text at its prompt, so that it goes on by itself.
+`tally shift`: types a text at an agent's prompt when its limit has ended, so that it continues by itself.
 
-The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, behind no other text,
-for this process alone.
+The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, after no other text,
+and for this process only.
 """
 
 from __future__ import annotations

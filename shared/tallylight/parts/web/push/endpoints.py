@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-#: The longest address, in characters. Those of real push services have less than 800.
+#: The longest address, in characters. Real push services use less than 800.
 MAX_URL = 1024
 #: The largest message in bytes, before padding and encryption; push services take 4096 afterwards.
 MAX_PLAIN = 3500

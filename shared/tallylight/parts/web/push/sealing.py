@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tallylight.parts.web.push.endpoints import MAX_PLAIN
 
-#: Every message is made as long as the next multiple of this: its length says less.
+#: Every message is padded to a multiple of this, in bytes: its length reveals less.
 BLOCK = 512
-#: For how many seconds a signature is good; services refuse more than a day.
+#: How many seconds a signature is valid; services refuse more than a day.
 SIGNED_S = 12 * 3600
 _RECORD = 4096
 _POINT, _AUTH, _SALT = 65, 16, 16

@@ -2,8 +2,8 @@
 Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which load fast.
 
 `tally hook` runs at every event of an agent and has no time for TOML or attrs. So the tables of packaged agents are
-generated as the module `hooks.tables` (a test compares the two). Those of a user's own agent file are written as JSON
-when its hooks are installed.
+generated as the module `hooks.tables` (a test compares the two). The table of a user's own agent file is written as
+JSON when its hooks are installed.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 Edits a JSON file of an agent: inserts and removes our hooks, and changes no other byte.
 
 An edit takes text, and returns the new text and the exact pieces inserted. `remove` cuts those out again, wherever they
-are. If the file was written again and the pieces are gone, it removes our hooks one by one by their commands, with
-containers that are then empty.
+are. If the pieces are gone because the file was written again, it removes our hooks by their commands. Containers that
+are then empty go too.
 
 Laws, for every readable text: `remove(insert(t)) == t`; `insert(t)` holds every value of *t*; foreign hooks stay in
 both. An unreadable text, or one of another shape, raises `TallyError` with the place.

@@ -1,9 +1,9 @@
 """
 The guard: which requests the server serves, and how many. Pure; the time is an argument.
 
-A page of another origin must not reach the server through a person's browser, not even by a name that it points to this
-machine (DNS rebinding). So the `Host` must be one of ours. The `Origin`, if there is one, must be that of a page from
-this server under that very name: the same scheme, host and port. Another port of this machine may belong to any server.
+A page of another origin must not reach the server through a person's browser, even by DNS rebinding. So the `Host` must
+be one of ours. The `Origin`, if there is one, must be that of a page from this server under that very name: the same
+scheme, host and port. Another port of this machine may belong to any server.
 
 Reading and typing both need the token, or the key of a device that was signed in with it: other users of this machine
 must not see agents' screens. A cookie would not do: a browser sends it to every port of a host, and an agent's own

@@ -172,10 +172,11 @@ class Choice(BaseModel):
 
 class Question(Versioned):
     """
-    The question of a session at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
+    The question of a session at this moment.
 
-    Rows of *context* before *first* are of before the dialog; the others must have been shown to the person. Without
-    choices any text may be the answer: `POST text` with this *fingerprint*.
+    `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number. Rows of *context* before *first* come
+    before the dialog; the others must have been shown to the person. Without choices any text may be the answer: `POST
+    text` with this *fingerprint*.
     """
 
     address: str

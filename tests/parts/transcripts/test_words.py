@@ -136,7 +136,7 @@ def test_every_surface_shows_it(agent: str, word: str, tmp_path: Path) -> None:
     reading = told(agent)[word]
     entry = shown(tmp_path, reading)
     now = reading.details.limited_until - 60 if word == "limited_until" else entry.since + 60
-    found = addresses.TranscriptState(HOST, entry)
+    found = addresses.Row(HOST, entry)
     text = expected(entry, word, now)
 
     assert text
@@ -158,7 +158,7 @@ def test_a_context_is_amber_from_eighty(agent: str, tmp_path: Path) -> None:
     entry = shown(tmp_path, told(agent)["context"])
     used = entry.context or 0
     stream = io.StringIO()
-    status.draw(Output(stream, UNBOUNDED, colour=True), [addresses.TranscriptState(HOST, entry)], entry.since, {})
+    status.draw(Output(stream, UNBOUNDED, colour=True), [addresses.Row(HOST, entry)], entry.since, {})
     listed = state.refreshed(state.resized(State(), 160, 40), rows.build([snapshot(entry)], "kitty-7", 60), 60)
     chips = [span.text for line in draw(listed)[2:] for span in line if span.text and span.chip is Status.WAITING]
 

@@ -640,7 +640,7 @@ def test_silence_at_a_prompt(says: str, is_question: bool, status: str) -> None:
     tracker = Tracker()
     tracker.foreground(Foreground("aider", 1), 0.0)
     output(tracker, 1)
-    tracker.says = lambda: (says, is_question)
+    tracker.read_prompt = lambda: (says, is_question)
     tick(tracker, 5.1)
     assert (tracker.decision.status, tracker.decision.report.message) == (status, says)
     output(tracker, 6)

@@ -111,7 +111,7 @@ class Occupied(Known):
     def _reconsider_program(self, now: float) -> None:
         """Go by what the program in the foreground is taken for by now."""
         found = self.unknown.applied(self._identity)
-        if found.is_remote and self.tracker.said.is_told:
+        if found.is_remote and self.tracker.said.has_protocol_claim:
             return  # what an agent of another machine says itself is better than its screen
         is_over = found.is_remote and found.agent is None and self._run is not None
         if is_over or (found.agent is not None and self._run is None):

@@ -14,7 +14,7 @@ from tallylight.evidence.screen import Change, Look
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Status
 from tallylight.pane.run import Run
-from tallylight.tracker.tracker import Tracker, says_nothing
+from tallylight.tracker.tracker import Tracker, no_prompt
 
 #: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
 CALM_LOOKS, CALM_EVERY = 16, 2
@@ -39,7 +39,7 @@ class ScreenLooks:
     def begin(self, agent: Agent | None) -> None:
         """Another program holds the foreground: a run of *agent*, or None."""
         self._reader = ScreenReader(agent)
-        self._tracker.says = says_nothing
+        self._tracker.read_prompt = no_prompt
 
     @property
     def dialog(self) -> Dialog | None:
@@ -82,7 +82,7 @@ class ScreenLooks:
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         change = self._reader.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
-        tracker.says = functools.partial(before_prompt, look.lines)
+        tracker.read_prompt = functools.partial(before_prompt, look.lines)
         if not any(map(_WORD.search, look.lines)):
             tracker.blank(now)
         elif change.is_output and wants_output:

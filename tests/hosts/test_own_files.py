@@ -52,7 +52,7 @@ class Desk:
 
     def _told(self, found: Sequence[tuple[int, Request, object]]) -> None:
         for _, request, what in found:
-            self.pane.answered(request, what, time.monotonic())
+            self.pane.take_result(request, what, time.monotonic())
 
     def until_read(self) -> None:
         """Ask once, and let the worker run until it has read."""

@@ -241,7 +241,7 @@ class Notifier:
         need = self._panes.get(id_, _Pane()).need
         return need is not None and need.was_shown
 
-    def told(self, id_: str) -> Status | None:
+    def known_status(self, id_: str) -> Status | None:
         """Return the status of the pane's present need if the person knows of it, else None."""
         need = self._panes.get(id_, _Pane()).need
         return need.status if need is not None and need.is_known else None
@@ -250,7 +250,7 @@ class Notifier:
         """Take in that the person has closed the notice, or opened the pane through it."""
         self._panes.get(id_, _Pane()).out = None
 
-    def told_itself(self, id_: str, now: float) -> None:
+    def agent_notified(self, id_: str, now: float) -> None:
         """
         Take in that the agent in the pane has sent a notification of its own.
 

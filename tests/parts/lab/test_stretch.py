@@ -42,7 +42,7 @@ def lived(path: Path) -> tuple[list[Change], bytes]:
     """The lights of a pane that lived through a recording, and its tape."""
     recording = read(path)
     replay = Replay(recording.header, AGENTS, without={Source.PROTOCOL})
-    return list(changes(replay, recording.events)), replay.tape.told
+    return list(changes(replay, recording.events)), replay.tape.data
 
 
 def shown(lights: list[Change], start: float) -> list[tuple[float, tuple[object, ...]]]:
@@ -92,7 +92,7 @@ def test_what_a_record_says_of_earlier() -> None:
     processes = RecordedProcesses(AGENTS)
     pane = Pane(Timing(), processes, processes)
     pane.tracker.report(Report(source=Source.RECORD, status=Status.DONE, agent="codex"), 10.0, since=7.0)
-    aged = [event.what for event in stretch.of_tape(pane.tape.told).events if isinstance(event.what, Claimed)]
+    aged = [event.what for event in stretch.of_tape(pane.tape.data).events if isinstance(event.what, Claimed)]
 
     assert [(found.report.source, found.report.status, found.age) for found in aged] == [
         (Source.RECORD, Status.DONE, 3.0)
@@ -133,8 +133,8 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
-    assert used <= tape.LIMIT * 1.1
-    assert kept.size <= tape.LIMIT
+    assert used <= tape.MAX_BYTES * 1.1
+    assert kept.size <= tape.MAX_BYTES
     looks = [now for now, kind, _ in tape.entries(kept.told) if kind == "look"]
     assert looks[-1] == 2399 / 4
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
@@ -143,7 +143,7 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
 @pytest.mark.slow
 def test_what_was_so_before_is_too_much() -> None:
     """It costs itself, at every beginning of a stretch, and nothing is noted for ever."""
-    told = "x" * tape.LIMIT
+    told = "x" * tape.MAX_BYTES
 
     def begin(now: float) -> None:
         for _ in range(3):
@@ -152,7 +152,7 @@ def test_what_was_so_before_is_too_much() -> None:
     kept = tape.Tape(begin)
     for now in range(200):
         kept.look(Look(["a line"], 0, 0, 80), float(now))
-        assert kept.size <= tape.LIMIT
+        assert kept.size <= tape.MAX_BYTES
     told = "short"
     kept.look(Look(["another line"], 0, 0, 80), 500.0)
     assert [kind for _, kind, _ in tape.entries(kept.told)] == ["title"] * 3 + ["look"]
@@ -160,7 +160,7 @@ def test_what_was_so_before_is_too_much() -> None:
 
 def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many panes share what all of them may have."""
-    monkeypatch.setattr(tape, "LIMIT_OF_ALL", 64 * 1024)
+    monkeypatch.setattr(tape, "MAX_BYTES_OF_ALL", 64 * 1024)
     panes = [Tape(lambda _: None) for _ in range(32)]
     for number in range(200):
         for pane in panes:

@@ -55,7 +55,6 @@ class Pane(Occupied):
 
         This and the next three methods return whether the input was read at once; otherwise it is read soon.
         """
-        self.tape.note("title", now, title)
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
     def user_variable(self, payload: str | None, now: float) -> bool:
@@ -67,13 +66,11 @@ class Pane(Occupied):
             key = None
         if key is None:
             return True
-        self.tape.note("carrier", now, payload)
         return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """Take in that a command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
         self._is_marked = True
-        self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
@@ -90,6 +87,7 @@ class Pane(Occupied):
 
     @isolates_faults("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
+        self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
             self._update_program(Unknown.marked, now)
@@ -103,6 +101,7 @@ class Pane(Occupied):
 
     @isolates_faults("the title")
     def _titled(self, title: str, now: float) -> None:
+        self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
         self._update_program(lambda program: program.titled(title), now)
@@ -129,6 +128,7 @@ class Pane(Occupied):
 
     @isolates_faults("the user variable")
     def _carried(self, payload: str | None, now: float) -> None:
+        self.tape.note("carrier", now, payload)
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.set_resume(recipe.argv)

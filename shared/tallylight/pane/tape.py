@@ -1,9 +1,10 @@
 """
 The tape of one pane: all inputs of its light in the last two minutes, in memory and nowhere else.
 
-Every input is noted as it comes, with its time. A screen is compressed against the one before it. Entries older than
-`SPAN_S`, or beyond `MAX_BYTES`, are dropped, a stretch at a time; each stretch begins with the state before it.
-`data` is the whole tape as bytes, and `entries` reads it, in any process in which a person asks what was wrong.
+Every input that the pane reads is noted with its time; an input that a flood replaced before that is not. A screen
+is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_BYTES`, are dropped, a stretch at a
+time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in any
+process in which a person asks what was wrong.
 """
 
 from __future__ import annotations

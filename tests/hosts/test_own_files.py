@@ -112,7 +112,7 @@ def test_what_is_not_new_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """A file that says what it said is read, and nobody hears of it."""
     desk.until_read()
     told: list[object] = []
-    monkeypatch.setattr(desk.pane, "answered", lambda *found: told.append(found))
+    monkeypatch.setattr(desk.pane, "take_result", lambda *found: told.append(found))
     desk.until_read()
     assert told == []
 

@@ -55,10 +55,10 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
 
 
 def _asks(found: Answers, decision: Decision) -> AnswerEntry:
-    asks, whose = found.asks, f"{decision.whose}: " if decision.whose else ""
+    asks, prefix = found.asks, f"{decision.child_name}: " if decision.child_name else ""
     if asks is None or not asks.fact.is_so:
-        is_other = whose and decision.status is Status.WAITING
-        return AnswerEntry(question="asks", answer=f"{whose}{decision.kind or 'something'}" if is_other else _NOTHING)
+        is_other = prefix and decision.status is Status.WAITING
+        return AnswerEntry(question="asks", answer=f"{prefix}{decision.kind or 'something'}" if is_other else _NOTHING)
     return _entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
 
 

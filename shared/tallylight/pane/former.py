@@ -132,8 +132,8 @@ def asked(decision: Decision, dialog: Dialog | None) -> str:
     """Return the question on the screen, after the name of the subagent that asks it; empty if there is none."""
     if dialog is None or decision.status is not Status.WAITING:
         return ""
-    whose, question = decision.whose, dialog.question
-    return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
+    child_name, question = decision.child_name, dialog.question
+    return f"{child_name}: {question}" if child_name and question and not question.startswith(child_name) else question
 
 
 def _marks_of(decision: Decision, dialog: Dialog | None, transcript: Transcript | None) -> list[tuple[str, str]]:

@@ -59,15 +59,15 @@ def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered_
     """
     is_asked = screen is not None and screen.status is Status.WAITING and screen.sequence > answered_sequence
     question = screen.report.message if screen is not None and is_asked else ""
-    whose = child.report.title or child.report.id.rpartition("/")[2]
+    child_name = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")
     report = attrs.evolve(
         with_gaps_filled(child.report, root.report),
         title=root.report.title,
-        message=f"{whose}: {said}" if said else whose,
+        message=f"{child_name}: {said}" if said else child_name,
     )
     # The dialog on the screen may be another's.
-    return attrs.evolve(child, report=report, whose=whose, confirmed_kind=None)
+    return attrs.evolve(child, report=report, child_name=child_name, confirmed_kind=None)
 
 
 def in_background(root: Decision, busy: int) -> Decision:

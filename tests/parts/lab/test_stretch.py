@@ -123,7 +123,7 @@ def test_two_minutes_are_kept() -> None:
     kept = Tape(begin)
     for second in range(600):
         kept.note("title", float(second), f"second {second}")
-    times = [(now, data) for now, _, data in tape.entries(kept.told)]
+    times = [(now, data) for now, _, data in tape.entries(kept.data)]
 
     assert times[0] == (begun[-9], [f"at {begun[-9]:.0f}"])
     assert [data for _, data in times[1:]] == [[f"second {second}"] for second in range(int(times[0][0]), 600)]
@@ -148,7 +148,7 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
 
     assert used <= tape.MAX_BYTES * 1.1
     assert kept.size <= tape.MAX_BYTES
-    looks = [now for now, kind, _ in tape.entries(kept.told) if kind == "look"]
+    looks = [now for now, kind, _ in tape.entries(kept.data) if kind == "look"]
     assert looks[-1] == 2399 / 4
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
 
@@ -168,7 +168,7 @@ def test_what_was_so_before_is_too_much() -> None:
         assert kept.size <= tape.MAX_BYTES
     told = "short"
     kept.look(Look(["another line"], 0, 0, 80), 500.0)
-    assert [kind for _, kind, _ in tape.entries(kept.told)] == ["title"] * 3 + ["look"]
+    assert [kind for _, kind, _ in tape.entries(kept.data)] == ["title"] * 3 + ["look"]
 
 
 def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(pane.size for pane in panes) <= 64 * 1024
 
 
-@each("data", [b"x", b"\0" * 40, Tape(lambda _: None).told + b"\xff" * 14])
+@each("data", [b"x", b"\0" * 40, Tape(lambda _: None).data + b"\xff" * 14])
 def test_what_is_no_tape(data: bytes) -> None:
     """Bytes that are no tape are refused."""
     with pytest.raises(ValueError, match="tape"):

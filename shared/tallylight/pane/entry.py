@@ -91,7 +91,7 @@ def pane_entry(
         visible=attention.visible,
         unknown=unknown,
         signs=signs,
-        said_per_s=pace.said,
+        said_per_s=pace.arrived,
         read_per_s=pace.read,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",

@@ -337,7 +337,9 @@ def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen:
 
 
 def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:
-    """Whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent."""
+    """
+    Return whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent.
+    """
     if seen.pane != pane:
         return Refusal("gone", "that is another pane now; nothing was typed")
     held = holder_of(seen)

@@ -72,7 +72,7 @@ def sitting(environ: Mapping[str, str]) -> Callable[[], Caller]:
 
 
 def is_asked(found: Found) -> bool:
-    """Whether only the host itself can look at the pane, and is asked."""
+    """Return whether only the host itself can look at the pane, and is asked."""
     return found.host.partition("-")[0] in _LISTENS
 
 

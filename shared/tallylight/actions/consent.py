@@ -67,7 +67,7 @@ class Consent:
         return len(self.body(columns)) + 1 + len(self.keys(columns))
 
     def fits(self, columns: int, rows: int) -> bool:
-        """Whether a window of this size shows all of it at once."""
+        """Return whether a window of this size shows all of it at once."""
         is_short = all(len(text) <= _MAX_SENTENCE for text in self.what)
         return is_short and columns >= MIN_COLUMNS and self.lines(columns) <= rows
 

@@ -94,7 +94,7 @@ def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
 
 
 def is_denied(name: str) -> bool:
-    """Whether the program *name* may never be started for an agent."""
+    """Return whether the program *name* may never be started for an agent."""
     short = base_name(name).lower()
     return short in _DENIED or short in REMOTE or bool(interpreter_name(short))
 
@@ -165,16 +165,16 @@ def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tu
 
 
 def check_program(word: str, agent: Agent) -> Refusal | None:
-    """Whether *word*, the first of a list of its data file, is a name of *agent*, and no path to somewhere."""
+    """Return whether *word*, the first of a list of its data file, is a name of *agent*, and no path to somewhere."""
     return _denied(word) or _among(word, (*agent.processes, *agent.generic), agent)
 
 
 def check_said_program(word: str, agent: Agent, process: Process | None) -> Refusal | None:
     """
-    Whether *word*, the first of a list that a program asked for, is the very program that runs.
+    Return whether *word*, the first of a list that a program asked for, is the very program that runs.
 
-    That is a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or
-    one without a name of its own, has the names that nothing else has, and those in its data file's lists.
+    That is a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or one without
+    a name of its own, has the names that nothing else has, and those in its data file's lists.
     """
     denied = _denied(word)
     if denied is not None:
@@ -201,7 +201,7 @@ def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
 
 
 def check_dangerous(words: Sequence[str], agent: Agent, flags: Sequence[str]) -> Refusal | None:
-    """Whether *words* have a dangerous option that is not among the *flags* which the running agent has."""
+    """Return whether *words* have a dangerous option that is not among the *flags* which the running agent has."""
     for flag in dangerous_flags(words, agent):
         if flag not in flags:
             return Refusal("dangerous", f"{_shown(flag)} is dangerous, and the agent here was not started with it")
@@ -212,7 +212,8 @@ def check_said(
     words: Sequence[str], template: Template, agent: Agent, running: Sequence[str], cwd: str = ""
 ) -> Refusal | None:
     """
-    Whether an argument list that a program asked for is one of *template*, with nothing but whole options beside it.
+    Return whether an argument list that a program asked for is one of *template*, with nothing but whole options beside
+    it.
 
     *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
     data file's `{cwd}` means.

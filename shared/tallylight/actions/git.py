@@ -167,7 +167,9 @@ class Repository:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is stored in a way that is known, and its work tree is the directory that it was found in."""
+        """
+        Return whether it is stored in a way that is known, and its work tree is the directory that it was found in.
+        """
         extensions = [key for key, _ in self.said if key.startswith("extensions.")]
         if not all(re.fullmatch(f"{_FORMAT}|{_IGNORED}", key) for key in extensions):
             return False
@@ -272,7 +274,7 @@ def left(end: float) -> float:
 
 
 def is_there() -> bool:
-    """Whether there is a git."""
+    """Return whether there is a git."""
     try:
         return bool(_git())
     except FileNotFoundError:

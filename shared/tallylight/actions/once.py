@@ -97,7 +97,7 @@ class Once:
         return seen
 
     def is_open(self, given: Answer) -> bool:
-        """Whether *given* was typed, and its screen has not been seen to show anything else since."""
+        """Return whether *given* was typed, and its screen has not been seen to show anything else since."""
         note = self._notes.read(_agent(given))
         return note is not None and note.fingerprint == given.fingerprint
 
@@ -225,7 +225,7 @@ def until_decided(
 
 
 def _has_left(now: Seen | Refusal, given: Answer) -> bool:
-    """Whether the agent that was answered is not in the foreground of its pane any more."""
+    """Return whether the agent that was answered is not in the foreground of its pane any more."""
     if isinstance(now, Refusal):
         return now.rule == "gone"
     return answers.check_process(now, *_agent(given)) is not None
@@ -244,7 +244,7 @@ def _refusal(given: Answer) -> Refusal:
 
 
 def _is_over(note: Note, seen: Seen, now: int) -> bool:
-    """Whether what was noted is no longer on the screen, or is a turn that has missed its key."""
+    """Return whether what was noted is no longer on the screen, or is a turn that has missed its key."""
     if note.fingerprint == _TURN:
         return now - note.at >= AGAIN_S * 1e9 or not says.has_turn(seen)
     dialog = dialog_of(seen)

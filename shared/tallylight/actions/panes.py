@@ -15,7 +15,7 @@ class Panes(Protocol):
     """The panes of all hosts. Each call takes as long as the multiplexer does; `SessionError` says what went wrong."""
 
     def can_type(self, host: str, pane: Pane) -> bool:
-        """Whether anything can be done to it from here, as far as its host says."""
+        """Return whether anything can be done to it from here, as far as its host says."""
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
         """Who started *pane* for a script, and its first process; None if no script did, or this host does not know."""

@@ -167,7 +167,7 @@ def check(
     agreed: bool | None = None,
 ) -> Verdict | Refusal:
     """
-    Whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
+    Return whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
 
     *is_own*: it started that pane; *is_confined*: it is in a sandbox, outside of which it would start something;
     *agreed*: a person's answer to that, None if they were not asked.

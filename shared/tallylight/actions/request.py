@@ -196,7 +196,7 @@ def silent(who: str, asked: Request) -> Refusal:
 
 
 def is_of_tape(asked: Request | None) -> typing.TypeGuard[Look]:
-    """Whether the tape of a pane is *asked* for, which only its host has."""
+    """Return whether the tape of a pane is *asked* for, which only its host has."""
     return isinstance(asked, Look) and asked.what == STRETCH
 
 
@@ -299,7 +299,7 @@ def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
 
 
 def _is_sound(found: object) -> bool:
-    """Whether a reply is as the other side would have made it, and no more than can be shown."""
+    """Return whether a reply is as the other side would have made it, and no more than can be shown."""
     match found:
         case Question(fingerprint=shown, choices=choices):
             return bool(shown) and [choice.number for choice in choices] == [*range(1, len(choices) + 1)]

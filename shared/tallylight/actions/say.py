@@ -106,7 +106,9 @@ def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal 
 
 
 def has_turn(seen: Seen) -> bool:
-    """Whether a turn can be interrupted. While an answer streams in, some screens look at rest; the tracker knows."""
+    """
+    Return whether a turn can be interrupted. While an answer streams in, some screens look at rest; the tracker knows.
+    """
     found = reading_of(seen)
     if found is not None and found.dialog is not None:
         return False
@@ -152,7 +154,9 @@ def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) ->
 
 
 def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
-    """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
+    """
+    Return whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it.
+    """
     found = reading_of(seen)
     if seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING):
         return Refusal("working", "it is working, and accepts text when it is done; nothing was typed")
@@ -170,7 +174,9 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
 
 
 def _has_choices(seen: Seen) -> bool:
-    """Whether the screen ends in choices, whatever they are: a menu that the person opened is no prompt either."""
+    """
+    Return whether the screen ends in choices, whatever they are: a menu that the person opened is no prompt either.
+    """
     rows = read_tail(seen.look.lines)
     return ends_in_choices(rows) or read_dialog(rows, seen.look.cursor_row) is not None
 

@@ -96,7 +96,7 @@ class _Matcher:
     session: str = ""
 
     def has(self, part: tuple[str, ...], run: tuple[str, ...], agent: Agent) -> bool:
-        """Whether *run* is *part*, an option of a data file's list with its values, in any spelling."""
+        """Return whether *run* is *part*, an option of a data file's list with its values, in any spelling."""
         option, equals, value = run[0].partition("=")
         if (run[0], part[0]) in agent.aliases:
             run = (part[0], *run[1:])
@@ -105,7 +105,7 @@ class _Matcher:
         return len(run) == len(part) and all(map(self.fits, part, run))
 
     def fits(self, pattern: str, word: str) -> bool:
-        """Whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
+        """Return whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
         known = {"{session}": _SESSION, "{cwd}": re.escape(self.cwd)}
         parts = [known[part] if part in known else re.escape(part) for part in _PLACEHOLDER.split(pattern)]
         # A group name can occur once; every further place must have the same text.

@@ -173,11 +173,13 @@ class Agent:
 
     @property
     def is_named(self) -> bool:
-        """Whether anything names its process."""
+        """Return whether anything names its process."""
         return bool(self.processes or self.generic or self.packages)
 
     def may_be(self, words: str) -> bool:
-        """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
+        """
+        Return whether a process may be of this agent, by its executable and arguments: whether any name of it is there.
+        """
         names = (*self.processes, *self.generic, *self.packages, *self.paths)
         return any(name in words for name in names)
 

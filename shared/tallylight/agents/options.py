@@ -44,7 +44,7 @@ class Own:
     is_odd: bool
 
     def is_among(self, named: Sequence[str]) -> bool:
-        """Whether a list of a data file has it: by its name, or with this value, as in `--mode=plan`."""
+        """Return whether a list of a data file has it: by its name, or with this value, as in `--mode=plan`."""
         return self.name in named or (self.value is not None and f"{self.name}={self.value}" in named)
 
 
@@ -57,7 +57,7 @@ class Carried:
 
 
 def is_option(word: str) -> bool:
-    """Whether *word* looks like an option: it begins with a dash and is more than that."""
+    """Return whether *word* looks like an option: it begins with a dash and is more than that."""
     return len(word) > 1 and word[0] == "-"
 
 
@@ -141,7 +141,7 @@ def _can_be_kept(word: str) -> bool:
 
 
 def _is_whole(own: Own, agent: Agent) -> bool:
-    """Whether it is certain where *own* ends, and its words can be handed on as they are."""
+    """Return whether it is certain where *own* ends, and its words can be handed on as they are."""
     if own.is_odd or not own.is_known or any(word in _TRUTHS for word in own.rest[:1]):
         return False
     if dangerous_flags(own.words, agent):

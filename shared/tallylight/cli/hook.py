@@ -198,7 +198,7 @@ def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: l
 
 
 def _is_named(words: list[str], names: list[str]) -> bool:
-    """Whether the program, or the script that an interpreter runs, has one of *names*."""
+    """Return whether the program, or the script that an interpreter runs, has one of *names*."""
     scripts = [word for word in words[1:8] if not word.startswith("-")][:1]
     for word in (*words[:1], *scripts):
         name = word.rpartition("/")[2].removeprefix(".")

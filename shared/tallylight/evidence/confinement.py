@@ -1,6 +1,7 @@
 """
-A sandbox around a process, as far as Linux shows one: namespaces of its own, and that it can gain no privileges,
-without which no program of a user's may use Landlock or seccomp. Without `/proc` nothing is known of any.
+A sandbox around a process, as far as Linux shows one: namespaces of its own, and the flag `NoNewPrivs`.
+
+A user's program needs that flag for Landlock or seccomp. Without `/proc` no sandbox is known.
 https://man7.org/linux/man-pages/man7/namespaces.7.html
 """
 
@@ -13,7 +14,7 @@ _KINDS = ("user", "mnt", "pid", "net")
 
 
 def is_confined(pid: int, host: int, of: Table) -> bool:
-    """Return whether the process *pid* is in another sandbox than *host*; where that cannot be read, it is."""
+    """Return whether the process *pid* is in another sandbox than *host*; True where that cannot be read."""
     if not isinstance(of, ProcTable):
         return False
     walls = _walls(pid, of)

@@ -84,7 +84,7 @@ class _Line:
         return self.base.at if self.base is not None else None
 
     def is_known(self, entry: _Entry) -> bool:
-        """Whether it is there already, or is older than all that is kept."""
+        """Return whether it is there already, or is older than all that is kept."""
         return entry in self.entries or (self.base is not None and entry <= self.base)
 
     def state(self) -> _Entry | None:

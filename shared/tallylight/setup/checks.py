@@ -111,7 +111,7 @@ def _kitty(system: System, here: kitty.Kitty, program: Path) -> Finding:
 
 
 def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
-    """Whether a light is seen: in a tab bar, or else in the title of the OS window."""
+    """Return whether a light is seen: in a tab bar, or else in the title of the OS window."""
     what, min_tabs = "tab bar", answer.bar_min_tabs
     config, _ = config_file.load_config(system.env)
     if config.kitty.style == "off":

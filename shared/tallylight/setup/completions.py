@@ -70,7 +70,7 @@ def installed(system: System) -> list[Path]:
 
 
 def finding(system: System) -> Finding:
-    """Whether a shell finds ours: where `install` puts them, or where a package of the system does."""
+    """Return whether a shell finds ours: where `install` puts them, or where a package of the system does."""
     shared = (system.env.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
     packaged = [Path(folder, "bash-completion/completions", SCRIPTS["bash"]) for folder in shared]
     found = installed(system) or [path for path in packaged if path.is_file()]

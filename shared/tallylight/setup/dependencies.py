@@ -135,7 +135,7 @@ def _unreachable(packages: tuple[str, ...]) -> str:
 
 
 def _can_fetch(system: System) -> bool:
-    """Whether there is something to fetch packages from, or may be: a person's own index, or uv's cache."""
+    """Return whether there is something to fetch packages from, or may be: a person's own index, or uv's cache."""
     named = {name.upper() for name, value in system.env.items() if value}
     files = (Path(name.replace("~", str(system.home))) for name in _OWN_FILES)
     is_own = bool(named & _OWN) or any(file.exists() for file in files) or system.which("uv") is not None

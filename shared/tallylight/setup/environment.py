@@ -122,7 +122,7 @@ def present_keys(place: Layout) -> list[key_bindings.Binding]:
 
 
 def has_tab_bar(place: Layout) -> bool:
-    """Whether an earlier setup has kitty show its tab bar always."""
+    """Return whether an earlier setup has kitty show its tab bar always."""
     return TAB_BAR in read_write.text_or_nothing(place.kitty_conf).splitlines()
 
 

@@ -47,7 +47,7 @@ def include_line(system: System, conf: Path) -> str:
 
 
 def is_writable(conf: Path) -> bool:
-    """Whether `apply` could change *conf*, by its modes."""
+    """Return whether `apply` could change *conf*, by its modes."""
     there = Path(os.path.realpath(conf))
     if there.exists():
         return os.access(there, os.W_OK) or (os.access(there.parent, os.W_OK) and there.stat().st_uid == os.geteuid())

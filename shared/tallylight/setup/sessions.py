@@ -53,6 +53,6 @@ def _answers(system: System, socket: Path) -> bool:
 
 
 def _screens(system: System) -> bool:
-    """Whether GNU Screen lists a session."""
+    """Return whether GNU Screen lists a session."""
     done = system.run(["screen", "-ls"], timeout=3)
     return "\t" in done.stdout and "tached)" in done.stdout

@@ -34,13 +34,15 @@ def file(system: System) -> Path:
 
 
 def is_stale(system: System, *, has_terminal: bool) -> bool:
-    """Whether it is to be made, or made again. *has_terminal*: there is a terminal that watches them by itself."""
+    """
+    Return whether it is to be made, or made again. *has_terminal*: there is a terminal that watches them by itself.
+    """
     before = read_write.text_or_nothing(file(system))
     return before != text(system) and (_is_ours(before) or (not before and is_wanted(system) and not has_terminal))
 
 
 def is_wanted(system: System) -> bool:
-    """Whether there are sessions that it could watch, and a systemd to run it."""
+    """Return whether there are sessions that it could watch, and a systemd to run it."""
     runtime = system.env.get("XDG_RUNTIME_DIR", "")
     has_systemd = bool(runtime) and Path(runtime, "systemd").is_dir() and system.which("systemctl") is not None
     return has_systemd and any(map(system.which, ("tmux", "screen")))
@@ -64,7 +66,7 @@ def apply(system: System) -> str:
 
 
 def is_there(system: System) -> bool:
-    """Whether there is one of ours to be taken back."""
+    """Return whether there is one of ours to be taken back."""
     return _is_ours(read_write.text_or_nothing(file(system)))
 
 

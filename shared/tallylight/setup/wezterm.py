@@ -95,12 +95,12 @@ class WezTerm(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether something that is not ours is in the place of our link."""
+        """Return whether something that is not ours is in the place of our link."""
         return os.path.lexists(self.link) and not _is_ours(self.link) and not self.has_stub
 
     @property
     def has_stub(self) -> bool:
-        """Whether a stub of ours is there: a directory with it, and nothing else."""
+        """Return whether a stub of ours is there: a directory with it, and nothing else."""
         try:
             return (
                 not self.link.is_symlink()
@@ -112,12 +112,12 @@ class WezTerm(NamedTuple):
 
     @property
     def uses_us(self) -> bool:
-        """Whether the configuration loads us, as far as can be known without running it."""
+        """Return whether the configuration loads us, as far as can be known without running it."""
         return bool(_USES.search(self._text()))
 
     @property
     def needs_us(self) -> bool:
-        """Whether it would fail without us."""
+        """Return whether it would fail without us."""
         lines = _USES.findall(self._text())
         return any(not _GUARDED.search(line) and not _PLUGIN.search(line) for line in lines)
 
@@ -165,7 +165,7 @@ def _remove_stub(link: Path) -> None:
 
 
 def is_stale(here: WezTerm) -> bool:
-    """Whether there is something to do."""
+    """Return whether there is something to do."""
     return here.is_here and not here.is_linked and not here.is_foreign
 
 
@@ -188,7 +188,7 @@ def apply(system: System, here: WezTerm) -> None:
 
 
 def is_undone(system: System) -> bool:
-    """Whether there is nothing to take back."""
+    """Return whether there is nothing to take back."""
     here = look(system)
     return not _is_ours(here.link) and (not here.has_stub or here.needs_us)
 

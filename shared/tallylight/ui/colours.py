@@ -32,7 +32,7 @@ def chosen(environ: Mapping[str, str], choice: str) -> Mapping[str, str]:
 
 
 def are_wanted(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """Whether what is written to a terminal, or to something else, is to be coloured."""
+    """Return whether what is written to a terminal, or to something else, is to be coloured."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):

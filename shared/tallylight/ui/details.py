@@ -32,7 +32,7 @@ def context(pane: Pane) -> str:
 
 
 def is_nearly_full(pane: Pane) -> bool:
-    """Whether its context is so full that a person should know."""
+    """Return whether its context is so full that a person should know."""
     return pane.context is not None and pane.context >= NEARLY_FULL
 
 

@@ -103,7 +103,9 @@ class Decoder:
 
     @property
     def is_pending(self) -> bool:
-        """Whether a lone ESC, or the start of a sequence, waits for what follows: after a moment, call `flush`."""
+        """
+        Return whether a lone ESC, or the start of a sequence, waits for what follows: after a moment, call `flush`.
+        """
         return bool(self._data) and self._paste is None
 
     def feed(self, data: bytes) -> list[Event]:

@@ -52,7 +52,7 @@ def inserted(editor: Editor, text: str) -> Editor:
 
 
 def has_room(editor: Editor, text: str) -> bool:
-    """Whether all of *text* can be inserted."""
+    """Return whether all of *text* can be inserted."""
     return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
 
 
@@ -113,7 +113,9 @@ def _right(editor: Editor) -> Editor:
 
 
 def _is_mark(char: str) -> bool:
-    """Whether *char* combines with the one before it. Alone it would be dropped, so it is looked at with a base."""
+    """
+    Return whether *char* combines with the one before it. Alone it would be dropped, so it is looked at with a base.
+    """
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
 

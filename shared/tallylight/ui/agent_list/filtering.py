@@ -31,7 +31,7 @@ def after(value: T, circle: Sequence[T], step: int = 1) -> T:
 
 
 def matches(row: Row, wanted: str, now: float) -> bool:
-    """Whether *row* is let through by the filter *wanted* at this time."""
+    """Return whether *row* is let through by the filter *wanted* at this time."""
     words = []
     for word in wanted.casefold().split():
         key, colon, value = word.partition(":")

@@ -30,7 +30,7 @@ MAX_ANSWERED = 50
 
 
 def can_ask(row: Row) -> bool:
-    """Whether the question of *row* can be read and answered from this list."""
+    """Return whether the question of *row* can be read and answered from this list."""
     return bool(row.is_own or row.pane.attach or row.host.startswith(("wezterm-", "machines-")))
 
 
@@ -56,7 +56,7 @@ def read(state: State, row: Row, found: object) -> State:
 
 
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
-    """Whether a number that is typed, or clicked, *at* this time cannot be meant for what is on the screen."""
+    """Return whether a number that is typed, or clicked, *at* this time cannot be meant for what is on the screen."""
     since = state.placed[1] if is_click else state.stood[1]
     return at - since < STANDS_S or (not is_click and at - state.typed_at < HELD_S)
 

@@ -76,13 +76,13 @@ def _kept(state: State, middle: int) -> int:
 
 
 def is_previewing(state: State) -> bool:
-    """Whether the preview is drawn: what takes the whole screen for itself covers it."""
+    """Return whether the preview is drawn: what takes the whole screen for itself covers it."""
     modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
     return state.preview is not None and state.mode in modes
 
 
 def is_beside(state: State) -> bool:
-    """Whether the detail is at the right of the list."""
+    """Return whether the detail is at the right of the list."""
     return state.columns >= BESIDE and state.mode is not Mode.ANSWER
 
 
@@ -97,12 +97,12 @@ def side_columns(state: State) -> int:
 
 
 def is_narrow(state: State) -> bool:
-    """Whether rows are drawn as in a panel, and not as the lines of a table."""
+    """Return whether rows are drawn as in a panel, and not as the lines of a table."""
     return state.is_panel and state.columns <= NARROW and state.mode is not Mode.ANSWER
 
 
 def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
-    """Whether the idle ones of *rows*, which are in order, become one line, so that those before them fit."""
+    """Return whether the idle ones of *rows*, which are in order, become one line, so that those before them fit."""
     if state.is_open or state.filter or state.group or state.order is not Order.NEED:
         return False
     idle = [row for row in rows if row.pane.status is Status.IDLE]

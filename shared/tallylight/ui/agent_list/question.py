@@ -78,7 +78,7 @@ class Asking:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the dialog is on the screen at once."""
+        """Return whether all of the dialog is on the screen at once."""
         return 0 < self.must <= self.height
 
 

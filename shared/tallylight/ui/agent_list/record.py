@@ -146,7 +146,7 @@ class State:
         return tuple(row for row in self.shown if self.asks(row))
 
     def asks(self, row: Row) -> bool:
-        """Whether *row* waits for an answer, as far as is known."""
+        """Return whether *row* waits for an answer, as far as is known."""
         pane = row.pane
         if pane.status is not Status.WAITING or is_snoozed(pane, self.now):
             return False

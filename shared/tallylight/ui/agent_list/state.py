@@ -68,7 +68,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
 
 
 def _is_gone(state: State, shown: asking.Asking) -> bool:
-    """Whether what is *shown* is asked no more."""
+    """Return whether what is *shown* is asked no more."""
     row = state.row
     if row is None:
         return True

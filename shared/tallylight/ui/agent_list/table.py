@@ -68,7 +68,7 @@ def name_of(row: Row) -> str:
 
 
 def needs(row: Row, now: float) -> bool:
-    """Whether the row needs a person, who has not put it off."""
+    """Return whether the row needs a person, who has not put it off."""
     return row.pane.status in lights.FILLED and not is_snoozed(row.pane, now)
 
 
@@ -117,7 +117,9 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bool) -> bool:
-    """Whether no request suffers from the last column of *one*: the branch gives way at once, the agent at last."""
+    """
+    Return whether no request suffers from the last column of *one*: the branch gives way at once, the agent at last.
+    """
     if one.branch:
         return lines == without
     worse = [count for count, fewer in zip(lines, without, strict=True) if count > fewer]

@@ -1,9 +1,9 @@
 """
-Press: what a key, a paste or the mouse makes of the list.
+Press: the effect of a key, a paste or the mouse on the list.
 
     state, effects = press(state, event)
 
-What effects there are, `effects` says; they are for the loop to carry out. `help.HELP` names the keys.
+`effects` lists the effects, which the loop carries out. `help.HELP` names the keys.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ MAX_LINES = 100_000
 
 
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
-    """A person pressed a key, pasted, used the mouse, or came to the list or left it; *at* this time, as in `flow`."""
+    """
+    Return the state and the effects after *event*, a person's key, paste, mouse or focus, *at* this time as in `flow`.
+    """
     if isinstance(event, Focus):
         return states.filtered(attrs.evolve(flow.unseen(state), has_focus=event.is_in)), ()
     if isinstance(event, Told):
@@ -60,7 +62,7 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _agreed(state, state.proposal, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
-    # What a key opened or closed has left more or less room for the question.
+    # A part that a key opened or closed has left more or less room for the question.
     return states.fitted(states.followed(state)), effects
 
 
@@ -81,7 +83,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _escaped(state: State) -> tuple[State, Effects]:
-    """One step back: from the filter, from the list."""
+    """Go one step back: from the filter, from the list."""
     if state.filter:
         return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
@@ -93,10 +95,10 @@ def _resorted(state: State) -> tuple[State, Effects]:
 
 
 def _preview_key(state: State, name: str) -> State | None:
-    """The state after a key that opens, closes, turns or moves the preview; None for any other."""
+    """Return the state after a key that opens, closes, turns or moves the preview; None for any other."""
     if name == " ":
         turned = attrs.evolve(state, preview=None if state.preview is not None else Preview())
-        # There are fewer rows, and the selected one is still to be seen.
+        # There are fewer rows, and the selected one must stay in view.
         return states.select(turned, turned.index)
     if state.preview is None:
         return None
@@ -111,7 +113,7 @@ def _preview_key(state: State, name: str) -> State | None:
 
 
 def _preview_moved(state: State, lines: int, columns: int) -> State:
-    """The view of the preview moved, as far as there is anything to see."""
+    """Return the state with the view of the preview moved, as far as it has lines."""
     shown = state.preview
     assert shown is not None
     count = len(preview.body(shown, state.row, geometry.side_columns(state)))
@@ -147,7 +149,7 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
-    """A number: it answers what was on the screen whole; in the list it shows first what was not."""
+    """Answer by a number if the question was on the screen whole; in the list, show the rest of it first."""
     too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
     if isinstance(state.proposal, Together):
@@ -168,7 +170,7 @@ def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> 
 
 
 def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
-    """Why *choice* of what is shown is not made by this key; nothing if it is."""
+    """Return why this key does not take *choice*; "" if it does."""
     if shown.question.missing:
         return shown.question.missing
     if shown.unread:
@@ -179,7 +181,7 @@ def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) ->
 
 
 def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple[State, Effects]:
-    """The same answer to several agents, each for what was shown of it."""
+    """Give the same answer to several agents, each for its own screen as it was shown."""
     given = found.chosen(name)
     if not given:
         return state, ()
@@ -193,7 +195,7 @@ def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
     if state.sought is None:
         return (states.helped(state, ""), ()) if name == "/" else _text_key(state, name)
-    # Letters and blanks are what is looked for.
+    # Letters and blanks are the searched words.
     if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
         return moved, ()
     if name == "backspace":
@@ -202,7 +204,7 @@ def _help_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _text_key(state: State, name: str) -> tuple[State, Effects]:
-    """Over a text, which may be a proposal: any other key leaves it."""
+    """Take a key over a text, which may be a proposal: keys that do not scroll leave it."""
     proposal = state.proposal
     if (moved := _scrolled(state, name)) is not None:
         return moved, ()
@@ -211,13 +213,13 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
     if proposal is None or isinstance(proposal, Together):
         return states.listing(state), ()
     if name == proposal.act.key:
-        # The same key again: all that the list shows, which is a page to be read of its own.
+        # The same key again: a page of its own for all rows of the list.
         return states.listing(state), (Propose(proposal.act, state.shown),)
     return states.listing(state), ()
 
 
 def _agreed(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
-    """Do what is proposed, once it was shown whole, and for as long as a question must be."""
+    """Carry out the proposal, once it was shown whole, and for as long as a question must be."""
     if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
     if flow.is_too_soon(state, at):
@@ -241,7 +243,7 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _pasted(state: State, text: str) -> State:
-    """Never as commands: what is pasted was not pressed."""
+    """Insert a paste where text is typed. It never acts as keys: nobody pressed them."""
     if state.naming is not None:
         return commands.named(state, state.naming.text + text)
     if state.mode is Mode.HELP:
@@ -256,13 +258,13 @@ def _pasted(state: State, text: str) -> State:
 
 
 def _scrolled(state: State, name: str) -> State | None:
-    """A text over the list scrolled by the key *name*; None if it does not scroll."""
+    """Return the text over the list scrolled by the key *name*; None if it does not scroll."""
     step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
     return states.scrolled(state, step) if step is not None else None
 
 
 def _step(name: str, page: int, all_: int) -> int | None:
-    """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
+    """Return by how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
     steps = {
         "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page,
         **dict.fromkeys(("home", "g"), -all_), **dict.fromkeys(("end", "G"), all_),
@@ -282,7 +284,7 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
 
 
 def _moved(state: State, name: str) -> State | None:
-    """The selection moved, if the key moves it."""
+    """Return the state with the selection moved, if the key moves it."""
     step = _step(name, max(1, geometry.in_view(state) - 1), len(state.shown))
     return None if step is None else states.select(state, state.index + step)
 
@@ -290,8 +292,8 @@ def _moved(state: State, name: str) -> State | None:
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not flow.can_ask(row):
         return states.notified(state, flow.ELSEWHERE), ()
-    # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
-    # have read, is older: it may still say that the agent works while the first picture has shown the question already.
+    # Its host decides whether there is a question, by the screen of this moment. Its snapshot is older: it may still
+    # show a working agent while the first picture has shown the question already.
     return state, (Perform(row, Look(row.pane.id, QUESTION)),)
 
 
@@ -302,7 +304,7 @@ def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
 
 
 def _unfolded(state: State) -> tuple[State, Effects]:
-    """Show the idle ones that are folded into one line, or fold them again."""
+    """Show the idle rows that are folded into one line, or fold them again."""
     if not state.folded and not state.is_open:
         return states.notified(state, "the idle ones are shown already"), ()
     return states.filtered(attrs.evolve(state, is_open=not state.is_open)), ()
@@ -319,7 +321,7 @@ _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
     "O": commands.group,
     "z": _unfolded,
 }
-#: The keys that are for the selected row.
+#: The keys for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
     "a": _answering,
@@ -370,7 +372,7 @@ def _wheeled(state: State, event: Mouse, step: int) -> State:
 
 
 def _number_at(state: State, event: Mouse) -> int:
-    """The number of the answer that is drawn there; 0 for none."""
+    """Return the number of the answer at this place; 0 for none."""
     line, shown = geometry.detail_line(state, event.line, event.column), state.asking
     if line is None or shown is None or state.mode not in (Mode.LIST, Mode.ANSWER):
         return 0

@@ -49,7 +49,7 @@ _TURN = "turn"
 
 
 @attrs.frozen
-class Still:
+class FrozenTypist:
     """A pane that goes on showing *seen*, and types nothing: it is for finding out what would be refused."""
 
     seen: Seen
@@ -87,7 +87,7 @@ class Once:
         """Look at a pane, and forget its last answer if the agent is seen to continue."""
         began = time.monotonic_ns()
         seen = reached(lambda: answers.look(typist))
-        if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Occupant):
+        if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
             # The look does not show the effect of an answer that was noted during it.
@@ -108,7 +108,7 @@ class Once:
     def ask(self, typist: Typist) -> Question | Refusal:
         """Look, and return the question of the pane now."""
         seen = self.look(typist)
-        return answers.ask(Still(seen)) if isinstance(seen, Seen) else seen
+        return answers.ask(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def answer(
         self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
@@ -123,7 +123,7 @@ class Once:
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Return the agent that would take text at its prompt now, or is busy."""
         seen = self.look(typist)
-        return says.prompt_agent(Still(seen)) if isinstance(seen, Seen) else seen
+        return says.prompt_agent(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def say(
         self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything

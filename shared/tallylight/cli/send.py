@@ -24,7 +24,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import CODES, reached, tell
 from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, told
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, add_pane
+from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
@@ -97,7 +97,7 @@ def main(argv: list[str]) -> int:
 
 
 def _given(
-    options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Found, client: PaneClient
+    options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Row, client: PaneClient
 ) -> Given | Reply:
     """
     Return the answer or the text that is to be typed, or why nothing is.

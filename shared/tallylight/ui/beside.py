@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
@@ -18,7 +18,7 @@ class Watch(Protocol):
     """Follows the repositories of panes on threads."""
 
     @property
-    def known(self) -> Mapping[int, Beside]:
+    def known(self) -> Mapping[int, RepositoryStatus]:
         """The repositories read so far, by the process of each agent."""
 
     def due(self) -> float:
@@ -28,7 +28,7 @@ class Watch(Protocol):
         """Follow *panes*, at monotonic *now*; return whether anything is new."""
 
 
-def text(beside: Beside, cells: int) -> str:
+def text(beside: RepositoryStatus, cells: int) -> str:
     """
     Return the branch, the changes, the commits ahead and behind, and the worktree, in *cells*.
 

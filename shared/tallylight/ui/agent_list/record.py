@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.actions.answer import Occupant
-from tallylight.model.beside import Beside
+from tallylight.model.beside import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.editor import Editor
@@ -130,7 +130,7 @@ class State:
     #: The words of parts about the selected row.
     facts: tuple[str, ...] = ()
     #: Branch and changes of agents, by `Pane.agent_pid`.
-    beside: Mapping[int, Beside] = attrs.field(factory=dict)
+    beside: Mapping[int, RepositoryStatus] = attrs.field(factory=dict)
     #: A message for the person, until the next key.
     message: str = ""
     now: float = 0.0

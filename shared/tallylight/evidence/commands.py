@@ -253,7 +253,7 @@ def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
     if len(words) == 1 and words[0].startswith(("npm ", "npx ", "pnpm ", "yarn ")):
         words = words[0].split()[:MAX_WORDS]  # npm makes one title of its arguments
     found: list[Invocation] = []
-    is_open = _follow(words, found, exe)
+    is_open = _follow_words(words, found, exe)
     return Chain(tuple(found), is_open)
 
 
@@ -264,8 +264,8 @@ def arguments(argv: Sequence[str], exe: str = "", comm: str = "") -> tuple[str, 
     return tuple(argv[at + 1 :])
 
 
-def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
-    """Add the programs of *words* to *found*; True if the last of them runs something unknown."""
+def _follow_words(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
+    """Add the programs that *words* names to *found*; return whether the last of them runs something unknown."""
     if not words or len(found) >= MAX_DEPTH:
         return False
     word, args = words[0], list(words[1:])
@@ -278,15 +278,15 @@ def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> boo
         # A version manager's launcher may name itself and run an interpreter.
         kind = kind or interpreter_name(exe)
     if kind in SHELLS:
-        return _shell(kind, args, found)
+        return _follow_shell(kind, args, found)
     if kind == "bun" and args[:1] == ["x"]:
-        return _follow(["bunx", *args[1:]], found)
+        return _follow_words(["bunx", *args[1:]], found)
     if kind:
-        return _script(kind, args[1:] if kind in {"bun", "deno"} and args[:1] == ["run"] else args, found)
-    return _wrapped(name, args, found)
+        return _follow_script(kind, args[1:] if kind in {"bun", "deno"} and args[:1] == ["run"] else args, found)
+    return _follow_wrapper(name, args, found)
 
 
-def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_script(kind: str, args: list[str], found: list[Invocation]) -> bool:
     table = _INTERPRETERS[kind]
     position = 0
     while position < len(args):
@@ -294,13 +294,13 @@ def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
         if table.module and arg.startswith(table.module) and not arg.startswith("--"):
             rest = args[position + 1 :]
             module = arg[2:] or (rest.pop(0) if rest else "")
-            return _named(_module_name(module), module, rest, kind, found)
+            return _follow_by_name(_module_name(module), module, rest, kind, found)
         if arg in table.code or (kind == "python" and arg.startswith("-c")):
             return True
         if not arg.startswith("-") and arg:
             if arg.startswith("npm:"):
-                return _package(arg, args[position + 1 :], found)
-            return _named(script_name(arg), arg, args[position + 1 :], kind, found)
+                return _follow_package(arg, args[position + 1 :], found)
+            return _follow_by_name(script_name(arg), arg, args[position + 1 :], kind, found)
         position += 2 if arg in table.takes else 1
     return False
 
@@ -311,22 +311,23 @@ def _module_name(module: str) -> str:
     return package if not dot or rest in {"main", "__main__", "cli"} else module
 
 
-def _named(name: str, word: str, args: list[str], kind: str, found: list[Invocation]) -> bool:
+def _follow_by_name(name: str, word: str, args: list[str], kind: str, found: list[Invocation]) -> bool:
+    """Add the program *name*, and those that it names in turn, as `_follow_words` does."""
     if not name:
         return False
     name = {"npx-cli": "npx", "npm-cli": "npm"}.get(name, name)
     found.append(Invocation(name, word, tuple(args), interpreter=kind))
     before = len(found)
     # A program that is no wrapper, or one that led nowhere certain, runs something unknown.
-    return name not in _WRAPPERS or _wrapped(name, args, found) or len(found) == before
+    return name not in _WRAPPERS or _follow_wrapper(name, args, found) or len(found) == before
 
 
-def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
     position = 0
     while position < len(args):
         arg = args[position]
         if arg == "--command" or (arg.startswith("-") and not arg.startswith("--") and arg.endswith("c")):
-            return _command(args[position + 1], found) if position + 1 < len(args) else False
+            return _follow_command(args[position + 1], found) if position + 1 < len(args) else False
         if arg == "--":
             position += 1
             break
@@ -334,12 +335,12 @@ def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
             break
         position += 2 if arg in _SHELL.takes or arg in {"-eo", "-euo"} else 1
     if position < len(args) and args[position]:
-        return _named(base_name(args[position]), args[position], args[position + 1 :], kind, found)
+        return _follow_by_name(base_name(args[position]), args[position], args[position + 1 :], kind, found)
     return False  # an interactive shell: its jobs have groups of their own
 
 
-def _command(text: str, found: list[Invocation]) -> bool:
-    """Follow the one simple command of a shell command line; True if it is not that simple."""
+def _follow_command(text: str, found: list[Invocation]) -> bool:
+    """Add the programs of the one simple command of a shell command line; True if it is not that simple."""
     if len(text) > _MAX_COMMAND:
         return True
     try:
@@ -355,7 +356,7 @@ def _command(text: str, found: list[Invocation]) -> bool:
         return True
     while words and (words[0] in {"exec", "command"} or _is_assignment(words[0])):
         words.pop(0)
-    return _follow(words, found)
+    return _follow_words(words, found)
 
 
 def _is_assignment(word: str) -> bool:
@@ -363,7 +364,7 @@ def _is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
-def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_wrapper(name: str, args: list[str], found: list[Invocation]) -> bool:
     table = _RECORDER if name in _RELAYS and args[:1] == ["record"] else _WRAPPERS.get(name)
     if table is None:
         return False
@@ -375,10 +376,10 @@ def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
         if verb is None:
             return True  # `npm run dev`, `uv sync`: its children show it
         args = args[position + len(verb) :]
-    return _behind_verb(table, args, found)
+    return _follow_after_verb(table, args, found)
 
 
-def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
+def _follow_after_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
     position, skip, is_behind_dashes = 0, table.skip, False
     while position < len(args):
         arg, rest = args[position], args[position + 1 :]
@@ -386,9 +387,9 @@ def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> b
             is_behind_dashes = True
             position += 1
         elif arg in table.module and rest:
-            return _named(_module_name(rest[0]), rest[0], rest[1:], "python", found)
+            return _follow_by_name(_module_name(rest[0]), rest[0], rest[1:], "python", found)
         elif (command := _shell_command(table, arg, rest)) is not None:
-            return _command(command, found)
+            return _follow_command(command, found)
         elif not is_behind_dashes and _is_option(arg):
             position += 2 if arg in table.takes else 1
         elif not arg or _is_assignment(arg) or (table.dashes and not is_behind_dashes):
@@ -397,7 +398,7 @@ def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> b
             skip -= 1
             position += 1
         else:
-            return _package(arg, rest, found) if table.package else _follow(args[position:], found)
+            return _follow_package(arg, rest, found) if table.package else _follow_words(args[position:], found)
     return bool(table.verbs)
 
 
@@ -413,14 +414,14 @@ def _is_option(arg: str) -> bool:
     return arg.startswith("-") and len(arg) > 1
 
 
-def _package(word: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_package(word: str, args: list[str], found: list[Invocation]) -> bool:
     """Add a runner's command to *found*: a package, or a program of one; True if it runs something unknown."""
     name = package_name(word)
     if name.startswith("@") or (name != word and name not in _WRAPPERS):
         found.append(Invocation(name, word, tuple(args), is_package=True))
         return False
     before = len(found)
-    is_open = _follow([word, *args], found)
+    is_open = _follow_words([word, *args], found)
     if len(found) > before:
         found[before] = attributes.evolve(found[before], is_package=True)
     # An unknown name may be a package with a program of another name.

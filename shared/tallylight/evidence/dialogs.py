@@ -114,7 +114,7 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     return _asked_in_a_row(rows, cursor_row)
 
 
-def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
+def _has_question_above(rows: Sequence[Row], found: Choices) -> bool:
     """Return whether a question is right above *found*, or above a field that filters it."""
     above = _near_above(rows, _below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
@@ -154,8 +154,12 @@ def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
 _Meant = Callable[[Sequence[Row], Choices], bool]
 _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | None], ...] = (
     ("numbered choices", numbered_choices, None),
-    ("pointed choices", pointed_choices, lambda rows, found: _is_asked(rows, found) or _wants_consent(rows, found)),
-    ("choices in columns", choices_in_columns, _is_asked),
+    (
+        "pointed choices",
+        pointed_choices,
+        lambda rows, found: _has_question_above(rows, found) or _wants_consent(rows, found),
+    ),
+    ("choices in columns", choices_in_columns, _has_question_above),
     ("lettered choices", lettered_choices, None),
     ("buttons", buttons, lambda rows, found: is_in(KEYS_HINT, rows[found.first :])),
 )
@@ -186,7 +190,7 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
             top = position
         elif top < first and position > 0 and _are_blank(rows[position - 1 : position + 1], rows[first - 1]):
             break
-    return top, _asking(rows, top, first) if top < first else top
+    return top, _asking_row(rows, top, first) if top < first else top
 
 
 def _are_blank(rows: Sequence[Row], beside: Row) -> bool:
@@ -194,7 +198,7 @@ def _are_blank(rows: Sequence[Row], beside: Row) -> bool:
     return not any(row.text or row.is_boxed is not beside.is_boxed for row in rows)
 
 
-def _asking(rows: Sequence[Row], top: int, first: int) -> int:
+def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
     """
     Return the row between *top* and *first* that asks: the lowest question, else the heading.
 
@@ -207,7 +211,7 @@ def _asking(rows: Sequence[Row], top: int, first: int) -> int:
         return top
     own = parts if begin is not None else _own_parts(rows, parts)
     for part, is_question in itertools.product(own, (_asks, _asks_inside)):
-        asking = next((at for at in reversed(part) if is_question(_own(rows[at]))), None)
+        asking = next((at for at in reversed(part) if is_question(_own_text_of_row(rows[at]))), None)
         if asking is not None:
             return asking
     if begin is not None:
@@ -236,7 +240,7 @@ def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list
     return [parts[0], *itertools.takewhile(lambda part: not is_message(part), parts[1:])]
 
 
-def _own(row: Row) -> str:
+def _own_text_of_row(row: Row) -> str:
     return _own_text(row.text)
 
 
@@ -276,12 +280,12 @@ def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
 
 def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
     """Return the question in row *asking*, with the rows from *top* on that are wrapped into it."""
-    texts = [_own(rows[asking])]
+    texts = [_own_text_of_row(rows[asking])]
     while asking > top and texts[0][:1].islower():
         asking -= 1
         if rows[asking].is_edge or not any(map(str.isalnum, rows[asking].text)):
             break
-        texts.insert(0, _own(rows[asking]))
+        texts.insert(0, _own_text_of_row(rows[asking]))
     text = clean_line(" ".join(texts))
     inside = _ASKS_INSIDE.match(text) if not _asks(text) else None
     return inside[0] if inside is not None else text
@@ -305,7 +309,7 @@ def kind_of(text: str) -> Kind:
     return Kind.PERMISSION if _PERMISSION.search(text) and not is_setting else Kind.QUESTION
 
 
-def _kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
+def _dialog_kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
     """
     Return the kind of a dialog with the texts *above* its choices, by its *question* and its first row.
 
@@ -325,7 +329,7 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
         return None
     text = whole_question(rows, top, asking)
     above = [rows[at].text for at in range(top, found.first)]
-    kind = _kind(text, above, found.labels)
+    kind = _dialog_kind(text, above, found.labels)
     if kind is Kind.QUESTION and not text.endswith("?") and found.has_more_below:
         return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])

@@ -83,7 +83,7 @@ class Identity:
         """Return the same, with the doubtful agent if *title* is its second sign."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
             rule = f"{self.rule}, and its title"
-            return _with_voice(attributes.evolve(self.as_doubted, rule=rule))
+            return _with_speaks_flag(attributes.evolve(self.as_doubted, rule=rule))
         return self
 
     @property
@@ -114,7 +114,7 @@ def identify(
     *between* returns the processes between the leader and one behind it. If the leader is gone (`cat notes | claude`),
     the rest of the group takes its place, in the order given.
     """
-    return _with_voice(_identify(processes, agents, between)) if processes else NOBODY
+    return _with_speaks_flag(_identify(processes, agents, between)) if processes else NOBODY
 
 
 def leads_to(process: Process, agent: Agent) -> bool:
@@ -123,7 +123,7 @@ def leads_to(process: Process, agent: Agent) -> bool:
     return chain.is_open or is_shell(process) or _identify_one(process, Agents((agent,))).agent is not None
 
 
-def _with_voice(found: Identity) -> Identity:
+def _with_speaks_flag(found: Identity) -> Identity:
     """Return *found* with its flag `speaks`."""
     agent, process = found.agent, found.process or found.leader
     if agent is None or process is None:
@@ -160,7 +160,7 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
     doubtful: Agent | None = None
     rule = ""
     for position, invocation in enumerate(chain.invocations):
-        agent, is_sure = _match(invocation, process, agents)
+        agent, is_sure = _named_agent(invocation, process, agents)
         if agent is not None:
             refused = agent.not_args.refuses(invocation.args)
             how = f"the program {invocation.word.rpartition('/')[2]}"
@@ -198,7 +198,7 @@ def is_direct(chain: Chain, position: int) -> bool:
     return invocation.args is own or is_script
 
 
-def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:
+def _named_agent(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:
     """Return the agent that *invocation* names, and whether that needs no second sign."""
     name = invocation.name
     packaged = agents.with_package(name)

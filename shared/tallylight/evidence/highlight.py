@@ -38,16 +38,16 @@ def highlighted(styled: StyledScreen, lines: Sequence[str], place: Place, labels
     rows = _rows(styled, lines, place)
     spans = _spans({row: _text(cells) for row, cells in rows.items()}, place, labels)
     drawn = [[style for letter, style in rows[row][start:end] if letter != " "] for row, start, end in spans]
-    grounds = _alike(_ground, drawn)
+    grounds = _shared_value(_ground, drawn)
     if grounds is None:
         return None
     if len(set(grounds)) == 1 or not grounds:
-        inks = _alike(lambda style: (style.foreground, style.is_dim), drawn) or ()
-        odd = _odd(inks)
+        inks = _shared_value(lambda style: (style.foreground, style.is_dim), drawn) or ()
+        odd = _odd_one(inks)
         return odd if odd is not None and not inks[odd][1] else None
     if len(grounds) > 2:
-        return _odd(grounds)
-    around = _around(rows, spans)
+        return _odd_one(grounds)
+    around = _grounds_around(rows, spans)
     own = [index for index, ground in enumerate(grounds) if ground not in around]
     return own[0] if len(own) == 1 else None
 
@@ -89,20 +89,20 @@ def _ground(style: Style) -> tuple[bool, object]:
     return style.is_reverse, style.foreground if style.is_reverse else style.background
 
 
-def _alike(what: Callable[[Style], _T], drawn: Sequence[Sequence[Style]]) -> list[_T] | None:
+def _shared_value(what: Callable[[Style], _T], drawn: Sequence[Sequence[Style]]) -> list[_T] | None:
     """Return the value of *what* that all letters of each label share; None if those of one differ."""
     found = [{what(style) for style in each} for each in drawn]
     return [each.pop() for each in found] if all(len(each) == 1 for each in found) else None
 
 
-def _odd(values: Sequence[_T]) -> int | None:
+def _odd_one(values: Sequence[_T]) -> int | None:
     """Return the index of the one of three or more *values* that differs from all others, which are the same."""
     if len(values) < 3 or len(set(values)) != 2:
         return None
     return next((index for index, value in enumerate(values) if values.count(value) == 1), None)
 
 
-def _around(rows: Mapping[int, _Cells], spans: Sequence[_Span]) -> set[tuple[bool, object]]:
+def _grounds_around(rows: Mapping[int, _Cells], spans: Sequence[_Span]) -> set[tuple[bool, object]]:
     """Return the grounds in the dialog, except for the labels and the blanks beside them."""
     taken: set[tuple[int, int]] = set()
     for row, start, end in spans:

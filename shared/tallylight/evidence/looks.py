@@ -75,7 +75,7 @@ class ScreenReader:
         #: The sure report; the last report, in how many looks it was read, and since when.
         self._sure: Report | None = None
         self._last: Report | None = None
-        self._times, self.since, self._told_at = 0, 0.0, 0.0
+        self._times, self.since, self._sent_at = 0, 0.0, 0.0
 
     @property
     def is_stopped(self) -> bool:
@@ -121,11 +121,11 @@ class ScreenReader:
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
             own = attrs.evolve(self.agent, screen_generic=False)
             found = read_screen(own, look.lines, look.cursor_row, columns=look.columns)
-        self._is_own_menu = found is not None and found.dialog is not None and self._is_opened(found.dialog)
+        self._is_own_menu = found is not None and found.dialog is not None and self._is_own_menu_of(found.dialog)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
         self._rows = _choices_of(self.dialog, look) or self._rows
-        meant, is_sure = self._meant(None if self._is_own_menu else found, look)
-        return self._settled(meant, is_sure, now) if meant is not None else None
+        meant, is_sure = self._meaning(None if self._is_own_menu else found, look)
+        return self._if_sure(meant, is_sure, now) if meant is not None else None
 
     def _is_text(self, dialog: Dialog, look: Look) -> bool:
         """Return whether a question in a row is only the end of a text."""
@@ -135,7 +135,7 @@ class ScreenReader:
         is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
         return is_bare or beyond > _BEHIND
 
-    def _is_opened(self, dialog: Dialog) -> bool:
+    def _is_own_menu_of(self, dialog: Dialog) -> bool:
         """Return whether *dialog* is a menu that the person has opened."""
         is_drawn = dialog.is_list or not dialog.choices
         may_be = dialog.kind is Kind.AUTH if dialog.is_known else dialog.kind is not Kind.PERMISSION and is_drawn
@@ -143,7 +143,7 @@ class ScreenReader:
         is_meant = is_commanded or is_of_settings(dialog)
         return (may_be and self._is_own_menu) or (is_meant and (self._is_own_menu or self._status in _AT_REST))
 
-    def _meant(self, found: ScreenReading | None, look: Look) -> tuple[Report | None, bool]:
+    def _meaning(self, found: ScreenReading | None, look: Look) -> tuple[Report | None, bool]:
         """Return the report of *found*, None while that is too early; and whether it is sure at once."""
         hand = self._input
         if hand.to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
@@ -151,10 +151,10 @@ class ScreenReader:
                 self._rest = Status.IDLE  # it was not sent, or without effect
             return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
         if found is None:
-            return self._sure if self._is_used(look) else self._report_of(None, "nothing on the screen"), False
+            return self._sure if self._keeps_status(look) else self._report_of(None, "nothing on the screen"), False
         return self._at_rest(found) if found.status in _AT_REST else self._at_work(found)
 
-    def _is_used(self, look: Look) -> bool:
+    def _keeps_status(self, look: Look) -> bool:
         """Return whether an unreadable screen keeps the last status: a person uses it, or it only got another size."""
         if self._status is Status.WAITING:
             return self._is_reflowed and not self._rows.isdisjoint(map(str.strip, look.lines))
@@ -191,7 +191,7 @@ class ScreenReader:
             return report
         return attrs.evolve(report, kind=dialog.kind, message=dialog.question, what=dialog.what)
 
-    def _settled(self, report: Report, is_sure: bool, now: float) -> Report | None:
+    def _if_sure(self, report: Report, is_sure: bool, now: float) -> Report | None:
         """Return *report*, which was read at *now*, if it is sure and due; else None."""
         sure = self._sure
         if report.status is None and sure is None:
@@ -201,14 +201,14 @@ class ScreenReader:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
         if self._last is sure:
-            if self._times % AGAIN_LOOKS and now - self._told_at < AGAIN_S:
+            if self._times % AGAIN_LOOKS and now - self._sent_at < AGAIN_S:
                 return None
-            self._told_at = now
+            self._sent_at = now
             return sure
         is_same = sure is None or (sure.status, sure.kind) == (report.status, report.kind)
         if not (is_sure or is_same or self._times > 1):
             return None
-        self._sure, self._told_at = self._last if report.status is not None else None, now
+        self._sure, self._sent_at = self._last if report.status is not None else None, now
         return report
 
 

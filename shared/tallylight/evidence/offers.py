@@ -118,17 +118,19 @@ def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
     The visible cursor is in row *cursor_row* of the screen.
     """
     low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW]
-    found = max(_offers(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None)
+    found = max(
+        _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
+    )
     if cursor_row is not None and found is not None and found.sign == BELOW:
         found = None  # such a list marks its choices by colours, and hides the cursor
-    asked = _field(rows, low, cursor_row) or _of_library(rows, low) or _submitted(rows, low)
-    if asked is not None and (found is None or _is_over(found, asked)):
+    asked = _field(rows, low, cursor_row) or _library_question(rows, low) or _submitted_input(rows, low)
+    if asked is not None and (found is None or _is_above(found, asked)):
         return asked
-    other = _keyed(rows, low, cursor_row) or _page(rows, low)
-    return other if found is None else _of_both(rows, found, other)
+    other = _key_hint(rows, low, cursor_row) or _page_link(rows, low)
+    return other if found is None else _stronger_of(rows, found, other)
 
 
-def _is_over(found: Candidate, asked: Candidate) -> bool:
+def _is_above(found: Candidate, asked: Candidate) -> bool:
     """Return whether *found* is above *asked*, a field or question that comes after it."""
     if asked.sign == BEHIND_MARK:
         return found.starts[0] < asked.starts[0]
@@ -138,7 +140,7 @@ def _is_over(found: Candidate, asked: Candidate) -> bool:
     return found.starts[-1] < asked.starts[-1] + found.is_list
 
 
-def _of_both(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> Candidate:
+def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> Candidate:
     """Return *found*, or the hint *other* below it if that is all there is to do."""
     if other is None:
         return found
@@ -148,8 +150,8 @@ def _of_both(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> 
     return other if is_parted or is_pressed else found
 
 
-def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
-    for most, find in ((_LOW, _marked), (_LOW, _numbered), (_LOW, _answers_below), (_LAST, _answers_beside)):
+def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
+    for most, find in ((_LOW, _marked_list), (_LOW, _numbered_list), (_LOW, _answers_below), (_LAST, _answers_beside)):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
             yield found
@@ -157,7 +159,7 @@ def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
 
 #: Cached: a row is compared with many others, and most rows are the same at the next look.
 @functools.lru_cache(maxsize=2048)
-def _split(text: str) -> tuple[str, str]:
+def _split_mark(text: str) -> tuple[str, str]:
     """Return the mark in front of a row, and the rest."""
     match = _MARK.match(text)
     return (match[1], text[match.end() :]) if match is not None else ("", text)
@@ -189,30 +191,30 @@ def _names_keys(label: str) -> bool:
     return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
 
 
-def _marked(rows: Sequence[Row], at: int) -> Candidate | None:
-    mark, label = _split(rows[at].text)
+def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    mark, label = _split_mark(rows[at].text)
     if mark in _UNMARKED:
         return None
     column = _label_column(rows[at], label)
     starts = _aligned(rows, at, column, mark, _LABEL)
     if NUMBER.match(label):
-        starts = _in_order(rows, starts, starts.index(at)) if starts else []
+        starts = _in_number_order(rows, starts, starts.index(at)) if starts else []
     if len(starts) < 2:
         return None
     # Of a long list, the choices around the pointer.
     first = max(0, min(starts.index(at) - MAX_CHOICES // 2, len(starts) - MAX_CHOICES))
     starts = starts[first : first + MAX_CHOICES]
-    labels = tuple(_label(_split(rows[start].text)[1]) for start in starts)
+    labels = tuple(_label(_split_mark(rows[start].text)[1]) for start in starts)
     return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
 
 
-def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
+def _in_number_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
     """
     Return the *starts* with numbers that continue the one in place *at*, down and up.
 
     Other text may be in their column, too.
     """
-    numbers = [NUMBER.match(_split(rows[start].text)[1]) for start in starts]
+    numbers = [NUMBER.match(_split_mark(rows[start].text)[1]) for start in starts]
     found = [starts[at]]
     for step, stop in ((-1, -1), (1, len(starts))):
         wanted = int(numbers[at][1]) + step  # type: ignore[index]
@@ -226,7 +228,7 @@ def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
     return sorted(found)
 
 
-def _numbered(rows: Sequence[Row], at: int) -> Candidate | None:
+def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     number = NUMBER.match(rows[at].text)
     if number is None:
         return None
@@ -252,7 +254,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_none, labels)):
+    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_no_answer, labels)):
         return None
     if have_both(labels):
         return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
@@ -261,7 +263,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
-def _is_none(label: str) -> bool:
+def _is_no_answer(label: str) -> bool:
     """Return whether a row among others is no answer: an input, a placeholder, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
@@ -303,11 +305,11 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
                 break
             if not row.text:
                 continue
-            its, label = _split(row.text)
-            place = _place(row, own, mark)
+            its, label = _split_mark(row.text)
+            place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or row.is_boxed is not rows[at].is_boxed or _is_end(label, step, most):
+            if place < column or row.is_boxed is not rows[at].is_boxed or _is_no_choice(label, step, most):
                 break
             if its == mark != "" and place != row.indent:
                 return []
@@ -318,12 +320,12 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
 
 def _own_column(row: Row, column: int) -> int:
     """Return *column* if the label of *row* begins with a mark of its own; else -1."""
-    return column if _split(_split(row.text)[1])[0] else -1
+    return column if _split_mark(_split_mark(row.text)[1])[0] else -1
 
 
-def _place(row: Row, own: int, mark: str) -> int:
+def _label_place(row: Row, own: int, mark: str) -> int:
     """Return the column of the label of *row*: behind its mark, but in the column *own* a mark is part of the label."""
-    its, label = _split(row.text)
+    its, label = _split_mark(row.text)
     return _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
 
 
@@ -334,7 +336,7 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
     return is_name and beyond is not None and not beyond.is_edge and beyond.indent == column
 
 
-def _is_end(label: str, step: int, most: int) -> bool:
+def _is_no_choice(label: str, step: int, most: int) -> bool:
     """Return whether a row in the column of choices is none: too long, a hint at keys, or a question."""
     label = _label(label)
     return (
@@ -359,7 +361,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
-        if not _is_told(rows, at):
+        if not _asks_for_text(rows, at):
             return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
@@ -375,7 +377,7 @@ def _first_of_field(rows: Sequence[Row], at: int) -> int:
     return first
 
 
-def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the hint at the key that submits, with the input above it, if there is one."""
     hint = next((at for at in low[:_FOOT] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
@@ -392,13 +394,13 @@ def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
 
 
-def _is_told(rows: Sequence[Row], at: int) -> bool:
+def _asks_for_text(rows: Sequence[Row], at: int) -> bool:
     """Return whether the row at *at*, or the row that continues in it, asks for text to be typed below."""
     texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
     return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 
 
-def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the lowest row behind the mark of a question, and the rows that follow it up to a blank one."""
     at = next((at for at in low if ASKED_BEHIND.match(rows[at].text)), None)
     if at is None:
@@ -413,13 +415,13 @@ def _only_hints(rows: Sequence[Row]) -> bool:
     return all(row.is_edge or not row.text or is_hint(row.text) for row in rows)
 
 
-def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
+def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
     wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
     return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
-def _page(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     at = next((at for at in low[:_LAST] if _PAGE.search(rows[at].text)), None)
     if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP) : at + _GAP]):
         return None

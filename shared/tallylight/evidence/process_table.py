@@ -253,7 +253,7 @@ def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
             yield above
 
 
-def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
+def _shown_behind(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
     """Return the processes behind *leader* for which `is_shown` is true, and how many were read."""
     if isinstance(of, ProcTable):
         return of.shown(leader)
@@ -287,11 +287,11 @@ def table() -> Table:
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
     """Return the identity in the foreground of process group *pgid*, without any memory of earlier readings."""
-    return _Seen().read(pgid, agents, of or table())
+    return _SeenForeground().read(pgid, agents, of or table())
 
 
 @attrs.define
-class _Seen:
+class _SeenForeground:
     """The foreground of one group as last read, and the values that show whether it has changed."""
 
     identity: Identity = NOBODY
@@ -314,12 +314,12 @@ class _Seen:
         self.token, self.fingerprint = of.token(pgid), of.fingerprint(pgid)
         leader = of.get(pgid)
         if leader is None:
-            return self._is(identify(of.group(pgid), agents), of)
+            return self._keep(identify(of.group(pgid), agents), of)
         found, line = identify((leader,), agents), functools.partial(between, leader=leader, of=of)
         if not found.is_open:
-            return self._is(found, of)
+            return self._keep(found, of)
         self.newest = of.newest() if isinstance(of, ProcTable) else b""
-        shown, self.behind = _shown(leader, of)
+        shown, self.behind = _shown_behind(leader, of)
         # Where the leader names an agent, it may run in any group.
         found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
         if self.behind <= _CROWD and found.agent is None and isinstance(of, ProcTable):
@@ -331,9 +331,9 @@ class _Seen:
                 shown, self.behind = of.shown(server)
                 line = functools.partial(between, leader=server, of=of)
                 found = identify((leader, *shown), agents, line)
-        return self._is(found, of)
+        return self._keep(found, of)
 
-    def _is(self, found: Identity, of: Table) -> Identity:
+    def _keep(self, found: Identity, of: Table) -> Identity:
         self.inner = of.token(found.process.pid) if found.is_behind and found.process is not None else None
         if found != self.identity:
             self.identity = found
@@ -350,15 +350,15 @@ class _Seen:
         is_close = is_close and (is_due or not is_crowd)
         if is_close or is_due:
             self.asked_at = now
-        return (is_close and self._is_other(pgid, of)) or (is_due and self._has_begun(pgid, of))
+        return (is_close and self._has_other_arguments(pgid, of)) or (is_due and self._has_others_behind(pgid, of))
 
-    def _is_other(self, pgid: int, of: Table) -> bool:
+    def _has_other_arguments(self, pgid: int, of: Table) -> bool:
         """Return whether the leader has other arguments, or only a full reading can tell."""
         if self.fingerprint is None or self.identity.is_behind or (self.identity.is_open and self.behind):
             return True
         return of.fingerprint(pgid) != self.fingerprint
 
-    def _has_begun(self, pgid: int, of: Table) -> bool:
+    def _has_others_behind(self, pgid: int, of: Table) -> bool:
         """Return whether other processes may be behind the leader: one was started, or the agent is not shown."""
         found = self.identity
         if found.is_behind and found.process is not None and found.leader is not None:
@@ -388,7 +388,7 @@ class ForegroundReader:
         self.agents = agents
         self.table = of or table()
         self._clock = clock
-        self._seen: OrderedDict[int, _Seen] = OrderedDict()
+        self._seen: OrderedDict[int, _SeenForeground] = OrderedDict()
         #: The names of the processes that were agents, by pid and start: they may run another program by now.
         self._agents: dict[tuple[int, int], str] = {}
 
@@ -403,7 +403,7 @@ class ForegroundReader:
             return NOBODY
         seen = self._seen.get(pgid)
         if seen is None or seen.looks < self.EAGER:
-            return self._read(pgid, seen or _Seen())
+            return self._read(pgid, seen or _SeenForeground())
         # The pid spreads the closer readings of many panes over the ticks.
         is_close = (seen.looks + pgid) % self.EVERY == 0
         if seen.has_changed(pgid, self.table, self._clock(), is_close=is_close):
@@ -419,7 +419,7 @@ class ForegroundReader:
         """Return the display name of the agent that the process *pid*, begun at *start*, was; "" for none."""
         return self._agents.get((pid, start), "")
 
-    def _read(self, pgid: int, seen: _Seen) -> Identity:
+    def _read(self, pgid: int, seen: _SeenForeground) -> Identity:
         before = seen.token
         identity = seen.read(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:

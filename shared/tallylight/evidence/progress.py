@@ -31,16 +31,16 @@ class ProgressReader:
             return None
         self._is_shown = is_shown
         self._to_look = 0 if is_shown else self._doubt
-        return None if self._to_look else self._told(is_shown=is_shown)
+        return None if self._to_look else self._report(is_shown=is_shown)
 
     def looked(self) -> Report | None:
         """Note a look at the screen; return the report of the end of the bar, if that was in doubt until now."""
         if not self._to_look:
             return None
         self._to_look -= 1
-        return None if self._to_look else self._told(is_shown=False)
+        return None if self._to_look else self._report(is_shown=False)
 
-    def _told(self, *, is_shown: bool) -> Report:
+    def _report(self, *, is_shown: bool) -> Report:
         assert self._agent is not None
         self._is_done = not is_shown
         return Report(

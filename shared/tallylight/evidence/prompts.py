@@ -7,7 +7,7 @@ The order:
 1. the agent's own `[[screen.rules]]`, and the generic dialogs of `evidence.dialogs`;
 2. its own rules with a negative priority;
 3. `evidence.structure`, for every agent: a rule without a dialog does not rule one out, with two exceptions
-   (`_is_over`);
+   (`_is_answered_or_menu`);
 4. the rules of a candidate (`evidence.unknown`) with an infinitely low priority;
 5. a row that counts the time of its work, for any program.
 
@@ -112,30 +112,30 @@ def read_screen(
     if not rows:
         return None
     screen = _Screen(rows, cursor_row, lines, styled, cursor_visible, columns)
-    read = _reading(agent, screen)
+    read = _best_reading(agent, screen)
     if read is None or read.found.dialog is None:
         return read.found if read is not None else None
-    return attrs.evolve(read.found, dialog=_whole(read.found.dialog, screen, read.rule))
+    return attrs.evolve(read.found, dialog=_with_frame_and_subject(read.found.dialog, screen, read.rule))
 
 
-def _reading(agent: Agent, screen: _Screen) -> _Read | None:
-    def rules(least: float, most: float) -> Iterator[_Read]:
-        return _applied((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
+def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
+    def rules(least: float, most: float) -> Iterator[_RuleReading]:
+        return _apply_all((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
 
-    best = _strongest(itertools.chain(rules(0, math.inf), _generic(agent, screen)), screen)
-    best = best or _strongest(rules(MIN_PRIORITY, 0), screen)
+    best = _strongest_reading(itertools.chain(rules(0, math.inf), _generic_dialogs(agent, screen)), screen)
+    best = best or _strongest_reading(rules(MIN_PRIORITY, 0), screen)
     if best is None or best.found.dialog is None:
-        best = _by_structure(agent, screen, best) or best
+        best = _structure_reading(agent, screen, best) or best
     if best is None or (agent.is_own and best.found.status is Status.WORKING):
-        best = _strongest(rules(-math.inf, MIN_PRIORITY), screen) or best
-    return _at_work(screen.rows, best) or best if agent.screen_generic else best
+        best = _strongest_reading(rules(-math.inf, MIN_PRIORITY), screen) or best
+    return _work_reading(screen.rows, best) or best if agent.screen_generic else best
 
 
-def _generic(agent: Agent, screen: _Screen) -> Iterator[_Read]:
+def _generic_dialogs(agent: Agent, screen: _Screen) -> Iterator[_RuleReading]:
     """Yield the dialog that any program would ask by, but not what is typed behind *agent*'s own prompt."""
     dialog = read_dialog(screen.rows, screen.cursor_row) if agent.screen_generic else None
     if dialog is not None and not _is_typed(agent, screen, dialog):
-        yield _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
+        yield _RuleReading(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
 def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
@@ -144,9 +144,9 @@ def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
     return not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines)
 
 
-def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | None:
+def _structure_reading(agent: Agent, screen: _Screen, best: _RuleReading | None) -> _RuleReading | None:
     """
-    Return the dialog that the layout of the screen shows, unless `_is_over` says that it is none.
+    Return the dialog that the layout of the screen shows, unless `_is_answered_or_menu` says that it is none.
 
     It is found whatever *best* takes the screen for.
     """
@@ -159,14 +159,14 @@ def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | 
     if (
         dialog is None
         or _is_typed(agent, screen, dialog)
-        or (best is not None and not agent.is_own and _is_over(dialog, best, screen))
+        or (best is not None and not agent.is_own and _is_answered_or_menu(dialog, best, screen))
     ):
         return None
-    dialog = _named(agent, screen, dialog)
-    return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
+    dialog = _with_known_kind(agent, screen, dialog)
+    return _RuleReading(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
-def _named(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
+def _with_known_kind(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
     """
     Return *dialog* as a permission or a login, if a rule of *agent* knows it as one.
 
@@ -182,7 +182,7 @@ def _named(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
     return dialog
 
 
-def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
+def _is_answered_or_menu(dialog: Dialog, best: _RuleReading, screen: _Screen) -> bool:
     """
     Return whether *dialog* is answered, or a menu, by the reading *best* of a screen at rest.
 
@@ -204,7 +204,7 @@ def _wants_consent(dialog: Dialog) -> bool:
     return dialog.kind is Kind.PERMISSION and (dialog.question.endswith("?") or not is_of_settings(dialog))
 
 
-def _at_work(rows: Sequence[Row], best: _Read | None) -> _Read | None:
+def _work_reading(rows: Sequence[Row], best: _RuleReading | None) -> _RuleReading | None:
     """
     Return a reading that a program works, if *best* is at most that it rests.
 
@@ -215,10 +215,10 @@ def _at_work(rows: Sequence[Row], best: _Read | None) -> _Read | None:
         return None
     texts = [row.text for row in rows if row.text]
     if any(map(_TIMED.match, texts[-_ABOVE:])):
-        return _Read(ScreenReading(Status.WORKING, "it counts the time of its work"))
+        return _RuleReading(ScreenReading(Status.WORKING, "it counts the time of its work"))
     if best is not None or any(map(_PROMPT.match, texts[-_LAST:])) or not any(map(_WORKS.match, texts[-_LAST:])):
         return None
-    return _Read(ScreenReading(Status.WORKING, "it says that it works"))
+    return _RuleReading(ScreenReading(Status.WORKING, "it says that it works"))
 
 
 def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
@@ -235,7 +235,7 @@ def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
-def _whole(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
+def _with_frame_and_subject(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
     """Return *dialog* with its frame, and with the subject of a permission."""
     lines = screen.lines
     found = framed(dialog, lines, screen.columns, rule)
@@ -245,41 +245,41 @@ def _whole(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
     return found
 
 
-class _Read(NamedTuple):
+class _RuleReading(NamedTuple):
     """A reading, and the agent's own rule that made it; None for a reading of any program."""
 
     found: ScreenReading
     rule: ScreenRule | None = None
 
 
-def _applied(rules: Iterable[ScreenRule], screen: _Screen) -> Iterator[_Read]:
-    return (_Read(found, rule) for rule in rules if (found := _apply(rule, screen)) is not None)
+def _apply_all(rules: Iterable[ScreenRule], screen: _Screen) -> Iterator[_RuleReading]:
+    return (_RuleReading(found, rule) for rule in rules if (found := _apply_rule(rule, screen)) is not None)
 
 
-def _strongest(readings: Iterable[_Read], screen: _Screen) -> _Read | None:
+def _strongest_reading(readings: Iterable[_RuleReading], screen: _Screen) -> _RuleReading | None:
     """
     Return the first of *readings*, but a dialog before any other status, and a permission before all.
 
     A model writes the text in a dialog and above it. So a rule of a higher priority beats a dialog only if it looks
     where no model's words are. Of several permissions the first with its own top counts.
     """
-    best: _Read | None = None
+    best: _RuleReading | None = None
     others = iter(readings)
     for one in others:
         asked = one.found.dialog
         if best is None:
             best = one
         elif asked is not None and (asked.kind is Kind.PERMISSION or best.found.dialog is None):
-            best = best if _is_its_own(best, one, screen) else one
+            best = best if _is_named_by_rule(best, one, screen) else one
         if best.found.kind is Kind.PERMISSION:
             break
     if best is None or best.found.kind is not Kind.PERMISSION:
         return best
     same = [best, *(one for one in others if one.found.kind is Kind.PERMISSION and one.rule is not None)]
-    return _headed(same, screen) if len(same) > 1 else best
+    return _with_own_top(same, screen) if len(same) > 1 else best
 
 
-def _headed(same: Sequence[_Read], screen: _Screen) -> _Read:
+def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading:
     """
     Return the first permission with its own first row on the screen, else the very first.
 
@@ -298,7 +298,7 @@ def _headed(same: Sequence[_Read], screen: _Screen) -> _Read:
     return same[0]
 
 
-def _is_its_own(best: _Read, asking: _Read, screen: _Screen) -> bool:
+def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
     Return whether the rule of *best* names the dialog that *asking* reads.
 
@@ -418,7 +418,7 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
 }
 
 
-def _fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen: _Screen) -> bool:
+def _rule_fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen: _Screen) -> bool:
     """Return whether *rows* have all lines that *rule* wants, and none that it excludes."""
     if not all(is_in(line, rows) for line in rule.lines):
         return False
@@ -437,13 +437,13 @@ def _fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen
     return not any(is_in(line, rows[last + 1 :]) for line in rule.not_below)
 
 
-def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
+def _apply_rule(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
     rows = screen.place(rule.where)
     if not rows or len(rows) > rule.most:
         return None
     rows = rows[-rule.last :]
     choices = screen.choices(rule.choices, rule.where) if rule.choices else None
-    if (rule.choices and choices is None) or not _fits(rule, rows, choices, screen):
+    if (rule.choices and choices is None) or not _rule_fits(rule, rows, choices, screen):
         return None
     if rule.status is not Status.WAITING:
         return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
@@ -462,7 +462,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
             match = rule.question.match(rows[position].text)
             if match is not None:
                 question = match[1] if match.re.groups and match[1] else match[0]
-                question += _wrapped(rows[position + 1 : found.first], question)
+                question += _wrapped_rest(rows[position + 1 : found.first], question)
                 top, asking = min(top, position), position
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
@@ -472,13 +472,13 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
         styled = screen.styled
         selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(
-        Choice(_keys(rule.choose, found, index, selected) if found.is_clear else "", label, index == selected)
+        Choice(_choice_keys(rule.choose, found, index, selected) if found.is_clear else "", label, index == selected)
         for index, label in enumerate(found.labels)
     )
     return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, choices, place, is_known=True)
 
 
-def _wrapped(below: Sequence[Row], question: str) -> str:
+def _wrapped_rest(below: Sequence[Row], question: str) -> str:
     """Return the rest of a *question* that is wrapped onto the rows *below* it."""
     rest = ""
     for row in below[:4]:
@@ -500,7 +500,7 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
     return Dialog(rule.kind, rule.name, is_known=True)
 
 
-def _keys(way: str, found: Choices, index: int, selected: int | None) -> str:
+def _choice_keys(way: str, found: Choices, index: int, selected: int | None) -> str:
     number = found.numbers[index]
     # Of two digits the first would choose already.
     digit = number if len(number) == 1 else ""

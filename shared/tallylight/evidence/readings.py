@@ -60,14 +60,19 @@ class Readings:
             return
         was_read, self._unread, before = self._unread == 1, 0, self.found
         self._read, self.found = look, _read(agent, look)
-        earlier, said = self._looks[0], _meaning(self.found)
-        if not was_read and earlier is not None and said not in (None, _meaning(before)) and said[0] is not Status.IDLE:
-            self.stood = _meaning(_read(agent, earlier)) == said
+        earlier, said = self._looks[0], _status_and_kind(self.found)
+        if (
+            not was_read
+            and earlier is not None
+            and said not in (None, _status_and_kind(before))
+            and said[0] is not Status.IDLE
+        ):
+            self.stood = _status_and_kind(_read(agent, earlier)) == said
 
 
 def _read(agent: Agent, look: Look) -> ScreenReading | None:
     return read_screen(agent, look.lines, look.cursor_row, columns=look.columns, cursor_visible=look.cursor_visible)
 
 
-def _meaning(found: ScreenReading | None) -> tuple[object, ...] | None:
+def _status_and_kind(found: ScreenReading | None) -> tuple[object, ...] | None:
     return (found.status, found.kind) if found is not None else None

@@ -119,7 +119,7 @@ class ScreenWatch:
             self._settling = 0 if is_first else SETTLING
             self._minor.clear()
             self._recent.clear()
-            self._keep(look)
+            self._remember(look)
             return Change.NONE if is_first else Change.REFLOW
         is_settling = self._settling > 0
         self._settling -= is_settling
@@ -127,7 +127,7 @@ class ScreenWatch:
             self._minor.append(False)
             return Change.NONE
         old_rows, old_area, old_cursor = self._rows, self._area, self._cursor
-        self._keep(look)
+        self._remember(look)
         if self._rows == old_rows:
             self._minor.append(False)
             return Change.NONE
@@ -145,7 +145,7 @@ class ScreenWatch:
             return Change.LIVELY
         return change
 
-    def _keep(self, look: Look) -> None:
+    def _remember(self, look: Look) -> None:
         self._raw = list(look.lines) if isinstance(look.lines, list) else look.lines
         self._rows = [_without_drawing(line[:MAX_COLUMNS].rstrip()) for line in look.lines[:MAX_ROWS]]
         self._cursor = (min(max(look.cursor_row, 0), max(len(self._rows) - 1, 0)), max(look.cursor_column, 0))

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 #: From <linux/netlink.h>, <linux/sock_diag.h> and <linux/unix_diag.h>: the message, the question, an attribute.
-_HEADER, _ASKED, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBHIIIII"), struct.Struct("=HH")
+_HEADER, _QUESTION, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBHIIIII"), struct.Struct("=HH")
 _SOCK_DIAG, _BY_FAMILY, _REQUEST, _SHOW_PEER, _PEER, _ANY = 4, 20, 1, 4, 2, 0xFFFFFFFF
 #: Bytes of a socket in the answer, before its attributes.
-_TOLD = 16
+_ANSWER_BYTES = 16
 #: Seconds to wait for an answer of the kernel, which comes at once.
 _ANSWER_S = 1.0
 #: The same for TCP, from <linux/inet_diag.h>: the question before and after the socket's id, and the answer.
-_INET_ASKED, _INET_TOLD = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
+_INET_QUESTION, _INET_ANSWER = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
 _TCP, _DUMP, _INFO = 6, 0x300, 2
 #: States of sockets of a process: connected, connecting, closed at the other end, and listening.
 _CONNECTED, _CONNECTS, _CLOSED_THERE, _LISTENS, _ALL_STATES = 1, 2, 8, 10, 0xFFFFFFFF
@@ -57,7 +57,7 @@ def peers(sockets: Iterable[str]) -> Iterator[str]:
     """Yield the inodes of the other ends of *sockets*, inodes too, as far as the kernel knows them."""
     with contextlib.suppress(OSError), _Kernel() as kernel:
         for number in sockets:
-            answer = kernel.ask(_ASKED.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY))
+            answer = kernel.ask(_QUESTION.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY))
             if (peer := _peer_in(answer)) is not None:
                 yield peer
 
@@ -67,11 +67,11 @@ def tcp_sockets() -> dict[int, Tcp]:
     found: dict[int, Tcp] = {}
     for family in (socket.AF_INET, socket.AF_INET6):
         with contextlib.suppress(OSError), _Kernel() as kernel:
-            answer = kernel.ask(_INET_ASKED.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
+            answer = kernel.ask(_INET_QUESTION.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
             for _ in range(_MANY):
-                told = list(_messages(answer))
-                found |= {one.inode: one for kind, body in told if (one := _tcp_in(kind, body)) is not None}
-                if not told or any(kind != _BY_FAMILY for kind, _ in told):
+                messages = list(_messages(answer))
+                found |= {one.inode: one for kind, body in messages if (one := _tcp_in(kind, body)) is not None}
+                if not messages or any(kind != _BY_FAMILY for kind, _ in messages):
                     break
                 answer = kernel.more()
     return found
@@ -82,7 +82,7 @@ def looked_up(sockets: Iterable[Tcp]) -> list[Tcp]:
     found: list[Tcp] = []
     with contextlib.suppress(OSError), _Kernel() as kernel:
         for one in sockets:
-            answer = kernel.ask(_INET_ASKED.pack(one.family, _TCP, 1 << (_INFO - 1), _ALL_STATES, one.id))
+            answer = kernel.ask(_INET_QUESTION.pack(one.family, _TCP, 1 << (_INFO - 1), _ALL_STATES, one.id))
             found += [
                 now for kind, body in _messages(answer) if (now := _tcp_in(kind, body)) and now.inode == one.inode
             ]
@@ -124,13 +124,13 @@ def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _tcp_in(kind: int, body: bytes) -> Tcp | None:
     """Return the socket in a message; None without one, or without its counters."""
-    if kind != _BY_FAMILY or len(body) < _INET_TOLD.size:
+    if kind != _BY_FAMILY or len(body) < _INET_ANSWER.size:
         return None
-    family, state, id_, inode = _INET_TOLD.unpack_from(body)
+    family, state, id_, inode = _INET_ANSWER.unpack_from(body)
     ports, near, far = id_[:4], _plain(family, id_[4:20]), _plain(family, id_[20:36])
     port = 0 if state == _LISTENS else int.from_bytes(ports[2:], "big")
     found = Tcp(family, id_, inode, near + ports[:2], far + ports[2:], port)
-    info = next((value for attribute, value in _attributes(body[_INET_TOLD.size :]) if attribute == _INFO), b"")
+    info = next((value for attribute, value in _attributes(body[_INET_ANSWER.size :]) if attribute == _INFO), b"")
     if not port:
         return found
     if len(info) < _SENT[1] + _SENT[0].size:
@@ -165,6 +165,10 @@ def _peer_in(answer: bytes) -> str | None:
     """Return the inode of the other end in an answer of the kernel; None if it has none, or is of another family."""
     for kind, body in _messages(answer):
         if kind == _BY_FAMILY:
-            told = (value for attribute, value in _attributes(body[_TOLD:]) if attribute == _PEER and len(value) == 4)
-            return next((str(int.from_bytes(value, sys.byteorder)) for value in told), None)
+            messages = (
+                value
+                for attribute, value in _attributes(body[_ANSWER_BYTES:])
+                if attribute == _PEER and len(value) == 4
+            )
+            return next((str(int.from_bytes(value, sys.byteorder)) for value in messages), None)
     return None

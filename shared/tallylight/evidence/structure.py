@@ -65,7 +65,7 @@ _FEW = 2
 #: Columns right of possible answers where another panel may begin.
 _BESIDE = 30
 #: Signs that `tally why` names.
-_TOLD = 3
+_NAMED_SIGNS = 3
 
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
@@ -212,11 +212,11 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: 
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
     if sum(worth.values()) <= ENOUGH:
         return None
-    dialog = _dialog(rows, offer)
+    dialog = _dialog_of(rows, offer)
     if not _are_words(" ".join(dialog.lines)):
         return None
-    told = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_TOLD] if worth[sign] > 0]
-    return attributes.evolve(dialog, rule=f"structure: {', '.join(told)}")
+    named = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_NAMED_SIGNS] if worth[sign] > 0]
+    return attributes.evolve(dialog, rule=f"structure: {', '.join(named)}")
 
 
 def _are_words(text: str) -> bool:
@@ -250,10 +250,10 @@ def signs(
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
-    told = {sign: 1.0 for sign, is_so in found.items() if is_so}
-    if "asks, and the cursor is right below" in told:
-        told.pop("the cursor is below all", None)
-    return told | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
+    named = {sign: 1.0 for sign, is_so in found.items() if is_so}
+    if "asks, and the cursor is right below" in named:
+        named.pop("the cursor is below all", None)
+    return named | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
 
 
 def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
@@ -449,20 +449,20 @@ def _is_work(text: str) -> bool:
 
 def _signs_of_boxes(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> dict[str, bool]:
     return {
-        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
+        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_sentence(rows[at]) for at in below),
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "a box below": _is_box_below(rows, offer.starts[-1]),
         "a yes and a no right above an input": _is_right_above_input(rows, offer),
-        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
+        "lines across around it": _is_between_lines(rows, offer, below[0] if below else len(rows)),
     }
 
 
-def _is_said(row: Row) -> bool:
+def _is_sentence(row: Row) -> bool:
     """Return whether *row* is a sentence outside of boxes, as a program prints when it continues."""
     return not row.is_boxed and not is_hint(row.text) and _SENTENCE.fullmatch(row.text) is not None
 
 
-def _is_between(rows: Sequence[Row], offer: Candidate, until: int) -> bool:
+def _is_between_lines(rows: Sequence[Row], offer: Candidate, until: int) -> bool:
     """Return whether a line across is right above an *offer* that is in no box, and one below it, above row *until*."""
     first, last = offer.starts[0], offer.starts[-1]
     if offer.sign == BUTTONS:
@@ -501,7 +501,7 @@ def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
 
 
-def _dialog(rows: Sequence[Row], offer: Candidate) -> Dialog:
+def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
     """Return an *offer* as a dialog without keys: they are unknown."""
     first, last = offer.starts[0], offer.starts[-1]
     top, asking = question_above(rows, first)

@@ -82,7 +82,7 @@ class Sample(NamedTuple):
 
 
 @attrs.define
-class _Line:
+class _TrackedConnection:
     """One connection over time."""
 
     sent: int = 0
@@ -111,15 +111,15 @@ class _Line:
         grown, came, self.port = found.sent - self.sent, found.received - self.received, found.port
         self.far = found.far
         if came > 0 and found.received_at < found.sent_at:
-            self._came(came, found.received_at)
+            self._add_received(came, found.received_at)
             came = 0
         if grown > 0:
-            self._grew(grown, found.sent_at)
+            self._add_sent(grown, found.sent_at)
         if came > 0:
-            self._came(came, found.received_at)
+            self._add_received(came, found.received_at)
         self.sent, self.received, self.is_over = found.sent, found.received, found.is_over
 
-    def _grew(self, grown: int, at: float) -> None:
+    def _add_sent(self, grown: int, at: float) -> None:
         if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
             self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
         self.burst, self.ended_at = self.burst + grown, at
@@ -132,7 +132,7 @@ class _Line:
         elif self.asked_at is not None and not self.answer:
             self.cancelled_at = min(self.cancelled_at, at)
 
-    def _came(self, came: int, at: float) -> None:
+    def _add_received(self, came: int, at: float) -> None:
         is_alive = came <= ALIVE and at - self.received_at > ALIVE_S
         self.received_at, self.cancelled_at = at, math.inf
         if self.asked_at is not None and not is_alive:
@@ -187,7 +187,7 @@ class Traffic:
 
     #: Whether the tree has had a connection.
     is_known: bool = False
-    _lines: dict[object, _Line] = attrs.field(factory=dict)
+    _connections: dict[object, _TrackedConnection] = attrs.field(factory=dict)
     #: When the first sample was taken.
     _first_at: float = math.inf
     _children: tuple[float, ...] = ()
@@ -209,7 +209,7 @@ class Traffic:
         """Return whether a new fact may come soon: the screen just changed, a turn goes on, or a request may be one."""
         changed = bool(self._changes) and now - self._changes[-1] <= SLOW_S
         changed |= now - self._held_at <= 2 * SCREEN_S
-        asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
+        asked = (line.asked_at for line in self._connections.values() if not line.is_turn)
         return changed or any(at is not None and now - at <= LATE_S for at in asked)
 
     def look(self, end: object, now: float) -> None:
@@ -222,9 +222,9 @@ class Traffic:
     def take(self, sample: Sample) -> None:
         """Take in the connections that the tree has now."""
         for found in sample.connections:
-            line = self._lines.get(found.id)
+            line = self._connections.get(found.id)
             if line is None:
-                line = self._lines[found.id] = _Line()
+                line = self._connections[found.id] = _TrackedConnection()
                 if self._first_at == math.inf and sample.at - found.sent_at > GAP_S:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
@@ -232,7 +232,9 @@ class Traffic:
             if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
-        self._lines = {id_: line for id_, line in self._lines.items() if id_ in present or line.ends(sample.at)}
+        self._connections = {
+            id_: line for id_, line in self._connections.items() if id_ in present or line.ends(sample.at)
+        }
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
 
@@ -242,13 +244,15 @@ class Traffic:
 
         *is_running*: the agent itself reports that its turn runs.
         """
-        for line in self._lines.values():
-            self._judge(line, is_running=is_running)
+        for line in self._connections.values():
+            self._mark_if_turn(line, is_running=is_running)
         moves = sum(now - at <= MOVES_S for at in self._changes) >= MOVES
-        turns = [line for line in self._lines.values() if line.is_turn]
-        said = [(line.says(now, moves=moves, opens=self._opens(line)), line.asked_at or now) for line in turns]
+        turns = [line for line in self._connections.values() if line.is_turn]
+        said = [
+            (line.says(now, moves=moves, opens=self._may_lead_to_model(line)), line.asked_at or now) for line in turns
+        ]
         words = {word for word, _ in said}
-        self._mind(words, [at for word, at in said if word == UNANSWERED], now)
+        self._note_unanswered(words, [at for word, at in said if word == UNANSWERED], now)
         if self._begun_at is None:
             return None
         rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_child(now)
@@ -257,26 +261,26 @@ class Traffic:
         self._held_at = now
         return Fact(rules[0], self._begun_at)
 
-    def _judge(self, line: _Line, *, is_running: bool) -> None:
+    def _mark_if_turn(self, line: _TrackedConnection, *, is_running: bool) -> None:
         """Mark the request on *line* as one of a turn, if it is."""
         asked = line.asked_at
         if line.is_turn or asked is None:
             return
         goes_on = asked - self._held_at <= GOES_ON_S and (not self._models or line.far in self._models)
-        if is_running or goes_on or self._is_changed(asked) or self._is_changed(line.answered_at):
+        if is_running or goes_on or self._has_screen_changed(asked) or self._has_screen_changed(line.answered_at):
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
 
-    def _is_changed(self, when: float) -> bool:
+    def _has_screen_changed(self, when: float) -> bool:
         return any(abs(at - when) <= SCREEN_S for at in self._changes)
 
-    def _opens(self, line: _Line) -> bool:
+    def _may_lead_to_model(self, line: _TrackedConnection) -> bool:
         """
         Return whether *line* may lead to a model: not just after the start, and to a known one if any has streamed.
         """
         is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
         return not is_early and (not self._models or line.far in self._models)
 
-    def _mind(self, said: Container[str], silent: list[float], now: float) -> None:
+    def _note_unanswered(self, said: Container[str], silent: list[float], now: float) -> None:
         """
         Note since when the model has not answered.
 

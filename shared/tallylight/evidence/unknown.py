@@ -105,7 +105,7 @@ class Unknown:
         #: The last row of the cursor that ended like a prompt.
         self._prompt = ""
         self._chances = 0
-        self._is_owed = False
+        self._is_look_due = False
 
     def renewed(self) -> Unknown:
         """Return the same program without any sign; its screen is read no more often than before."""
@@ -130,12 +130,12 @@ class Unknown:
     @property
     def agent(self) -> Agent | None:
         """The candidate; None until the signs suffice."""
-        if self._agent is None and self._is_one:
+        if self._agent is None and self._is_candidate:
             self._agent = candidate(self.name, self._hints)
         return self._agent
 
     @property
-    def _is_one(self) -> bool:
+    def _is_candidate(self) -> bool:
         has_more = self._works or self._has_bar or self._marks >= _MARKS or self._requests
         has_input = self._inputs >= _HELD and has_more
         return bool(self.made_with) or len(self._lamps) > 1 or has_input or (self._is_typed and self._requests)
@@ -169,19 +169,19 @@ class Unknown:
         """Return whether to read its screen at this chance, or still since an earlier one."""
         if self.agent is not None:
             return False
-        if not self._is_owed:
+        if not self._is_look_due:
             self._chances += 1
             every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
-            self._is_owed = self._chances % every in (0, 1)
-        return self._is_owed
+            self._is_look_due = self._chances % every in (0, 1)
+        return self._is_look_due
 
     def look(self, lines: Sequence[str], cursor_row: int, *, cursor_visible: bool = True) -> None:
         """Note the signs on its screen: the visible rows from the top, and the row of the cursor, from 0."""
-        self._is_owed = False
-        self._type(lines, cursor_row if cursor_visible else None)
+        self._is_look_due = False
+        self._note_typing(lines, cursor_row if cursor_visible else None)
         rows = read_tail(lines)
         cursor = cursor_row if cursor_visible else None
-        place = _input(rows, lines, cursor_row, cursor) if self.agent is None else None
+        place = _find_input(rows, lines, cursor_row, cursor) if self.agent is None else None
         if place is None:
             return
         self._inputs += 1
@@ -192,7 +192,7 @@ class Unknown:
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
         )
 
-    def _type(self, lines: Sequence[str], cursor_row: int | None) -> None:
+    def _note_typing(self, lines: Sequence[str], cursor_row: int | None) -> None:
         """Note text that a person typed: it follows a prompt that the cursor was behind, there or on its way up."""
         prompt, text = self._prompt, ""
         if cursor_row is not None and cursor_row < len(lines):
@@ -311,7 +311,9 @@ def _ends_in_prompt(look: Look) -> bool:
     return read_dialog(read_tail(look.lines), look.cursor_row) is None
 
 
-def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: int | None) -> tuple[int, int] | None:
+def _find_input(
+    rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: int | None
+) -> tuple[int, int] | None:
     """
     Return the rows of the tail that are an input: its first, and the one behind its last; None if there is none.
 
@@ -344,7 +346,7 @@ def _top_of_box(
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
         # A placeholder may be where the cursor is.
-        if _PROMPT.match(text) or _stands_in(inside, visible if text else cursor_row):
+        if _PROMPT.match(text) or _has_cursor(inside, visible if text else cursor_row):
             return upper
     return _top_of_bar(rows, bottom, lines, visible)
 
@@ -354,9 +356,9 @@ def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible:
     first, top = max(0, bottom - _TALL), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
-    is_in_it = visible is None or _stands_in(rows[top:bottom], visible)
+    is_in_it = visible is None or _has_cursor(rows[top:bottom], visible)
     return top if bottom - top > 1 and is_in_it else None
 
 
-def _stands_in(rows: Sequence[Row], cursor_row: int | None) -> bool:
+def _has_cursor(rows: Sequence[Row], cursor_row: int | None) -> bool:
     return any(row.number == cursor_row for row in rows)

@@ -106,7 +106,7 @@ class Turns:
         elif tail and reading.raw == "busy":
             self._left = left_running(tail, self._turn_began)
         is_undecided = self._undecided is not None
-        report = self._meaning(reading, tail, now)
+        report = self._report_for(reading, tail, now)
         is_end = is_undecided and self._undecided is None
         if report is None or (report == self._report and not is_end and not is_another):
             return None
@@ -122,26 +122,28 @@ class Turns:
         last = self._last
         is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
         self._asked, self._what = (now if is_asked else None), ""
-        before = self._before(reading)
+        before = self._last_reading_at(reading)
         if last is not None and last.at != reading.at:
             self._went_on = before
         if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting", reading.raw)):
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
             self._turn_began = reading.at / 1000
-        was_asked = self._asks(last)
+        was_asked = self._is_own_question(last)
         is_first = last is None or last.raw == "idle"
         self._went_till = before if last is not None and (last.raw == "busy" or was_asked) else None
         is_soon = 0 < reading.at < reading.began + NEAR_S * 1000
         self._is_its_own = is_first and (is_soon or (last is None and reading.is_background))
-        self._undecided = self._open(reading, now, before, was_asked=was_asked)
+        self._undecided = self._undecided_rest(reading, now, before, was_asked=was_asked)
 
-    def _asks(self, reading: Reading | None) -> bool:
+    def _is_own_question(self, reading: Reading | None) -> bool:
         """Return whether *reading*, the last one, is of a dialog that no person has opened."""
         is_dialog = reading is not None and reading.waiting_for == _DIALOG
         return reading is not None and reading.raw == "waiting" and (self._is_its_own or not is_dialog)
 
-    def _open(self, reading: Reading, now: float, before: float, *, was_asked: bool) -> tuple[float, float] | None:
+    def _undecided_rest(
+        self, reading: Reading, now: float, before: float, *, was_asked: bool
+    ) -> tuple[float, float] | None:
         """
         Return when it came to rest with its ending unknown, and when that turn began; None while that is not so.
 
@@ -161,7 +163,7 @@ class Turns:
                 return now, before
         return self._undecided
 
-    def _before(self, reading: Reading) -> float:
+    def _last_reading_at(self, reading: Reading) -> float:
         """Return the time of the last reading (epoch) by the present clock, which may have been set back since."""
         at, before = reading.at / 1000, self._last.at / 1000 if self._last is not None else 0.0
         if 0 < at < before:
@@ -171,21 +173,21 @@ class Turns:
             self._until = at + NEAR_S
         return before
 
-    def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+    def _report_for(self, reading: Reading, tail: bytes, now: float) -> Report | None:
         if reading.raw == "busy" and self._left:
             rule = f"transcript: the turn is over, {self._left} of its agents still run"
             return self._report_of(reading, Status.BACKGROUND, rule, background=self._left)
         if reading.raw == "busy":
             return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":
-            if not self._asks(reading):
-                return self._at_rest(reading, tail, now)
-            return self._question(reading, tail, now)
+            if not self._is_own_question(reading):
+                return self._rest_report(reading, tail, now)
+            return self._question_report(reading, tail, now)
         if reading.raw == "shell":
             return self._report_of(reading, Status.BACKGROUND, "status file: a background shell runs")
-        return self._at_rest(reading, tail, now)
+        return self._rest_report(reading, tail, now)
 
-    def _question(self, reading: Reading, tail: bytes, now: float) -> Report:
+    def _question_report(self, reading: Reading, tail: bytes, now: float) -> Report:
         """Return the report of a question, with the call that it is about once that is known."""
         if self._asked is not None:
             self._what = pending_call(tail, reading.cwd, max(self._went_on, reading.at / 1000 - CLOSE_S))
@@ -195,7 +197,7 @@ class Turns:
         rule = f"status file: waiting, {reading.waiting_for}"
         return self._report_of(reading, Status.WAITING, rule, kind=kind, what=self._what)
 
-    def _at_rest(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+    def _rest_report(self, reading: Reading, tail: bytes, now: float) -> Report | None:
         """
         Return the report of how its turn ended; None while that is unknown.
 
@@ -211,7 +213,7 @@ class Turns:
         found = ending(tail, began, self._until)
         if found is not None and (found.kind is Kind.LIMIT or not is_menu):
             self._undecided = None
-            return self._ended(reading, found)
+            return self._ending_report(reading, found)
         if now - since < UNDECIDED_S:
             return None
         self._undecided = None
@@ -219,12 +221,12 @@ class Turns:
             found = ending(tail, self._went_till, self._until)
             if found is None:
                 self._is_its_own = True
-                return self._question(reading, tail, now)
-            return self._ended(reading, found)
+                return self._question_report(reading, tail, now)
+            return self._ending_report(reading, found)
         more = "" if is_menu else ", without an end of the turn in its transcript"
         return self._report_of(reading, Status.IDLE, rule + more)
 
-    def _ended(self, reading: Reading, found: Ending) -> Report:
+    def _ending_report(self, reading: Reading, found: Ending) -> Report:
         rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
         about = {"kind": found.kind, "message": found.message, "background": found.background}
         return self._report_of(reading, found.status, rule, **about)

@@ -17,9 +17,9 @@ from tallylight.actions.queue import (
     READY_S,
     TYPED,
     Moment,
-    ends,
     put,
     step,
+    typing_time,
     written,
 )
 from tallylight.actions.request import DeferredText
@@ -185,7 +185,7 @@ def test_what_was_typed_stands_before_the_cursor(row: str, column: int, text: st
 def test_nothing_is_typed_before_a_limit_has_ended() -> None:
     """By the wall clock; and not while the next limit stops its agent."""
     desk, ends_at = Desk(at_prompt()), 1_800_000_000
-    waits = attrs.evolve(WAITS, at=ends(ends_at))
+    waits = attrs.evolve(WAITS, at=typing_time(ends_at))
     for wall, until in ((ends_at + MARGIN_S - 0.1, 0), (ends_at + 7200, ends_at + 7200)):
         moment = Moment(99, is_alive=True, wall=wall, limited_until=until)
         assert step(desk, Once(0.0, InProcess()), waits, moment) == waits

@@ -219,12 +219,14 @@ def is_question(seen: Seen) -> bool:
     return dialog.kind is seen.kind is seen.confirmed_kind
 
 
-def anything(_: Seen) -> Refusal | None:
+def refuse_nothing(_: Seen) -> Refusal | None:
     """Refuse nothing: the check for a caller who may answer any screen."""
     return None
 
 
-def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+def answer(
+    typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
+) -> Done | Refusal | None:
     """
     Look again, and type the keys of the choice if everything is as the person saw it, and not *unfit*.
 
@@ -275,7 +277,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         question=dialog.question,
         context=context,
         first=first,
-        missing=unseen(dialog),
+        missing=missing_message(dialog),
         is_plain=is_question(seen),
         choices=tuple(
             Choice(number, label, choice.keys)
@@ -294,7 +296,7 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
     if isinstance(given.number, bool) or not 1 <= given.number <= len(dialog.choices):
         return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
     if dialog.missing:
-        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
+        return Refusal("not-whole", f"{missing_message(dialog)}; nothing was typed")
     choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
@@ -348,7 +350,7 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
     return None
 
 
-def unseen(dialog: Dialog) -> str:
+def missing_message(dialog: Dialog) -> str:
     """Return the message about a *dialog* that is not whole, for every surface; "" for a whole one."""
     return f"part of this cannot be seen here: {dialog.missing}; answer it in its own pane" if dialog.missing else ""
 

@@ -22,7 +22,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
-from tallylight.actions.permission import Verb, Verdict, check, unasked, verb_of
+from tallylight.actions.permission import Verb, Verdict, check, refusal_of, verb_of
 from tallylight.actions.request import DeferredText, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
@@ -53,14 +53,14 @@ def identify_by(environ: Mapping[str, str]) -> Identify:
     return lambda pid: caller_of(pid, own, table, was_agent=lambda other, _: named(table.get(other), packaged))
 
 
-def here(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], Caller] | None = None) -> Caller:
+def own_caller(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], Caller] | None = None) -> Caller:
     """Return the caller that this process is: with *prove*, `seat.seated` or `seat.let_in`, perhaps the person."""
     identify = identify_by(environ)
     caller = identify(this_process())
     return caller if prove is None else prove(caller, identify, process_table.table())
 
 
-def sitting(environ: Mapping[str, str]) -> Callable[[], Caller]:
+def seated_caller(environ: Mapping[str, str]) -> Callable[[], Caller]:
     """
     Return a function that returns this process's caller each time: the person, while they sit at its terminal.
 
@@ -114,7 +114,7 @@ class PaneClient:
     def perform(self, found: Row, asked: Request) -> Reply:
         """Have the request *asked* done, by the host of the pane or from here, and return its reply."""
         if not is_asked(found):
-            is_its_own = isinstance(asked, DeferredText | Unqueue) or request.is_of_tape(asked)
+            is_its_own = isinstance(asked, DeferredText | Unqueue) or request.asks_for_tape(asked)
             if self.asks_for is None and is_its_own:
                 return self.ask_host(found.host, asked, self.timeout_s, is_key=self.is_key)
             return self._perform(found, asked)
@@ -122,7 +122,7 @@ class PaneClient:
         is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)
         if machine and is_own:
             return Refusal("elsewhere", f"only {machine} itself can do that: go there")
-        if self.asks_for is not None and (refused := self._unlent(found, asked)) is not None:
+        if self.asks_for is not None and (refused := self._refusal_for_other(found, asked)) is not None:
             return refused
         is_key = self.is_key and bool(machine)
         timeout_s = self.timeout_s if isinstance(asked, Look) else self.ask_timeout_s
@@ -140,13 +140,13 @@ class PaneClient:
         """Return why *verb* is refused for the pane with *holder* in its foreground; None if it is not."""
         caller, level = self.asker, self.level(found.host)
         if caller.who is Who.PERSON or verb is Verb.READ:
-            return unasked(check(level, caller, verb))
+            return refusal_of(check(level, caller, verb))
         started = self.started_by(found.host, found.pane)
         is_own = started is not None and started[0] == caller.being
         pane = [holder, *(started[1:] if started is not None else ())]
         if caller.terminal and process_table.terminal(holder[0], process_table.table()) == caller.terminal:
             pane.append(caller.asker)
-        return unasked(check(level, caller, verb, pane, is_own=is_own))
+        return refusal_of(check(level, caller, verb, pane, is_own=is_own))
 
     def why_not(self, found: Row) -> Refusal | None:
         """Return why the terminal of the pane would type nothing, as far as this process can know."""
@@ -157,9 +157,10 @@ class PaneClient:
         if not is_elsewhere(found.host) and not is_inside:
             own = attrs.evolve(own, who=Who.UNKNOWN)
         verdict = check(self.level(found.host), own, Verb.TEXT)
-        return unasked(verdict) if is_elsewhere(found.host) or isinstance(verdict, Refusal) else None
+        return refusal_of(verdict) if is_elsewhere(found.host) or isinstance(verdict, Refusal) else None
 
     def _perform(self, found: Row, asked: Request) -> Reply:
+        """Carry out the request from this process."""
         typist = self.panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
@@ -169,7 +170,7 @@ class PaneClient:
 
         return perform(Access(typist, self.once, permit), asked, self.asker) or request.SILENT
 
-    def _unlent(self, found: Row, asked: Request) -> Refusal | None:
+    def _refusal_for_other(self, found: Row, asked: Request) -> Refusal | None:
         """Return why a terminal is not even asked on behalf of another caller; None if it is."""
         verb = verb_of(asked, None)
         if verb is None:
@@ -188,4 +189,4 @@ class PaneClient:
             return Refusal("unreachable", str(error))
         except (OSError, TooLongError):
             pass
-        return request.silent(host, asked)
+        return request.no_reply(host, asked)

@@ -17,7 +17,7 @@ from tallylight.actions.permission import MAX_PAIRS, Pairs
 #: Seconds after a no until a person is asked again.
 REST_S = 600.0
 #: Columns at least to read a sentence; and columns that are enough.
-MIN_COLUMNS, ENOUGH_COLUMNS = 30, 60
+MIN_COLUMNS, GOOD_COLUMNS = 30, 60
 YES = "yes"
 _HOW = (
     "Write yes and press Enter to allow it. No or Esc refuses it; then you are not asked about this again for "

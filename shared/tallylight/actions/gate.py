@@ -166,7 +166,7 @@ def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tu
 
 def check_program(word: str, agent: Agent) -> Refusal | None:
     """Return a refusal unless *word*, the first of a list of its data file, is a name of *agent* without a path."""
-    return _denied(word) or _among(word, (*agent.processes, *agent.generic), agent)
+    return _check_deny_list(word) or _check_name(word, (*agent.processes, *agent.generic), agent)
 
 
 def check_said_program(word: str, agent: Agent, process: Process | None) -> Refusal | None:
@@ -176,23 +176,25 @@ def check_said_program(word: str, agent: Agent, process: Process | None) -> Refu
     It must be a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or one
     without a name of its own, has its unique names, and those in its data file's lists.
     """
-    denied = _denied(word)
+    denied = _check_deny_list(word)
     if denied is not None:
         return denied
     chain = unwrap(process.argv, process.exe, process.comm).invocations if process is not None else ()
     if word.startswith("/") and process is not None and word in (process.exe, *(one.word for one in chain)):
         return None
     seen = {one.name for one in chain} & {*agent.processes, *agent.generic}
-    return _among(word, seen or {*agent.processes, *(words[0] for words in agent.lists)}, agent)
+    return _check_name(word, seen or {*agent.processes, *(words[0] for words in agent.lists)}, agent)
 
 
-def _denied(word: str) -> Refusal | None:
+def _check_deny_list(word: str) -> Refusal | None:
+    """Return a refusal if *word* is a program that runs other programs."""
     if is_denied(word):
         return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
     return None
 
 
-def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
+def _check_name(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
+    """Return a refusal unless *word* is one of *names*, without a path."""
     if "/" in word:
         return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is accepted")
     if word not in names:
@@ -232,7 +234,8 @@ def check_said(
 
 
 def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
-    if denied := next(filter(None, map(_denied, found.words)), None):
+    """Return the refusal for words that do not fit."""
+    if denied := next(filter(None, map(_check_deny_list, found.words)), None):
         return denied
     if not found.words:
         return Refusal("list", f"it lacks words that {agent.name} needs for this")

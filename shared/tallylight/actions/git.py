@@ -138,10 +138,10 @@ def text(path: Path, errors: str = "surrogateescape") -> str:
 
 @attrs.frozen
 class Repository:
-    """The repository at a *place*, with all settings of its own files, and the user's *own* ones."""
+    """The repository at a *place*, the *file_settings* in its own files, and the user's *own* settings."""
 
     place: Place
-    said: Settings = ()
+    file_settings: Settings = ()
     own: Settings = ()
 
     @property
@@ -151,23 +151,23 @@ class Repository:
 
     def filters(self) -> tuple[Sequence[str], Sequence[str]]:
         """Return the names of the user's own filters, and of those that are the repository's alone: they never run."""
-        own, said = (
+        own, file_settings = (
             [one[1] for key, _ in settings if (one := re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL))]
-            for settings in (self.own, self.said)
+            for settings in (self.own, self.file_settings)
         )
-        return list(dict.fromkeys(own)), [name for name in dict.fromkeys(said) if name not in own]
+        return list(dict.fromkeys(own)), [name for name in dict.fromkeys(file_settings) if name not in own]
 
     @property
     def sparse(self) -> str:
         """The settings of a sparse checkout in `config.worktree`; "" if they are elsewhere."""
-        said = self.said if _has_worktree_settings(self.said) else ()
+        file_settings = self.file_settings if _has_worktree_settings(self.file_settings) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return "".join(_line(*setting) for setting in _passing(said, kept))
+        return "".join(_line(*setting) for setting in _passing(file_settings, kept))
 
     @property
     def is_usable(self) -> bool:
         """Return whether its format is known, and its work tree is the directory that it was found in."""
-        extensions = [key for key, _ in self.said if key.startswith("extensions.")]
+        extensions = [key for key, _ in self.file_settings if key.startswith("extensions.")]
         if not all(re.fullmatch(f"{_FORMAT}|{_IGNORED}", key) for key in extensions):
             return False
         if self.place.worktree:
@@ -177,7 +177,7 @@ class Repository:
 
     def value(self, key: str) -> str:
         """Return the last value of a setting of the repository; "" if there is none."""
-        return next((value for name, value in reversed(self.said) if name == key), "")
+        return next((value for name, value in reversed(self.file_settings) if name == key), "")
 
     def change(self, *words: str) -> None:
         """Run a git command that changes files, with the user's own filters. Errors as of `run`."""
@@ -190,7 +190,7 @@ class Repository:
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
 
-    def bounded(self, *words: str, seconds: float) -> str | None:
+    def run_bounded(self, *words: str, seconds: float) -> str | None:
         """
         Return the output of git, at most `MAX_OUTPUT` bytes; None if it fails or is missing.
 
@@ -226,8 +226,8 @@ class Repository:
         hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
         settings = (
             *(() if keeps_own else _passing(self.own, _OWN)),
-            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
-            *_passing(self.said, _KEPT),
+            *((key, value) for key, value in self.file_settings if re.fullmatch(_FORMAT, key)),
+            *_passing(self.file_settings, _KEPT),
             *_OFF.items(),
             *((f"{hook}.enabled", "false") for hook in hooks),
         )
@@ -252,25 +252,27 @@ def find(directory: str, seconds: float = ASK_S) -> Repository | None:
         place = place_of(here)
         if place is None or place.folder in (here, *map(str, PurePosixPath(here).parents)):
             return None
-        said = _read(Path(place.common, "config"), end)
-        if _has_worktree_settings(said):
-            said = (*said, *_read(Path(place.folder, "config.worktree"), end))
-        found = Repository(place, said)
+        file_settings = _read(Path(place.common, "config"), end)
+        if _has_worktree_settings(file_settings):
+            file_settings = (*file_settings, *_read(Path(place.folder, "config.worktree"), end))
+        found = Repository(place, file_settings)
         if not found.is_usable:
             return None
-        fields = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end)).split("\0")
+        fields = found.run(
+            "config", "--null", "--show-scope", "--list", keeps_own=True, seconds=seconds_left(end)
+        ).split("\0")
         own = zip(fields[:-1:2], fields[1::2], strict=True)
         return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
     except (OSError, ValueError, TallyError, subprocess.SubprocessError):
         return None
 
 
-def left(end: float) -> float:
+def seconds_left(end: float) -> float:
     """Return the seconds until the monotonic time *end*, at least 0.01, as a program's time limit."""
     return max(0.01, end - time.monotonic())
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Return whether git is installed."""
     try:
         return bool(_git())
@@ -286,7 +288,7 @@ def _read(path: Path, end: float) -> Settings:
         return ()
     words = (_git(), "-C", "/", "config", "--file", "-", "--no-includes", "--null", "--list")
     # There is no repository to look for.
-    output = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
+    output = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, seconds_left(end), data)
     return tuple(_setting(field) for field in output.split("\0")[:-1])
 
 
@@ -327,6 +329,7 @@ def _environ() -> dict[str, str]:
 
 
 def _run(words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = "") -> str:
+    """Run a git command with *given* as its input; return its output. Raises `FailedError`."""
     done = subprocess.run(
         words,
         env=environ,

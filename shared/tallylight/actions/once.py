@@ -95,15 +95,15 @@ class Once:
                 self._notes.forget(agent, note)
         return seen
 
-    def is_open(self, given: Answer) -> bool:
+    def is_pending(self, given: Answer) -> bool:
         """Return whether *given* was typed, and its screen has not been seen to show anything else since."""
-        note = self._notes.read(_agent(given))
+        note = self._notes.read(_agent_of(given))
         return note is not None and note.fingerprint == given.fingerprint
 
-    def still_stands(self, typist: Typist, given: Answer) -> bool:
+    def is_still_shown(self, typist: Typist, given: Answer) -> bool:
         """Look again; return whether *given* was typed, and its agent is still there and has drawn nothing else."""
         now = self.look(typist)
-        return self.is_open(given) and not _has_left(now, given)
+        return self.is_pending(given) and not _has_left(now, given)
 
     def ask(self, typist: Typist) -> Question | Refusal:
         """Look, and return the question of the pane now."""
@@ -111,14 +111,14 @@ class Once:
         return answers.ask(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def answer(
-        self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
+        self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.refuse_nothing
     ) -> Done | Refusal | None:
         """Type the choice, if everything is as it was shown, not *unfit*, and not yet answered; None: ask again."""
 
         def act() -> Done | Refusal | None:
             return answers.answer(typist, given, lambda seen: unfit(seen) or self._note(given))
 
-        return self._decide(given, lambda: self._act(typist, given, act))
+        return self._decide(given, lambda: self._act_once(typist, given, act))
 
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Return the agent that would take text at its prompt now, or is busy."""
@@ -126,7 +126,7 @@ class Once:
         return says.prompt_agent(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def say(
-        self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything
+        self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.refuse_nothing
     ) -> Done | Refusal | None:
         """
         Type the text if the agent takes text now; into a dialog that asks for text once, and if not *unfit*.
@@ -134,18 +134,18 @@ class Once:
         None: ask again.
         """
         if not given.fingerprint:
-            return self._decide(given, lambda: self._act(typist, None, lambda: says.say(typist, given)))
+            return self._decide(given, lambda: self._act_once(typist, None, lambda: says.say(typist, given)))
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
 
         def act() -> Done | Refusal | None:
             return says.say(typist, given, lambda seen: unfit(seen) or self._note(asked))
 
-        return self._decide(given, lambda: self._act(typist, asked, act))
+        return self._decide(given, lambda: self._act_once(typist, asked, act))
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
         turn = Answer(given.pane, given.pid, given.start, _TURN, 0)
-        done = self._act(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
+        done = self._act_once(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
         assert done is not None
         return done
 
@@ -158,7 +158,7 @@ class Once:
             for one, since in list(self._undecided.items()):
                 if now - since >= 2 * UNDECIDED_S:  # whoever asked for it has gone
                     self._undecided.pop(one, None)
-                elif one != asked and asked.fingerprint and _question(one) == _question(asked):
+                elif one != asked and asked.fingerprint and _question_of(one) == _question_of(asked):
                     return _ANSWERED
             since = self._undecided.setdefault(asked, now)
             done = act()
@@ -171,14 +171,15 @@ class Once:
                 return None
             time.sleep(LOOK_S)
 
-    def _act(
+    def _act_once(
         self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal | None]
     ) -> Done | Refusal | None:
+        """Call *act* unless *given* was answered already, and wait for its effect."""
         before = self.look(typist)
         if isinstance(before, Refusal):
             return before
-        if given is not None and self.is_open(given):
-            return _refusal(given)
+        if given is not None and self.is_pending(given):
+            return _refusal_of(given)
         done = act()
         if isinstance(done, Done):
             self._settle(typist, before, given)
@@ -189,22 +190,22 @@ class Once:
     def _note(self, given: Answer) -> Refusal | None:
         """Note that *given* is typed now; return why it may not be, if so."""
         try:
-            return None if self._notes.add(_agent(given), given.fingerprint) else _refusal(given)
+            return None if self._notes.add(_agent_of(given), given.fingerprint) else _refusal_of(given)
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
     def _take_back(self, given: Answer) -> None:
         """Forget the note of keys that were not typed."""
-        note = self._notes.read(_agent(given))
+        note = self._notes.read(_agent_of(given))
         if note is not None and note.fingerprint == given.fingerprint:
-            self._notes.forget(_agent(given), note)
+            self._notes.forget(_agent_of(given), note)
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait, but not long, until the screen differs from the answered one, or from *before*."""
         end = time.monotonic() + self._settle_s
         while time.monotonic() < end:
             if given is not None:
-                if not self.still_stands(typist, given):
+                if not self.is_still_shown(typist, given):
                     return
             elif isinstance(now := self.look(typist), Refusal) or now.look.lines != before.look.lines:
                 return
@@ -229,18 +230,18 @@ def _has_left(now: Seen | Refusal, given: Answer) -> bool:
     """Return whether the agent that was answered is not in the foreground of its pane any more."""
     if isinstance(now, Refusal):
         return now.rule == "gone"
-    return answers.check_process(now, *_agent(given)) is not None
+    return answers.check_process(now, *_agent_of(given)) is not None
 
 
-def _agent(given: Answer) -> Agent:
+def _agent_of(given: Answer) -> Agent:
     return given.pane, given.pid, given.start
 
 
-def _question(given: Answer | Say) -> tuple[str, int, int, str]:
+def _question_of(given: Answer | Say) -> tuple[str, int, int, str]:
     return given.pane, given.pid, given.start, given.fingerprint
 
 
-def _refusal(given: Answer) -> Refusal:
+def _refusal_of(given: Answer) -> Refusal:
     return _INTERRUPTED if given.fingerprint == _TURN else _ANSWERED
 
 

@@ -79,6 +79,7 @@ def flow(words: Sequence[str], columns: int) -> list[str]:
 
 
 def _broken(word: str, columns: int) -> list[str]:
+    """Return *word* in pieces of at most so many columns."""
     parts = [""]
     for character in word:
         if width(parts[-1] + character) > columns:

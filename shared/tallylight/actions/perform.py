@@ -91,6 +91,7 @@ def _answers(asked: Request) -> bool:
 
 
 def _look(pane: Access, what: str) -> Reply:
+    """Carry out a `request.Look`."""
     match what:
         case request.SCREEN:
             return _screen(pane.typist)
@@ -124,6 +125,7 @@ def _screen(typist: Typist) -> Rows | Refusal:
 
 
 def _stretch(pane: Access) -> Stretch | Refusal:
+    """Return the recording of the pane's last minutes."""
     return Stretch.of(pane.tape()) if pane.tape is not None else _NO_TAPE
 
 

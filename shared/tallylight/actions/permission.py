@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from tallylight.actions.answer import Answer, Seen, anything, dialog_of, is_question
+from tallylight.actions.answer import Answer, Seen, dialog_of, is_question, refuse_nothing
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
@@ -41,7 +41,7 @@ class Verb(enum.StrEnum):
 
 
 class Right(enum.StrEnum):
-    """The values of a cell of the table."""
+    """The rights in the cells of the table."""
 
     NO = "no"
     #: In panes that the caller started itself.
@@ -181,10 +181,10 @@ def check(
         return Verdict.ALLOWED
     if right in (Right.ASK, Right.ASK_OTHERS):
         return Verdict.ASK if agreed is None else Verdict.ALLOWED if agreed else _DISAGREED
-    return _never(allow, caller, verb)
+    return _refusal(allow, caller, verb)
 
 
-def _never(allow: str, caller: Caller, verb: Verb) -> Refusal:
+def _refusal(allow: str, caller: Caller, verb: Verb) -> Refusal:
     """Return why *caller* may not, whatever anybody agrees to."""
     if verb is Verb.CLOSE:
         return PERSON_ONLY
@@ -197,7 +197,7 @@ def _never(allow: str, caller: Caller, verb: Verb) -> Refusal:
     return _PERMISSION if verb is Verb.PERMISSION else _OTHERS
 
 
-def unasked(verdict: Verdict | Refusal) -> Refusal | None:
+def refusal_of(verdict: Verdict | Refusal) -> Refusal | None:
     """Return why nothing is done where nobody can be asked; None if it is allowed."""
     return UNASKED if verdict is Verdict.ASK else verdict if isinstance(verdict, Refusal) else None
 
@@ -215,17 +215,18 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
         case Interrupt():
             return Verb.INTERRUPT
         case Say(fingerprint=shown):
-            return _answers(asked, seen) if shown else Verb.TEXT
+            return _answer_verb(asked, seen) if shown else Verb.TEXT
         case DeferredText():
             return Verb.TEXT
         case Close() | Unqueue():
             return Verb.CLOSE
         case Answer():
-            return _answers(asked, seen)
+            return _answer_verb(asked, seen)
     return None
 
 
-def _answers(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
+def _answer_verb(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
+    """Return whether an answer counts as one to a question or to a permission, by the dialog that was *seen*."""
     if seen is None:
         return Verb.PERMISSION
     dialog = dialog_of(seen) if isinstance(seen, Seen) else None
@@ -242,5 +243,5 @@ def limit(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
     It refuses a person nothing.
     """
     if caller.who is Who.PERSON or verb is not Verb.QUESTION:
-        return anything
+        return refuse_nothing
     return lambda seen: None if is_question(seen) else _PERMISSION

@@ -60,7 +60,7 @@ def put(typist: Typist, given: DeferredText) -> Queued:
     return Queued(pid=held.pid, start=held.start, text=given.text, at=given.at)
 
 
-def ends(limited_until: float) -> int:
+def typing_time(limited_until: float) -> int:
     """Return when to type a text that waits for the end of a limit, both in seconds since the epoch."""
     return math.ceil(limited_until) + MARGIN_S
 
@@ -88,7 +88,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
         return queued
     if not moment.is_alive:
         return attrs.evolve(queued, problem=ENDED)
-    if queued.at and moment.wall < max(queued.at, ends(moment.limited_until)):
+    if queued.at and moment.wall < max(queued.at, typing_time(moment.limited_until)):
         return queued
     now = moment.now
     seen = once.look(typist)
@@ -98,7 +98,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     held = prompt_agent(FrozenTypist(seen))
     if not isinstance(held, Occupant) or (held.pid, held.start) != (queued.pid, queued.start):
         return waits
-    if written(seen.look):
+    if typed_text(seen.look):
         return attrs.evolve(waits, problem=TYPED)
     if queued.ready_at is None:
         return attrs.evolve(queued, ready_at=now)
@@ -112,7 +112,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     return waits if done.rule in _PASSING else attrs.evolve(waits, problem=done.text)
 
 
-def written(look: Look) -> str:
+def typed_text(look: Look) -> str:
     """
     Return the text between an agent's prompt and the cursor, which a person has typed there.
 

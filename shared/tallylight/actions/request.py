@@ -189,7 +189,7 @@ UNKNOWN = Refusal("unknown", "that host does not know this request; does it run 
 SILENT = Refusal("unreachable", "the terminal does not answer")
 
 
-def silent(who: str, asked: Request) -> Refusal:
+def no_reply(who: str, asked: Request) -> Refusal:
     """
     Return the refusal for the request *asked* that *who* did not answer: unless it was a look, it may have been done.
     """
@@ -197,7 +197,7 @@ def silent(who: str, asked: Request) -> Refusal:
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
-def is_of_tape(asked: Request | None) -> typing.TypeGuard[Look]:
+def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
     """Return whether *asked* is for the tape of a pane, which only its host has."""
     return isinstance(asked, Look) and asked.what == STRETCH
 

@@ -24,12 +24,12 @@ from tallylight.actions.answer import (
     Occupant,
     Seen,
     Typist,
-    anything,
     holder_of,
+    missing_message,
     reached,
     reading_of,
+    refuse_nothing,
     see_again,
-    unseen,
 )
 from tallylight.actions.gate import Refusal, must
 from tallylight.evidence.choices import ends_in_choices
@@ -82,10 +82,10 @@ class Interrupt:
 
 def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
     """Return the agent that would take text at its prompt now, or is busy; else the rule that refuses text."""
-    return reached(lambda: _taker(typist))
+    return reached(lambda: _agent_at_prompt(typist))
 
 
-def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = refuse_nothing) -> Done | Refusal | None:
     """
     Look again, and type the text if the agent takes text now, and is not *unfit* for it.
 
@@ -94,7 +94,9 @@ def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = an
     return reached(lambda: _say(typist, given, unfit))
 
 
-def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
+def interrupt(
+    typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
+) -> Done | Refusal:
     """
     Look again, and press the agent's key to stop if it works, and is not *unfit* to be stopped.
 
@@ -116,7 +118,7 @@ def has_turn(seen: Seen) -> bool:
     return seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING)
 
 
-def _taker(typist: Typist) -> Occupant | Busy | Refusal:
+def _agent_at_prompt(typist: Typist) -> Occupant | Busy | Refusal:
     seen = must(typist.see())
     held = holder_of(seen)
     if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
@@ -181,12 +183,13 @@ def _has_choices(seen: Seen) -> bool:
 
 
 def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
+    """Return a refusal unless *dialog* asks for any text, and has the fingerprint *shown*."""
     if dialog.choices or dialog.kind not in PLAIN or _has_choices(seen):
         return Refusal("asking", "it asks something that takes no text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
     if dialog.missing:
-        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
+        return Refusal("not-whole", f"{missing_message(dialog)}; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, dialog) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None

@@ -385,7 +385,7 @@ def load_agents(
             found.append(of_person(agent, ours) if texts is users else agent)
         ours = {agent.name for agent in found}
     agents = Agents(agent for agent in found if not agent.adds)
-    return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+    return Agents((*agents, *_all_together(agents, (agent for agent in found if agent.adds)))), errors
 
 
 def of_person(agent: Agent, ours: Container[str]) -> Agent:
@@ -399,7 +399,7 @@ def together(base: Agent, added: Agent) -> Agent:
     return attributes.evolve(base, screen_rules=tuple(rules))
 
 
-def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
+def _all_together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
     """Return the agents with *added* rules, each with all of its rules."""
     found: dict[str, Agent] = {}
     for agent in added:

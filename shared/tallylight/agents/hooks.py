@@ -160,6 +160,7 @@ def _check(hooks: Hooks, table: Table) -> None:
 
 
 def _field(table: Table, key: str, default: str) -> str:
+    """Return the name of a payload's field at *key*; complain of any other text."""
     value = table.text(key, default)
     if value and not _FIELD.fullmatch(value):
         table.complain(key, f"is {value!r}; a field is letters, digits and _, with dots between")
@@ -168,6 +169,7 @@ def _field(table: Table, key: str, default: str) -> str:
 
 
 def _variable(table: Table, key: str) -> str:
+    """Return the name of a variable at *key*; complain of any other text."""
     value = table.text(key)
     if value and not _VARIABLE.fullmatch(value):
         table.complain(key, "is no name of a variable")

@@ -147,6 +147,7 @@ def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _pattern(table: Table, key: str, text: str) -> re.Pattern[str] | None:
+    """Return *text* compiled; None if it is empty, or not allowed."""
     if not text:
         return None
     try:

@@ -63,12 +63,12 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
     @functools.cache
     def client() -> PaneClient:
-        from tallylight.actions.client import PaneClient, sitting
+        from tallylight.actions.client import PaneClient, seated_caller
         from tallylight.hosts.detached.sessions import PaneAccess
 
         panes = PaneAccess(environ)
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
-        return PaneClient(panes, sitting(environ), level, panes.started_by, environ, is_key=True)
+        return PaneClient(panes, seated_caller(environ), level, panes.started_by, environ, is_key=True)
 
     # Repositories are read for agents of this machine, unless a setting forbids it.
     has_branches = not is_fleet and not is_panel and config_file.load_config(environ)[0].listed.branches

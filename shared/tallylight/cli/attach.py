@@ -15,9 +15,9 @@ import signal
 import sys
 import termios
 
-from tallylight.actions.client import here
+from tallylight.actions.client import own_caller
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.permission import Verb, check, refusal_of
 from tallylight.actions.seat import seated
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -83,8 +83,8 @@ def _show(pane: str) -> int:
         requests.send(found.host, Request("focus", found.pane.id), os.environ)
         return 0
     # Any key of this terminal then reaches the pane.
-    caller = here(os.environ, seated)
-    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
+    caller = own_caller(os.environ, seated)
+    if (refused := refusal_of(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:

@@ -258,6 +258,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
 
 
 def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
+    """Return whether the kitty around us runs this release."""
     what = "this kitty"
     linked, wired = _times(system)
     if host is not None:
@@ -283,6 +284,7 @@ def _times(system: System) -> tuple[float | None, float | None]:
 
 
 def _multiplexer(system: System) -> list[Finding]:
+    """Return whether tmux or GNU Screen passes our sequences on."""
     kind = tty.multiplexer(system.env)
     if kind == "screen":
         return [Finding("GNU Screen", Health.OK, "passes Tallylight's sequences on")]

@@ -140,6 +140,7 @@ def parse(argv: list[str]) -> dict[str, str]:
 
 
 def _check(status: str, fields: dict[str, str]) -> None:
+    """Raise `ValueError` for wrong values, and bring *fields* into their wire form."""
     kind = fields.get("kind", "")
     if kind and kind not in KINDS:
         raise ValueError(f"{_shown(kind)} is not a kind")

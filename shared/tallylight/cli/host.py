@@ -74,6 +74,7 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the host of sessions, unless another one does."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(_only_one(environ, yields=options.with_parent is not None))
@@ -103,6 +104,7 @@ def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
 
 
 def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Watch tmux, GNU Screen and sessions without a pane, until a signal."""
     from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import PaneAccess
     from tallylight.hosts.gnu_screen.source import ScreenSource
@@ -156,6 +158,7 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Start the host of one WezTerm in the background."""
     from tallylight.hosts.wezterm import sidecar
 
     def began(poller: PollingHost) -> None:

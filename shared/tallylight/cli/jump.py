@@ -50,7 +50,7 @@ def main(argv: list[str]) -> int:
         else:
             output.line("nothing needs you" if panes.hosts else panes.why_none)
         return int(not panes.hosts)
-    order = stops(_reached(panes, host), now, is_any=options.any)
+    order = stops(_jump_panes(panes, host), now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order
     if options.dry_run:
         names = {id(found.pane): found.name for found in panes.panes}
@@ -78,15 +78,15 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     for own in (own_place(environ)[0], own_place(environ, panes.hosts)[0]):
         if own in panes.hosts:
             return own
-    shown = _shown(panes)
+    shown = _reachable_panes(panes)
     hosts = {id(found.pane): found.host for found in shown}
     order = stops([found.pane for found in shown], now, is_any=is_any)
     return hosts[id(order[0])] if order else ""
 
 
-def _reached(panes: Panes, host: str) -> list[Pane]:
+def _jump_panes(panes: Panes, host: str) -> list[Pane]:
     """Return the panes that a jump of *host* visits: in a kitty, those in an attached tmux in place of its window."""
-    own = [found.pane for found in _shown(panes) if found.host == host]
+    own = [found.pane for found in _reachable_panes(panes) if found.host == host]
     if not host.startswith("kitty-"):
         return own
     found = by_terminal(found.pane for found in panes.panes if found.host.startswith(HOSTS))
@@ -94,7 +94,7 @@ def _reached(panes: Panes, host: str) -> list[Pane]:
     return [*(pane for pane in own if pane.terminal not in found), *inside]
 
 
-def _shown(panes: Panes) -> list[Row]:
+def _reachable_panes(panes: Panes) -> list[Row]:
     """Return the panes that can be brought to the front: those of terminals, and of an attached tmux."""
     attached = {_server(found.pane) for found in panes.panes if found.pane.terminals}
     return [

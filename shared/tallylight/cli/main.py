@@ -127,6 +127,7 @@ def _drop_output() -> None:
 
 
 def _dispatch(argv: list[str]) -> int:
+    """Run the verb of a command line, or print help or the version."""
     if not argv:
         argv = ["agents" if sys.stdin.isatty() and sys.stdout.isatty() else "status"]
     verb, *rest = argv
@@ -145,6 +146,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _run(verb: str, argv: list[str]) -> int:
+    """Import the module of *verb* and run it."""
     if not (name := module_of(verb)):
         _run_command(verb, argv)
         from tallylight.parts import index
@@ -152,7 +154,7 @@ def _run(verb: str, argv: list[str]) -> int:
         if part := index.part_of(verb):
             _complain(f"`{verb}` is of the part `{part}`, which is off or faulty; `tally parts` lists them")
         else:
-            _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
+            _complain(f"there is no verb `{_printable(verb)}`; {_advice_for(verb)}")
         return USAGE
     try:
         module = __import__(name, fromlist=["main"])
@@ -191,7 +193,7 @@ def _run_command(verb: str, argv: list[str]) -> None:
         os.execv(program, [program, *argv])  # noqa: S606 - a program of the person's own, as git and cargo run them
 
 
-def _meant(word: str) -> str:
+def _advice_for(word: str) -> str:
     """Return the advice what to type in place of *word*, which is no verb."""
     import difflib
 

@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
         parser.error(f"argument TIME: {error}")
     if options.broker:
         fleet = index.need("fleet", "other machines")
-        code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
+        code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _snooze_message)
         return code
     panes = read_panes(os.environ)
     if wanted is not None and (scope := _scope(wanted, panes)) is not None:
@@ -81,7 +81,7 @@ def main(argv: list[str]) -> int:
     if found.pane.status in NEEDS_PERSON:
         request = Request("snooze", found.pane.id, (f"{min(seconds / 60, MAX_MINUTES):g}",))
         if is_elsewhere(found.host):
-            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _rests)
+            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _snooze_message)
         requests.send(found.host, request, os.environ)
     return _mute(found, seconds)
 
@@ -114,7 +114,7 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Row:
     return found
 
 
-def _rests(pane: Pane) -> str:
+def _snooze_message(pane: Pane) -> str:
     """Return the message about the snooze of *pane*."""
     now = time.time()
     if pane.snoozed_until <= now:
@@ -136,7 +136,7 @@ def _mute(found: Row, seconds: float) -> int:
 
     request = Request("mute", found.pane.id, (TAB, "", f"{seconds:g}"))
     wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"
-    return ask(found, request, is_done, lambda _: f"and its tab: {_outcome(seconds)}", "" if seconds else wider)
+    return ask(found, request, is_done, lambda _: f"and its tab: {_mute_message(seconds)}", "" if seconds else wider)
 
 
 def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
@@ -154,11 +154,11 @@ def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
             done += 1
     if done:
         what = f"project {clean(scope[1], 80)}" if scope[1] else "everything"
-        sys.stdout.write(f"{what}: {_outcome(seconds)}\n")
+        sys.stdout.write(f"{what}: {_mute_message(seconds)}\n")
     return 0 if done else 1
 
 
-def _outcome(seconds: float) -> str:
+def _mute_message(seconds: float) -> str:
     """Return the message about a mute of *seconds*."""
     if not seconds:
         return "notifications are on"

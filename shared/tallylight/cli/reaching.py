@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from tallylight.actions.answer import Done
-from tallylight.actions.client import PaneClient, here
+from tallylight.actions.client import PaneClient, own_caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Reply
 from tallylight.cli.exit_codes import GONE, REFUSED
@@ -44,10 +44,10 @@ def reached(wanted: str) -> tuple[Row | Refusal, PaneClient]:
 def client_of(panes: Panes) -> PaneClient:
     """Return the client for *panes*, for the program that runs this command."""
     multiplexers = PaneAccess(os.environ)
-    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
+    return PaneClient(multiplexers, functools.partial(own_caller, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+def print_reply(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
     """Print the action, done *at* then, or the rule that refused it, and return the exit code."""
     told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:

@@ -21,8 +21,8 @@ from tallylight.actions.say import MAX_TEXT, Say, text_problem
 from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, reached, tell
-from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, told
+from tallylight.cli.reaching import CODES, print_reply, reached
+from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, print_ends
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.snapshot.feed import Feed
@@ -83,17 +83,17 @@ def main(argv: list[str]) -> int:
     options, asked = _parsed(argv)
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
-        return tell("send", None, found, as_json=options.json)
+        return print_reply("send", None, found, as_json=options.json)
     given, at = _given(options, asked, found, client), round(time.time(), 3)
     turn = Wait(AT_REST, is_all=True, since=at, chosen=(found.address,), is_turn=True) if options.wait else None
     if turn is not None:
         turn.look([found], time.monotonic())
     reply = client.perform(found, given) if isinstance(given, Given) else given
     if turn is None or not isinstance(reply, Done):
-        return tell("send", found, reply, at=at, as_json=options.json)
+        return print_reply("send", found, reply, at=at, as_json=options.json)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
-    return told(follow("send", turn, feed, options.timeout), as_json=options.json)
+    return print_ends(follow("send", turn, feed, options.timeout), as_json=options.json)
 
 
 def _given(

@@ -163,6 +163,7 @@ class _Plan(NamedTuple):
 
 
 def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) -> int:
+    """Plan the setup, show it, and make the changes once the person agrees."""
     source, python, place = environment.running_source(), environment.base_python(), install_paths.layout(system)
     here = kitty.look(system)
     beside = wezterm.look(system)
@@ -341,6 +342,7 @@ def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answ
 
 
 def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
+    """Plan what to take back, show it, and do it once the person agrees."""
     wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
     taken = _of_parts(system)

@@ -172,6 +172,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
 
 
 def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
+    """Return the cells of one line."""
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)

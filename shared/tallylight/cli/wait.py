@@ -14,7 +14,7 @@ import time
 from tallylight.cli.exit_codes import FAILED, NOTHING, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.parser import Parser, within
-from tallylight.cli.waiting import AT_REST, FINISHED, GONE, Wait, add_timeout, follow, told
+from tallylight.cli.waiting import AT_REST, FINISHED, GONE, Wait, add_timeout, follow, print_ends
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import NAMED, Panes, add_pane, own_place, pick
@@ -91,7 +91,7 @@ def main(argv: list[str]) -> int:
         chosen=chosen,
         is_turn=options.since is not None,
     )
-    return told(follow("wait", wait, feed, options.timeout), as_json=options.json)
+    return print_ends(follow("wait", wait, feed, options.timeout), as_json=options.json)
 
 
 def _statuses(text: str) -> frozenset[str]:

@@ -171,7 +171,7 @@ def exit_code(ends: tuple[End, ...]) -> int:
     return next((_CODES[state] for state in _ORDER if state in states), 0 if ends else TIMED_OUT)
 
 
-def told(ends: tuple[End, ...], *, as_json: bool) -> int:
+def print_ends(ends: tuple[End, ...], *, as_json: bool) -> int:
     """Print for each pane its name, state, agent, project and question, or in JSON everything; return the exit code."""
     output = Output.to(sys.stdout, os.environ)
     for end in ends:

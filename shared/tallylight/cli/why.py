@@ -123,8 +123,8 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
     )
     pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
     return {
-        "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
-        "quiet": _rest(pane.muted_until, now),
+        "snoozed": _until(pane.snoozed_until, now, ", or until the status changes"),
+        "quiet": _until(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
         "program": _program(pane),
@@ -170,7 +170,7 @@ def _answer(entry: AnswerEntry, now: float) -> str:
     return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
 
 
-def _rest(until: float, now: float, more: str = "") -> str:
+def _until(until: float, now: float, more: str = "") -> str:
     """Return until when a person muted or snoozed it: on the local clock, and for how long from now."""
     if until <= now:
         return ""

@@ -309,6 +309,9 @@ def _is_wrapped(row: Row, below: Row, width: int) -> bool:
 
 
 def _may_go_on(row: Row, below: Row) -> bool:
+    """
+    Return whether the label in *row* may continue *below*: it is long, and the next row begins with a small letter.
+    """
     return len(row.text) >= _WRAPPED and below.text[:1].islower()
 
 
@@ -360,6 +363,7 @@ def _behind_box(rows: Sequence[Row], start: int) -> int:
 
 
 def _are_few(hints: Sequence[str]) -> bool:
+    """Return whether so many *hints* may be below choices."""
     return sum(KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
 
 

@@ -287,6 +287,7 @@ def _follow_words(words: Sequence[str], found: list[Invocation], exe: str = "") 
 
 
 def _follow_script(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the script or module of the interpreter *kind*, as `_follow_words` does."""
     table = _INTERPRETERS[kind]
     position = 0
     while position < len(args):
@@ -323,6 +324,7 @@ def _follow_by_name(name: str, word: str, args: list[str], kind: str, found: lis
 
 
 def _follow_shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command or script of a shell, as `_follow_words` does; an interactive shell has none."""
     position = 0
     while position < len(args):
         arg = args[position]
@@ -365,6 +367,7 @@ def _is_assignment(word: str) -> bool:
 
 
 def _follow_wrapper(name: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command behind the program *name* if it is a wrapper, as `_follow_words` does."""
     table = _RECORDER if name in _RELAYS and args[:1] == ["record"] else _WRAPPERS.get(name)
     if table is None:
         return False
@@ -380,6 +383,7 @@ def _follow_wrapper(name: str, args: list[str], found: list[Invocation]) -> bool
 
 
 def _follow_after_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command among the arguments of a wrapper, behind its verb, as `_follow_words` does."""
     position, skip, is_behind_dashes = 0, table.skip, False
     while position < len(args):
         arg, rest = args[position], args[position + 1 :]

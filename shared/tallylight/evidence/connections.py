@@ -69,7 +69,7 @@ class Tree:
         """The known sockets that are connected."""
         return [one for one in self._known.values() if one.port]
 
-    def told(self, every: dict[int, Tcp] | None, now: dict[int, Tcp]) -> None:
+    def update(self, every: dict[int, Tcp] | None, now: dict[int, Tcp]) -> None:
         """
         Update its sockets: from *every* socket of the machine if they were dumped, else from *now*, the fresh known
         ones.
@@ -111,11 +111,11 @@ class Tree:
 def look(trees: Sequence[Tree]) -> list[Sample]:
     """Return a sample of each tree."""
     is_new = [tree.read(time.monotonic()) for tree in trees]
-    now = {one.inode: one for one in sock_diag.looked_up(one for tree in trees for one in tree.connected)}
+    now = {one.inode: one for one in sock_diag.refreshed(one for tree in trees for one in tree.connected)}
     every = sock_diag.tcp_sockets() if any(is_new) else None
     at = time.monotonic()
     for tree in trees:
-        tree.told(every, now)
+        tree.update(every, now)
     return [tree.sample(at) for tree in trees]
 
 

@@ -323,6 +323,7 @@ def _dialog_kind(question: str, above: Sequence[str], labels: Sequence[str]) -> 
 
 
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
+    """Return the dialog of the choices *found* by *rule*, with its question and keys; None if nothing asks."""
     below = _below_question(rows, found.first)
     top, asking = question_above(rows, below)
     if asking == below:
@@ -358,6 +359,7 @@ def is_typed(row: Row, above: Sequence[Row]) -> bool:
 
 
 def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
+    """Return the dialog in the last row, with the cursor on it: a password, or a yes or no."""
     last = rows[-1]
     if cursor_row != last.number:
         return None

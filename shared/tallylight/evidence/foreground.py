@@ -154,6 +154,7 @@ def _identify(
 
 
 def _identify_one(process: Process, agents: Agents) -> Identity:
+    """Return the identity of *process* alone, by the programs in its arguments."""
     chain = unwrap(process.argv, process.exe, process.comm)
     is_terminal = (program_of(process) or process.comm) in TERMINALS
     found = Identity(leader=process, process=process, is_open=not is_terminal)
@@ -223,6 +224,7 @@ def _lies_in(agent: Agent, path: str) -> bool:
 
 
 def _has_sign(agent: Agent, invocation: Invocation, process: Process) -> bool:
+    """Return whether the process has a second sign of *agent* (`Sign`)."""
     sign = agent.sign
     if any(part in path for part in (*sign.paths, *agent.paths) for path in (invocation.word, process.exe)):
         return True

@@ -152,7 +152,7 @@ class ScreenReader:
             return self._report_of(Status.WORKING, "a prompt was sent"), hand.to_show == SENT_LOOKS
         if found is None:
             return self._sure if self._keeps_status(look) else self._report_of(None, "nothing on the screen"), False
-        return self._at_rest(found) if found.status in _AT_REST else self._at_work(found)
+        return self._rest_report(found) if found.status in _AT_REST else self._work_report(found)
 
     def _keeps_status(self, look: Look) -> bool:
         """Return whether an unreadable screen keeps the last status: a person uses it, or it only got another size."""
@@ -162,7 +162,8 @@ class ScreenReader:
         is_theirs = not self._is_parted or is_left_by_key(read_tail(look.lines))
         return self._status in _AT_REST and (self._screen.quiet > 0 or self._input.is_leaving) and is_theirs
 
-    def _at_work(self, found: ScreenReading) -> tuple[Report | None, bool]:
+    def _work_report(self, found: ScreenReading) -> tuple[Report | None, bool]:
+        """Return the report of a screen that works or asks, and whether it is sure at once."""
         is_work = found.status is Status.WORKING
         self._input.to_show, self._shows_work = 0, is_work
         if is_work or found.status is Status.WAITING:
@@ -174,7 +175,8 @@ class ScreenReader:
         is_sure = self._screen.stood or (is_work and (self._status in _AT_REST or is_answered))
         return self._report_of(found.status, f"screen rule: {found.rule}", found.dialog), is_sure
 
-    def _at_rest(self, found: ScreenReading) -> tuple[Report | None, bool]:
+    def _rest_report(self, found: ScreenReading) -> tuple[Report | None, bool]:
+        """Return the report of a screen at rest, and whether it is sure at once."""
         if found.status is Status.IDLE and not self._screen.quiet:
             return (
                 self._sure if self._status is Status.WORKING else self._report_of(None, "output above the input")

@@ -72,5 +72,6 @@ def version(npm: str, python: str) -> str:
 
 
 def _library(names: list[str]) -> str:
+    """Return the sign for the first library among *names*; "" for none."""
     found = next((name for name in names if _NAME.fullmatch(name) and _LIBRARIES.search(name)), "")
     return f"made with {found}" if found else ""

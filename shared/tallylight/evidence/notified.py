@@ -60,6 +60,7 @@ def shown(event: notification.Notification) -> Report:
 
 
 def _spoken(sequence: Sequence, present: Status | None) -> Report | cli_agent.CliAgentEvent | None:
+    """Return the report or event in a message between programs; None if *sequence* is none."""
     try:
         return terax.decode(sequence)
     except DecodeError:

@@ -151,6 +151,7 @@ def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None)
 
 
 def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
+    """Yield the lowest list or row of each kind among the rows *low*."""
     for most, find in ((_LOW, _marked_list), (_LOW, _numbered_list), (_LOW, _answers_below), (_LAST, _answers_beside)):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
@@ -192,6 +193,7 @@ def _names_keys(label: str) -> bool:
 
 
 def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list of the marked row *at*; None if it is in none."""
     mark, label = _split_mark(rows[at].text)
     if mark in _UNMARKED:
         return None
@@ -229,6 +231,7 @@ def _in_number_order(rows: Sequence[Row], starts: list[int], at: int) -> list[in
 
 
 def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list that ends in the numbered row *at*, from 1 on; None if it is in none."""
     number = NUMBER.match(rows[at].text)
     if number is None:
         return None
@@ -249,6 +252,7 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
 
 
 def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the short rows around *at* as answers below one another; None if they are none."""
     label = rows[at].text
     if len(label) > BARE or _names_keys(label):
         return None
@@ -269,6 +273,7 @@ def _is_no_answer(label: str) -> bool:
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the answers or buttons in the row *at*; None if there are none."""
     text = rows[at].text
     if len(text) > _ROW:
         return None
@@ -416,12 +421,14 @@ def _only_hints(rows: Sequence[Row]) -> bool:
 
 
 def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
+    """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
     return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
 def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+    """Return the link that a browser should open; None if there is none."""
     at = next((at for at in low[:_LAST] if _PAGE.search(rows[at].text)), None)
     if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP) : at + _GAP]):
         return None

@@ -83,12 +83,12 @@ ORDINARY: dict[str, frozenset[str]] = {
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
 _ORDINARY = frozenset().union(*ORDINARY.values())
 #: Programs that run another program: only the innermost one counts.
-_IN_FRONT = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
+_RUN_ANOTHER = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
 
 
 def is_ordinary(chain: Chain) -> bool:
     """Return whether the program that *chain* names is surely no agent."""
-    names = [one.name for one in chain.invocations if not _is_in_front(one)]
+    names = [one.name for one in chain.invocations if not _only_runs_another(one)]
     # An interpreter at its prompt has no other name; a program that wrote its own title over its arguments has one.
     return not names or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
 
@@ -98,8 +98,9 @@ def is_shell(process: Process) -> bool:
     return base_name(process.argv[0] if process.argv else process.exe) in ORDINARY["a shell"]
 
 
-def _is_in_front(invocation: Invocation) -> bool:
-    return invocation.name in _IN_FRONT or bool(interpreter_name(invocation.word))
+def _only_runs_another(invocation: Invocation) -> bool:
+    """Return whether a program only runs another one: a shell, a wrapper, an interpreter."""
+    return invocation.name in _RUN_ANOTHER or bool(interpreter_name(invocation.word))
 
 
 def own_name(chain: Chain) -> str:
@@ -119,4 +120,4 @@ def own_name(chain: Chain) -> str:
 
 def own_place(chain: Chain) -> int | None:
     """Return the index in *chain* of its innermost program; None if all of them only run others."""
-    return next((place for place, one in enumerate(chain.invocations) if not _is_in_front(one)), None)
+    return next((place for place, one in enumerate(chain.invocations) if not _only_runs_another(one)), None)

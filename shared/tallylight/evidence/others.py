@@ -11,7 +11,7 @@ from tallylight.evidence.process_table import ProcTable, PsutilTable, Table
 MAX_RIVALS = 32
 
 
-def others_of(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
+def rival_starts(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
     """
     Return the start times of the other processes of *agent* in the directory of *process*, in seconds since the epoch.
 

@@ -68,6 +68,7 @@ def _has_sides(line: str, left: int, right: int) -> bool:
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:
     # A frame in a frame has only the sides of the outer one beside it.
+    """Return whether the box covers text at both sides, or is in the middle of the screen."""
     sides = [row[:left].strip(_AROUND) for row in rows], [row[right + 1 :].strip(_AROUND) for row in rows]
     is_cut = all(map(any, sides))
     return is_cut or (left > _OFF and abs(left - (columns - 1 - right)) <= _OFF)

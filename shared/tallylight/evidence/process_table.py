@@ -89,6 +89,7 @@ class PsutilTable:
 
     def _try(self, ask: Callable[[], _T]) -> _T | None:
         # psutil raises ValueError for pids below 0, and passes some errors of the system on.
+        """Return the result of *ask*; None if psutil or the system raises an error."""
         try:
             return ask()
         except (self._psutil.Error, OSError, ValueError, OverflowError):
@@ -334,6 +335,7 @@ class _SeenForeground:
         return self._keep(found, of)
 
     def _keep(self, found: Identity, of: Table) -> Identity:
+        """Keep *found* with its token, and return it; the earlier object if they are equal."""
         self.inner = of.token(found.process.pid) if found.is_behind and found.process is not None else None
         if found != self.identity:
             self.identity = found
@@ -411,7 +413,7 @@ class ForegroundReader:
         seen.looks += 1
         return seen.identity
 
-    def anew(self, pgid: int) -> Identity:
+    def look_uncached(self, pgid: int) -> Identity:
         """Return the same as `look`, read again and not remembered."""
         return foreground(pgid, self.agents, self.table) if pgid > 0 else NOBODY
 

@@ -119,6 +119,8 @@ def read_screen(
 
 
 def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
+    """Return the strongest reading of the screen, in the order of the module's description; None for none."""
+
     def rules(least: float, most: float) -> Iterator[_RuleReading]:
         return _apply_all((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
 
@@ -367,6 +369,7 @@ class _Screen:
         return [row for row in below if row.text][:1]
 
     def _at_cursor(self) -> Sequence[Row]:
+        """Return the rows around the cursor without a gap or an edge."""
         at = self.cursor_row - self.rows[0].number
         if not 0 <= at < len(self.rows):
             return ()
@@ -438,6 +441,7 @@ def _rule_fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, s
 
 
 def _apply_rule(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
+    """Return the reading of *rule* on this screen; None if it does not fit."""
     rows = screen.place(rule.where)
     if not rows or len(rows) > rule.most:
         return None
@@ -454,6 +458,7 @@ def _apply_rule(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
 
 
 def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
+    """Return the dialog of a rule with the choices *found*, with the keys of each."""
     rows = screen.rows
     top, asking = question_above(rows, found.first)
     question = whole_question(rows, top, asking) if asking < found.first else ""
@@ -489,6 +494,7 @@ def _wrapped_rest(below: Sequence[Row], question: str) -> str:
 
 
 def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
+    """Return the dialog of a rule without choices, with the row that asks."""
     asks = rule.question or (rule.lines[0] if rule.lines else None)
     for position in range(len(rows) - 1, -1, -1):
         match = asks.match(rows[position].text) if asks is not None else None
@@ -501,6 +507,7 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
 
 
 def _choice_keys(way: str, found: Choices, index: int, selected: int | None) -> str:
+    """Return the keys for choice *index*, in one of the `WAYS`; "" if unknown."""
     number = found.numbers[index]
     # Of two digits the first would choose already.
     digit = number if len(number) == 1 else ""

@@ -146,12 +146,14 @@ class ScreenWatch:
         return change
 
     def _remember(self, look: Look) -> None:
+        """Keep the text, the cursor and the typing area of *look*."""
         self._raw = list(look.lines) if isinstance(look.lines, list) else look.lines
         self._rows = [_without_drawing(line[:MAX_COLUMNS].rstrip()) for line in look.lines[:MAX_ROWS]]
         self._cursor = (min(max(look.cursor_row, 0), max(len(self._rows) - 1, 0)), max(look.cursor_column, 0))
         self._area = _typing_area(self._rows, self._cursor, look.columns, look.cursor_visible)
 
     def _compare(self, old: list[str], before: _Area, old_cursor: tuple[int, int], columns: int) -> Change:
+        """Return the kind of change between the old rows and the present ones."""
         new, after = self._rows, self._area
         end = after.end
         if not after.is_box and self._cursor[0] != old_cursor[0]:
@@ -207,6 +209,7 @@ class _Area(NamedTuple):
 
 
 def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_visible: bool) -> _Area:
+    """Return the area in which a person types: the box or the wrapped line around the cursor."""
     cursor, column = place
     height = len(rows)
     reach = max(3, height // 2)
@@ -299,5 +302,6 @@ def _is_wrapped(rows: list[str], top: int, row: int, columns: int) -> bool:
 
 
 def _text_before(rows: list[str], top: int, cursor: tuple[int, int]) -> str:
+    """Return the text of a paragraph from row *top* up to the cursor, without blanks."""
     row, column = cursor
     return "".join("".join([*rows[top:row], rows[row][:column] if column else rows[row]]).split())

@@ -77,7 +77,7 @@ def tcp_sockets() -> dict[int, Tcp]:
     return found
 
 
-def looked_up(sockets: Iterable[Tcp]) -> list[Tcp]:
+def refreshed(sockets: Iterable[Tcp]) -> list[Tcp]:
     """Return the *sockets* that still exist, with fresh counters; takes some microseconds each."""
     found: list[Tcp] = []
     with contextlib.suppress(OSError), _Kernel() as kernel:

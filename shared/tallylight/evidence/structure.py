@@ -286,6 +286,7 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
 
 
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
@@ -313,6 +314,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 
 
 def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs of an input that is submitted."""
     first, last = offer.starts[0], offer.starts[-1]
     over = next((rows[at].text for at in upwards(first, _NEAR) if rows[at].text), "")
     return {
@@ -335,6 +337,7 @@ def _is_right_below(cursor_row: int | None, rows: Sequence[Row]) -> bool:
 
 
 def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[str, bool]:
+    """Return the signs of a field or a question behind its mark, with its *text*."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW])
@@ -355,6 +358,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
 
 
 def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in a list of choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
     is_marked = offer.pointed >= 0
@@ -374,6 +378,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 
 
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in the rows above."""
     first = offer.starts[0]
     over = [row for row in rows[max(0, first - _ABOVE) : first] if row.text and not row.is_edge]
     over = [row for row in over if row.indent < offer.column + _BESIDE][-_ASKING:]
@@ -423,6 +428,7 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
 def _signs_below(
     rows: Sequence[Row], cursor_row: int | None, offer: Candidate, below: Sequence[int]
 ) -> dict[str, bool]:
+    """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
@@ -448,6 +454,7 @@ def _is_work(text: str) -> bool:
 
 
 def _signs_of_boxes(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> dict[str, bool]:
+    """Return the signs of boxes and lines around."""
     return {
         "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_sentence(rows[at]) for at in below),
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
@@ -497,6 +504,7 @@ def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:
+    """Return whether an input in a box of its own is below row *last*."""
     edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][rows[last].is_boxed :]
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
 

@@ -95,12 +95,13 @@ def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) ->
     place = dialog.place
     if place is None or (dialog.missing == NO_TOP and dialog.is_known):
         return ""
-    found = _found(lines, place, dialog, labels)
+    found = _any_subject(lines, place, dialog, labels)
     cut = " …" if found and dialog.missing in (LEFT_OUT, NO_ROOM) else ""
     return middle(found, WHAT_CELLS - len(cut)) + cut
 
 
-def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
+def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
+    """Return the subject by the first way that finds one; "" for none."""
     question = dialog.question
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
@@ -114,12 +115,12 @@ def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[
             below = _of_command(command, below, max(map(len, lines)) - _MARGINS)
         return "Shell: " + _paragraph([command, *below])
     return (
-        _file(rows, before, question)
-        or _address(rows)
-        or _headed(rows, question)
-        or _block(rows, question, max(map(len, lines)) - _MARGINS)
-        or _tool(rows)
-        or _folder(rows, (question, *labels))
+        _file_subject(rows, before, question)
+        or _address_subject(rows)
+        or _headed_subject(rows, question)
+        or _block_subject(rows, question, max(map(len, lines)) - _MARGINS)
+        or _tool_subject(rows)
+        or _folder_subject(rows, (question, *labels))
     )
 
 
@@ -158,19 +159,21 @@ def _with_text(rows: Sequence[Row]) -> list[Row]:
     return list(itertools.dropwhile(lambda row: not row.text, rows))
 
 
-def _file(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:
+def _file_subject(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:
+    """Return `Edit src/api.py (+12 −3)` if the dialog names a file."""
     named = _named_file(rows, question)
     if named is None:
         return ""
     verb, path = named
     for row in (*rows, *reversed(before)):
         stat = _STAT.match(row.text)
-        if stat is not None and _base(stat[1]) == _base(path):
+        if stat is not None and _file_name(stat[1]) == _file_name(path):
             return f"{verb} {path} (+{stat[2]} −{stat[3]})"
-    return f"{verb} {path}{_counted(rows, verb)}"
+    return f"{verb} {path}{_row_counts(rows, verb)}"
 
 
 def _named_file(rows: Sequence[Row], question: str) -> tuple[str, str] | None:
+    """Return the verb and the path of the file that the dialog names."""
     for at in upwards(len(rows), len(rows)):
         text = rows[at].text.removesuffix(" ←")
         match = _NAMED_FILE.match(text)
@@ -194,11 +197,11 @@ def _is_path(text: str) -> bool:
     return "/" in text or "." in text.strip(".")
 
 
-def _base(path: str) -> str:
+def _file_name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _counted(rows: Sequence[Row], verb: str) -> str:
+def _row_counts(rows: Sequence[Row], verb: str) -> str:
     """Return the count of added and removed rows of text, if all of them are shown."""
     if any(_CUT.match(row.text) for row in rows):
         return ""
@@ -209,7 +212,8 @@ def _counted(rows: Sequence[Row], verb: str) -> str:
     return counts(added, removed)
 
 
-def _address(rows: Sequence[Row]) -> str:
+def _address_subject(rows: Sequence[Row]) -> str:
+    """Return `Fetch example.org/x` if the dialog has an address and is about one."""
     found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
     is_about = any(_ABOUT_URL.search(row.text) for row in rows)
     return (
@@ -217,7 +221,7 @@ def _address(rows: Sequence[Row]) -> str:
     )
 
 
-def _headed(rows: Sequence[Row], question: str) -> str:
+def _headed_subject(rows: Sequence[Row], question: str) -> str:
     """Return the paragraph below a row that announces a command, or below a question that names the tool."""
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
@@ -230,7 +234,7 @@ def _headed(rows: Sequence[Row], question: str) -> str:
     return f"{_SHELLS.get(named[1], named[1])}: {text}" if named is not None and text else ""
 
 
-def _block(rows: Sequence[Row], question: str, width: int) -> str:
+def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
     """Return the text between two lines across right above the question, or between a title and the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
@@ -244,10 +248,10 @@ def _block(rows: Sequence[Row], question: str, width: int) -> str:
         if not title and _COMMAND.search(question):
             title = "Shell"
         return f"{title}: {text}" if title else ""
-    return _titled(rows, question, width)
+    return _titled_subject(rows, question, width)
 
 
-def _titled(rows: Sequence[Row], question: str, width: int) -> str:
+def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
     """
     Return the command in the paragraph between a title such as `Bash command` and the question; a remark may follow.
     """
@@ -262,7 +266,8 @@ def _titled(rows: Sequence[Row], question: str, width: int) -> str:
     return f"{named[1]}: {_paragraph([paragraph[0], *_of_command(paragraph[0], paragraph[1:], width)])}"
 
 
-def _tool(rows: Sequence[Row]) -> str:
+def _tool_subject(rows: Sequence[Row]) -> str:
+    """Return the last row that names a tool, with its argument."""
     found = _last(_TOOL, rows)
     if found is None:
         return ""
@@ -288,7 +293,8 @@ def _tool(rows: Sequence[Row]) -> str:
     return f"{match[1]}: {whole}"
 
 
-def _folder(rows: Sequence[Row], texts: Sequence[str]) -> str:
+def _folder_subject(rows: Sequence[Row], texts: Sequence[str]) -> str:
+    """Return `Trust /folder` if the dialog asks for trust."""
     if not any(map(_TRUST.search, texts)):
         return ""
     return next((f"Trust {row.text}" for row in rows if row.text and _FOLDER.match(row.text)), "")

@@ -118,7 +118,7 @@ class TitleReader:
         self._status = None
         return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="title that draws no work")
 
-    def outdone(self) -> Report | None:
+    def note_work_on_screen(self) -> Report | None:
         """
         Note that the screen shows work; return the report that takes back a title that has only shown rest, if any.
         """

@@ -120,6 +120,7 @@ class _TrackedConnection:
         self.sent, self.received, self.is_over = found.sent, found.received, found.is_over
 
     def _add_sent(self, grown: int, at: float) -> None:
+        """Count *grown* more bytes sent *at* a time, and note whether they are a request."""
         if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
             self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
         self.burst, self.ended_at = self.burst + grown, at
@@ -133,6 +134,7 @@ class _TrackedConnection:
             self.cancelled_at = min(self.cancelled_at, at)
 
     def _add_received(self, came: int, at: float) -> None:
+        """Count *came* more bytes received *at* a time, as an answer if a request is open."""
         is_alive = came <= ALIVE and at - self.received_at > ALIVE_S
         self.received_at, self.cancelled_at = at, math.inf
         if self.asked_at is not None and not is_alive:
@@ -156,7 +158,7 @@ class _TrackedConnection:
         """Return whether its request still counts."""
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
 
-    def says(self, now: float, *, moves: bool, opens: bool) -> str:
+    def fact(self, now: float, *, moves: bool, opens: bool) -> str:
         """
         Return the fact that holds for this connection, or "".
 
@@ -249,13 +251,13 @@ class Traffic:
         moves = sum(now - at <= MOVES_S for at in self._changes) >= MOVES
         turns = [line for line in self._connections.values() if line.is_turn]
         said = [
-            (line.says(now, moves=moves, opens=self._may_lead_to_model(line)), line.asked_at or now) for line in turns
+            (line.fact(now, moves=moves, opens=self._may_lead_to_model(line)), line.asked_at or now) for line in turns
         ]
         words = {word for word, _ in said}
         self._note_unanswered(words, [at for word, at in said if word == UNANSWERED], now)
         if self._begun_at is None:
             return None
-        rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_child(now)
+        rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_working_child(now)
         if not rules:
             return None
         self._held_at = now
@@ -302,7 +304,8 @@ class Traffic:
         since = self._unanswered
         return since if since is not None and now - since >= LATE_S else None
 
-    def _has_child(self, now: float) -> bool:
+    def _has_working_child(self, now: float) -> bool:
+        """Return whether a process younger than the last byte of an answer runs."""
         began = max(self._arrived_at, self._begun_at or self._arrived_at)
         if now - began >= MOST_S:
             return False

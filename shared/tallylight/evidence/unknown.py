@@ -85,7 +85,7 @@ _STARS = frozenset("·✢✳✶✻✽*")
 SPINNERS = (_BRAILLE, _CIRCLES, _MOONS, _STARS)
 
 
-class Unknown:
+class UnknownProgram:
     """The signs that the foreground *process*, called *name*, is an agent; *agent* once they suffice."""
 
     def __init__(self, name: str, process: Process) -> None:
@@ -107,9 +107,9 @@ class Unknown:
         self._chances = 0
         self._is_look_due = False
 
-    def renewed(self) -> Unknown:
+    def without_signs(self) -> UnknownProgram:
         """Return the same program without any sign; its screen is read no more often than before."""
-        made = Unknown(self.name, self.process)
+        made = UnknownProgram(self.name, self.process)
         made._chances = self._chances
         return made
 
@@ -142,17 +142,17 @@ class Unknown:
 
     # Events. Once it is a candidate no more is noted.
 
-    def titled(self, title: str) -> None:
+    def note_title(self, title: str) -> None:
         """Note the *title* that it set."""
         text = title[:MAX_CHARS].strip()
         if self.agent is None and text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
             self._lamps.add(text[0])
 
-    def barred(self, *, is_shown: bool) -> None:
+    def note_progress_bar(self, *, is_shown: bool) -> None:
         """Note whether it has a progress bar."""
         self._has_bar = self._has_bar or (is_shown and self.agent is None)
 
-    def packaged(self, made_with: str, run: tuple[int, int]) -> None:
+    def note_package(self, made_with: str, run: tuple[int, int]) -> None:
         """Note the library *made_with* of the package of the program *run*; "" for none."""
         if run == self.process.run:
             self.made_with = made_with
@@ -161,7 +161,7 @@ class Unknown:
         """Note that it has sent a request as to a model."""
         self._requests = True
 
-    def marked(self) -> None:
+    def note_prompt_mark(self) -> None:
         """Note a mark that a shell command has started."""
         self._marks += self.agent is None
 
@@ -219,11 +219,11 @@ class Unknown:
         return False
 
 
-class UnknownWatch:
+class UnknownProgramWatch:
     """Watches the unknown program in the foreground of one pane, if there is one."""
 
     def __init__(self) -> None:
-        self.program: Unknown | None = None
+        self.program: UnknownProgram | None = None
         #: Whether it leads to another machine; and looks in a row that ended in a shell's prompt there.
         self.is_remote = False
         self._prompts = 0
@@ -240,7 +240,7 @@ class UnknownWatch:
         if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
         elif self.program is None or process.run != self.program.process.run:
-            self.program = Unknown(found.suspect, process)
+            self.program = UnknownProgram(found.suspect, process)
         return self.applied(found)
 
     def wants_look(self) -> bool:
@@ -257,13 +257,13 @@ class UnknownWatch:
             return
         self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
         if self._prompts >= _HELD:
-            self.program = self.program.renewed()
+            self.program = self.program.without_signs()
 
     def applied(self, found: Identity) -> Identity:
         """Return *found*, with the candidate as its agent if there is one."""
         program = self.program
         if found.agent is not None and found.agent.is_own:
-            return attrs.evolve(found, agent=completed(found.agent))
+            return attrs.evolve(found, agent=with_generic_rules(found.agent))
         if found.agent is not None or program is None or program.agent is None:
             return found
         rule = f"{program.name}? by {', '.join(program.signs)}"
@@ -277,7 +277,7 @@ class UnknownWatch:
 
 
 @functools.lru_cache(64)
-def completed(agent: Agent) -> Agent:
+def with_generic_rules(agent: Agent) -> Agent:
     """Return *agent*, which a person's file describes, with the rules of a candidate added."""
     any_ = candidate(agent.name)
     is_titled = bool(agent.title_rules)

@@ -124,6 +124,7 @@ def _plain(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
+    """Return a text, or a number as one; "" for any other value."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int and abs(value) < 1 << 63 else ""

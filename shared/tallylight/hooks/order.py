@@ -108,10 +108,10 @@ class Order:
             # Another source reported, and counts until the next report of a hook.
             self._forget(report.id)
             return (report,)
-        line = self._line(report.id)
+        line = self._line_of(report.id)
         if line.latest is not None and found.at < line.latest - WINDOW:
             self._forget(report.id)
-            line = self._line(report.id)
+            line = self._line_of(report.id)
         if line.is_known(found):
             return ()
         line.add(found)
@@ -123,7 +123,7 @@ class Order:
                     # The tracker withdraws it, and a late report finds the exit in the agent's own line.
                     del self._lines[id_]
                 elif id_:
-                    changed += self._leave(below, id_, found)
+                    changed += self._apply_exit(below, id_, found)
         return tuple(changed)
 
     def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
@@ -134,7 +134,7 @@ class Order:
         line.shown = state.report
         return [state.report]
 
-    def _leave(self, line: _Line, id_: str, goodbye: _Entry) -> list[Report]:
+    def _apply_exit(self, line: _Line, id_: str, goodbye: _Entry) -> list[Report]:
         """Apply the agent's own *goodbye* to one of its subagents."""
         entry = attrs.evolve(goodbye, report=attrs.evolve(goodbye.report, id=id_))
         if line.is_known(entry):
@@ -144,7 +144,8 @@ class Order:
         line.shown = None
         return self._settle(line, entry)
 
-    def _line(self, id_: str) -> _Line:
+    def _line_of(self, id_: str) -> _Line:
+        """Return the reports of the record *id_*; a new subagent's begin with the agent's own exits."""
         line = self._lines.get(id_)
         if line is None:
             while len(self._lines) >= MAX_LINES:
@@ -158,6 +159,7 @@ class Order:
         return line
 
     def _forget(self, id_: str) -> None:
+        """Forget the reports of a record, and with the agent's own those of all."""
         if id_:
             self._lines.pop(id_, None)
         else:
@@ -165,6 +167,7 @@ class Order:
 
 
 def _entry(payload: str, report: Report) -> _Entry | None:
+    """Return the report with its place in the order; None if it is not of a hook."""
     if "at=" not in payload:
         return None
     found = dict(pairs.split(payload.encode("utf-8", "replace")))

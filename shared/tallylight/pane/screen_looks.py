@@ -98,7 +98,7 @@ class ScreenLooks:
         if run is not None:
             told = [run.progress.looked()]
             if report is not None and report.status is Status.WORKING:
-                told.append(run.titles.outdone())
+                told.append(run.titles.note_work_on_screen())
             told += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
             for one in filter(None, told):
                 tracker.report(one, now)

@@ -61,6 +61,7 @@ def installation(system: System) -> Iterator[Finding]:
 
 
 def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
+    """Check that attrs and psutil import."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import importlib; importlib.import_module(sys.argv[2])"
     for name in ("attrs", "psutil"):
         done = system.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
@@ -146,6 +147,7 @@ def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.A
 
 
 def _kitty_conf(system: System, conf: Path) -> Finding:
+    """Check the include in *conf*."""
     what, name = "kitty.conf", system.short(conf)
     ours = install_paths.layout(system).kitty_conf
     try:

@@ -131,6 +131,7 @@ def provide(system: System, python: Path, target: Path) -> bool:
 
 
 def _unreachable(packages: tuple[str, ...]) -> str:
+    """Return the message that *packages* can be neither copied nor fetched."""
     return (
         f"{INDEX} cannot be reached, and this Python has no {_named(packages)}; nothing was changed.\n"
         "Install them from your system and run this again:\n"
@@ -159,12 +160,14 @@ def _pip_install(*pip: str) -> list[str]:
 
 
 def own_pip(system: System, python: Path, _scratch: Path) -> list[str]:
+    """Return the install command of this Python's pip."""
     if system.run([python, "-I", "-m", "pip", "--version"], timeout=60).returncode != 0:
         raise NoWayError(f"{python} has no pip")
     return _pip_install(str(python), "-I", "-m", "pip")
 
 
 def uv(system: System, python: Path, _scratch: Path) -> list[str]:
+    """Return the install command of uv."""
     program = system.which("uv")
     if program is None:
         raise NoWayError("not on PATH")
@@ -172,6 +175,7 @@ def uv(system: System, python: Path, _scratch: Path) -> list[str]:
 
 
 def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
+    """Return the install command of the pip in a new virtual environment."""
     done = system.run([python, "-I", "-m", "venv", scratch / "venv"], timeout=120)
     if done.returncode != 0:
         raise NoWayError(f"{python} cannot make one with pip in it")
@@ -179,6 +183,7 @@ def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
 
 
 def fetched_pip(_world: System, python: Path, scratch: Path) -> list[str]:
+    """Return the install command of pip's own wheel, downloaded."""
     wheel = fetch_pip(scratch)
     return _pip_install(str(python), "-I", str(wheel / "pip"))
 

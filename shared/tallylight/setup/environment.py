@@ -171,7 +171,7 @@ def look(
         except OSError:
             build = True
     stale = [link for link in _links(place) if not _links_to(link, f"releases/{name}/{link.name}")]
-    stale += [path for path, data, _ in _written(place, python, bound, has_bar) if not _holds(path, data)]
+    stale += [path for path, data, _ in _files_to_write(place, python, bound, has_bar) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
         foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
@@ -184,9 +184,10 @@ def _links(place: Layout) -> list[Path]:
     return [place.lib, place.kittens, place.wezterm]
 
 
-def _written(
+def _files_to_write(
     place: Layout, python: Path, bindings: Sequence[key_bindings.Binding], has_bar: bool
 ) -> list[tuple[Path, bytes, int]]:
+    """Return the files beside the release: path, contents and mode."""
     return [
         (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings, has_tab_bar=has_bar)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
@@ -230,7 +231,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         for link in _links(place):
             if link in state.stale:
                 _relink(link, f"releases/{state.release}/{link.name}")
-        for path, data, mode in _written(place, python, state.bindings, state.has_tab_bar):
+        for path, data, mode in _files_to_write(place, python, state.bindings, state.has_tab_bar):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
                 read_write.atomic_write(path, data, mode)
@@ -259,6 +260,7 @@ def _note(place: Layout) -> Path:
 
 
 def _build(system: System, source: Source, python: Path, release: Path) -> bool:
+    """Build the release aside, try it, and move it into place; return False without psutil."""
     release.parent.mkdir(exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=release.parent, prefix=".new-"))
     try:
@@ -293,6 +295,7 @@ def _copy(folder: Path, target: Path) -> None:
 
 
 def _relink(link: Path, target: str) -> None:
+    """Replace *link* by one to *target*, by rename."""
     new = link.with_name(f".{link.name}.{os.getpid()}.new")
     with contextlib.suppress(FileNotFoundError):
         new.unlink()

@@ -24,6 +24,8 @@ _VERSION = re.compile(r"kitty (\d+)\.(\d+)\.(\d+)")
 
 
 class Kitty(NamedTuple):
+    """kitty on this machine; *program* and *version* are None if not found."""
+
     program: Path | None
     version: tuple[int, ...] | None
     #: Where kitty.conf is, or where kitty would look for it first.
@@ -39,6 +41,7 @@ class Kitty(NamedTuple):
 
 
 def look(system: System) -> Kitty:
+    """Return the state of kitty: its program, its version and its kitty.conf."""
     program = find_program(system)
     found = _VERSION.search(system.run([program, "--version"]).stdout) if program is not None else None
     return Kitty(program, tuple(map(int, found.groups())) if found is not None else None, find_conf(system))

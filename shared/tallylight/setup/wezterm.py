@@ -77,6 +77,8 @@ _MAX_QUOTED, _MAX_LINE = 8, 120
 
 
 class WezTerm(NamedTuple):
+    """WezTerm on this machine; *program* is None if not found."""
+
     program: Path | None
     #: The configuration that WezTerm reads, if there is one.
     config: Path | None

@@ -52,6 +52,8 @@ class Edit(NamedTuple):
 
 
 class Return(NamedTuple):
+    """The last `return` of a file: its line, and the variable that it returns."""
+
     line: int
     #: The variable that the file returns; "" where it returns another value.
     name: str

@@ -53,6 +53,7 @@ class _Paint:
 
 @functools.lru_cache(maxsize=8)
 def _paint(ground: Ground) -> _Paint:
+    """Return the colours for the terminal's *ground*, each with enough contrast."""
     background = ground.background or contrast.BLACK
     raised, dim = None, _GREY
     grounds = {background}
@@ -75,6 +76,7 @@ def _paint(ground: Ground) -> _Paint:
 
 
 def _sign(colour: RGB, background: RGB, grounds: frozenset[RGB]) -> RGB:
+    """Return *colour* moved until it contrasts with *grounds*."""
     return contrast.moved(colour, grounds, contrast.SIGN_CONTRAST) or contrast.readable_on(background)
 
 

@@ -21,7 +21,7 @@ BAR = 6
 _HUNDRED = 100
 
 
-def says(pane: Pane) -> str:
+def best_text(pane: Pane) -> str:
     """Return the most useful text: its question, else its last message, else its topic."""
     return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
 

@@ -61,14 +61,14 @@ class Focus:
 
 
 @attrs.frozen
-class Told:
+class TerminalColour:
     """The terminal's own colour of its background, or of its text."""
 
     is_background: bool
     colour: RGB
 
 
-Event = Key | Paste | Mouse | Focus | Told
+Event = Key | Paste | Mouse | Focus | TerminalColour
 
 _CONTROL = {0x0D: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
 _LETTERS = {
@@ -201,7 +201,7 @@ def _string(data: bytes) -> tuple[int, Event | None]:
     if found is None:
         return end.end(), None
     red, green, blue = (round(255 * int(part, 16) / (16 ** len(part) - 1)) for part in found.groups()[1:])
-    return end.end(), Told(found[1] == b"11", (red, green, blue))
+    return end.end(), TerminalColour(found[1] == b"11", (red, green, blue))
 
 
 def _csi(parameters: str, final: str) -> Event | None:

@@ -130,7 +130,7 @@ def _last_reply(tail: bytes) -> str:
         if b'"assistant"' in line and b'"text"' in line:
             entry = entry_of(line)
             if entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
-                return _text(entry)
+                return _first_text(entry)
         elif b'"user"' in line and b'"tool_result"' not in line and b'"content"' in line:
             break
     return ""
@@ -164,12 +164,13 @@ def is_limit(entry: dict[str, Any]) -> bool:
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
+    """Return the end of a turn that *entry* records; None if it records none."""
     kind = entry.get("type")
     if kind == "system" and entry.get("subtype") == "turn_duration":
         count = values.integer(entry.get("pendingBackgroundAgentCount"), 1, _MAX_AGENTS)
         return Ending(Status.BACKGROUND, background=count) if count is not None else Ending(Status.DONE)
     if kind == "assistant" and entry.get("isApiErrorMessage") is True:
-        message = sanitise(_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
+        message = sanitise(_first_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
         if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         if is_limit(entry):
@@ -177,12 +178,13 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
         return Ending(Status.ERROR, message)
     if kind == "assistant" and table(entry, "message").get("stop_reason") == "end_turn":
         return Ending(Status.DONE)
-    if kind == "user" and _text(entry).startswith(_INTERRUPTED):
+    if kind == "user" and _first_text(entry).startswith(_INTERRUPTED):
         return Ending(Status.IDLE)
     return None
 
 
-def _text(entry: dict[str, Any]) -> str:
+def _first_text(entry: dict[str, Any]) -> str:
+    """Return the first text in the message of *entry*."""
     content = table(entry, "message").get("content")
     if isinstance(content, str):
         return content

@@ -174,6 +174,7 @@ class Turns:
         return before
 
     def _report_for(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+        """Return the report for the state in *reading*; None for no news."""
         if reading.raw == "busy" and self._left:
             rule = f"transcript: the turn is over, {self._left} of its agents still run"
             return self._report_of(reading, Status.BACKGROUND, rule, background=self._left)

@@ -56,20 +56,21 @@ def ends(text: object, at: float | None) -> float:
         if (found := _ISO.search(words)) is not None:
             return datetime.datetime.fromisoformat(found[1]).timestamp()
         # A shared budget may end later than one's own limit.
-        return min((_next(found, at) for found in _CLOCK.finditer(words)), default=0.0)
+        return min((_next_clock_time(found, at) for found in _CLOCK.finditer(words)), default=0.0)
     except (ValueError, LookupError, OverflowError, OSError):
         return 0.0
 
 
-def _next(found: re.Match[str], at: float) -> float:
+def _next_clock_time(found: re.Match[str], at: float) -> float:
     """Return the time of the day that was *found*, the next one from *at* on."""
-    return _minute(found, at) + _IN_MINUTE_S * bool(found["minute"])
+    return _clock_time(found, at) + _IN_MINUTE_S * bool(found["minute"])
 
 
-def _minute(found: re.Match[str], at: float) -> float:
+def _clock_time(found: re.Match[str], at: float) -> float:
+    """Return the next time from *at* on that has the date, the day or the hour in *found*."""
     now = datetime.datetime.fromtimestamp(at, _zone(found["zone"] or found["bare"])).replace(second=0, microsecond=0)
-    told = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
-    time = datetime.datetime.strptime(told, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007
+    stated = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
+    time = datetime.datetime.strptime(stated, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007
     then = now.replace(hour=time.hour, minute=time.minute, fold=0)
     if found["month"]:
         month = 1 + _MONTHS.index(found["month"].lower())

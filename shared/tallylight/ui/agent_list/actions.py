@@ -196,7 +196,7 @@ class Channelled(Direct):
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
             self._close()
-        return request.silent("the terminal", asked)
+        return request.no_reply("the terminal", asked)
 
     def _take(self, chunk: bytes) -> list[Reply]:
         """Return the replies in the received bytes; note messages that nobody asked for."""

@@ -53,14 +53,14 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
         return filled([], height)
     room = height - 1
     is_page = state.mode is Mode.ANSWER
-    if state.asking is not None and state.asking.address == row.address and (is_page or not _missing(state)):
+    if state.asking is not None and state.asking.address == row.address and (is_page or not _missing_message(state)):
         found = state.asking.window
         parts = [state.asking.lines[index] for index in found]
         if not is_page and not state.asking.is_whole:
             hint = f"… {len(state.asking.lines) - len(parts) + 1} more lines; a shows all of it"
             parts = [*parts[: max(0, room - 1)], Part(hint, is_before=True)]
     else:
-        parts = _parts(row, state, columns, room)[:room]
+        parts = _known_lines(row, state, columns, room)[:room]
     lines = [line_of(part, columns) for part in parts]
     facts = _facts(row, state, columns) if state.mode is Mode.LIST else []
     if lines and len(lines) + 1 + len(facts) <= room:
@@ -105,11 +105,13 @@ def _heading(row: Row, state: State, columns: int) -> Line:
     )
 
 
-def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
+def _known_lines(row: Row, state: State, columns: int, height: int) -> list[Part]:
     """Return the lines known about *row* without a look at its screen."""
     pane = row.pane
     if pane.status is Status.WAITING:
-        told = question.sized(question.opened(_told(row, _missing(state)), row), columns, height, is_page=False)
+        told = question.sized(
+            question.opened(_reported_question(row, _missing_message(state)), row), columns, height, is_page=False
+        )
         return list(told.lines)
     seen: list[str] = []
     says = pane.outcome or pane.message
@@ -128,12 +130,12 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
 
 
-def _missing(state: State) -> str:
+def _missing_message(state: State) -> str:
     """Return the message about the part of the question that is not on its screen."""
     return state.asking.question.missing if state.asking is not None else ""
 
 
-def _told(row: Row, missing: str) -> Question:
+def _reported_question(row: Row, missing: str) -> Question:
     """Return the question as its host reports it, only for drawing: nobody has seen all of it on its screen."""
     pane = row.pane
     command = tool_call.request(pane.what)
@@ -147,7 +149,7 @@ def _told(row: Row, missing: str) -> Question:
     )  # fmt: skip
 
 
-def _known(row: Row, state: State, columns: int) -> list[str]:
+def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
     """Return the facts about *row*, each in a few words; some are empty."""
     pane = row.pane
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
@@ -192,7 +194,7 @@ def _facts(row: Row, state: State, columns: int) -> list[Line]:
     used = columns
     loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}
     loud |= {details.context(row.pane)} if details.is_nearly_full(row.pane) else set()
-    for known in filter(None, _known(row, state, columns)):
+    for known in filter(None, _fact_texts(row, state, columns)):
         fact = clean(known, max(1, columns - 1))
         if used + width(fact) + len(_DOT) > columns:
             lines.append((Span(" "),))

@@ -73,6 +73,7 @@ def _clipped(line: Line, columns: int) -> Line:
 
 
 def _head(state: State) -> Line:
+    """Return the first line: counts, a title, the filter or the news."""
     if state.mode is Mode.HELP:
         if state.sought is None:
             return (Span("Keys", is_bold=True),)

@@ -17,11 +17,11 @@ from tallylight.actions.gate import Refusal
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.geometry import areas
-from tallylight.ui.agent_list.record import Mode, State, told
+from tallylight.ui.agent_list.record import Mode, State, question_id
 
 #: Seconds that a question must be on the screen before a number answers it. A key that was pressed before it came
 #: arrives sooner.
-STANDS_S = 0.4
+SHOWN_S = 0.4
 #: Seconds after a number in which another one may be its first repeat: terminals wait most of a second for that.
 HELD_S = 0.75
 #: The advice for a question that `can_ask` denies.
@@ -40,7 +40,7 @@ def wanted(state: State) -> Row | None:
     row = state.row
     if row is None or state.asking is not None or state.mode not in (Mode.LIST, Mode.ANSWER) or not state.has_focus:
         return None
-    is_known = told(row) == state.looked or not state.asks(row)
+    is_known = question_id(row) == state.read_question or not state.asks(row)
     return None if is_known or not can_ask(row) or areas(state).details < 2 else row
 
 
@@ -48,7 +48,7 @@ def read(state: State, row: Row, found: object) -> State:
     """Return the state after reading the screen of *row*: *found* is its question, or why there is none."""
     if state.selected != row.address or state.mode not in (Mode.LIST, Mode.ANSWER) or state.asking is not None:
         return state
-    state = attrs.evolve(state, looked=told(row))
+    state = attrs.evolve(state, read_question=question_id(row))
     if isinstance(found, Question) and found.choices:
         return states.opened(state, row, found)
     if isinstance(found, Refusal) and state.run:
@@ -58,11 +58,11 @@ def read(state: State, row: Row, found: object) -> State:
 
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
     """Return whether a number typed or clicked *at* this time cannot be meant for the question on the screen."""
-    since = state.placed[1] if is_click else state.stood[1]
-    return at - since < STANDS_S or (not is_click and at - state.typed_at < HELD_S)
+    since = state.shown_where[1] if is_click else state.shown_whole[1]
+    return at - since < SHOWN_S or (not is_click and at - state.typed_at < HELD_S)
 
 
-def stands(state: State, at: float) -> State:
+def note_shown(state: State, at: float) -> State:
     """Return the state with the answerable question on the screen since *at*, unless it was there before."""
     what: object = None
     top = state.scroll
@@ -71,20 +71,20 @@ def stands(state: State, at: float) -> State:
     elif state.asking is not None and not state.asking.unread:
         what, top = (state.asking.address, state.asking.question), state.asking.top
     where = (what, areas(state), state.columns, top)
-    if where == state.placed[0]:
+    if where == state.shown_where[0]:
         return state
-    stood = state.stood if what == state.stood[0] else (what, at)
-    return attrs.evolve(state, stood=stood, placed=(where, at))
+    shown_whole = state.shown_whole if what == state.shown_whole[0] else (what, at)
+    return attrs.evolve(state, shown_whole=shown_whole, shown_where=(where, at))
 
 
-def unseen(state: State) -> State:
+def after_absence(state: State) -> State:
     """Return the state after the person was away: a question must be on the screen for a moment once more."""
-    return attrs.evolve(state, stood=(None, math.inf), placed=(None, math.inf))
+    return attrs.evolve(state, shown_whole=(None, math.inf), shown_where=(None, math.inf))
 
 
 def answered(state: State, row: Row, text: str) -> State:
     """Return the state after the answer to *row*: at the next question, of the run if there is one."""
-    done = (*state.answered, told(row))[-MAX_ANSWERED:]
+    done = (*state.answered, question_id(row))[-MAX_ANSWERED:]
     state = attrs.evolve(state, answered=done, asking=None)
     if state.run and state.mode is Mode.ANSWER:
         return states.notified(stepped(state, 1), text)
@@ -97,7 +97,7 @@ def answered(state: State, row: Row, text: str) -> State:
 
 def refused(state: State, text: str) -> State:
     """Return the state after a refused answer: the screen is read once more."""
-    return states.notified(attrs.evolve(state, asking=None, looked=None), text)
+    return states.notified(attrs.evolve(state, asking=None, read_question=None), text)
 
 
 # One after the other ---------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def begun(state: State) -> State:
     if not run:
         return states.notified(state, ELSEWHERE if state.waiting else "no agent asks anything")
     asked = state.asking if state.asking is not None and state.asking.address == run[0] else None
-    state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, looked=None)
+    state = attrs.evolve(state, mode=Mode.ANSWER, run=run, selected=run[0], asking=asked, read_question=None)
     return states.settled(state)
 
 
@@ -121,7 +121,7 @@ def stepped(state: State, step: int) -> State:
     following = next((state.run[index] for index in order if state.run[index] in asked), None)
     if following is None:
         return states.notified(states.listing(state), "that was the last one") if step > 0 else state
-    return attrs.evolve(state, selected=following, asking=None, looked=None, message="")
+    return attrs.evolve(state, selected=following, asking=None, read_question=None, message="")
 
 
 def alike(state: State) -> tuple[Row, ...]:

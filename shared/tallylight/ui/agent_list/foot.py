@@ -76,9 +76,9 @@ def _hints(state: State) -> tuple[Hint, ...]:
     if state.writing is not None and state.writing.why:
         return (("Enter", "queue"), *_HINTS[Mode.WRITE][1:])
     if state.mode is Mode.LIST:
-        return (*_of_the_list(state), *_LAST)
+        return (*_list_hints(state), *_LAST)
     if state.mode is Mode.ANSWER:
-        return _answering(state)
+        return _answer_hints(state)
     if state.mode is Mode.HELP and state.sought is not None:
         return (("type", "to search"), ("Esc", "back"))
     if state.proposal is not None:
@@ -88,7 +88,8 @@ def _hints(state: State) -> tuple[Hint, ...]:
     return _HINTS.get(state.mode, _HINTS[Mode.TEXT] if state.mode in OVER else ())
 
 
-def _of_the_list(state: State) -> tuple[Hint, ...]:
+def _list_hints(state: State) -> tuple[Hint, ...]:
+    """Return the keys that have an effect on the selected row."""
     row = state.row
     if row is None:
         return ()
@@ -115,7 +116,7 @@ _APPLIES: dict[str, Callable[[Pane], bool]] = {
 }
 
 
-def _answering(state: State) -> tuple[Hint, ...]:
+def _answer_hints(state: State) -> tuple[Hint, ...]:
     """Return the keys while a question has the screen, and how many of its lines have not been seen."""
     shown = state.asking
     others: tuple[Hint, ...] = (("Esc", "leave"), *_LAST[1:])

@@ -125,10 +125,10 @@ def heights(state: State) -> tuple[int, ...]:
     if len(state.shown) > room:
         return ()
     if is_narrow(state):
-        found = tuple(1 + table.needs(row, state.now) for row in state.shown)
+        found = tuple(1 + table.needs_person(row, state.now) for row in state.shown)
     else:
-        cells = table.table(state, list_columns(state), is_roomy=True).said
-        said = [table.said(row, state) for row in state.shown]
+        cells = table.table(state, list_columns(state), is_roomy=True).row_text
+        said = [table.row_text(row, state) for row in state.shown]
         found = tuple(len(table.lines_of(one, cells, table.MOST_LINES)) for one in said)
     return found if sum(found) <= room else ()
 

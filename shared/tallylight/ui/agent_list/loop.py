@@ -29,8 +29,8 @@ from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.facts import Facts
 from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.agent_list.selection import Act, Proposal, outcome, together
-from tallylight.ui.keys import Decoder, Event, Told
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome, shared_answer
+from tallylight.ui.keys import Decoder, Event, TerminalColour
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
@@ -93,6 +93,8 @@ def run(
 
 @attrs.define(eq=False)
 class _List:
+    """The running list: its state, its feeds and the screen that it draws on."""
+
     terminal: Terminal
     feed: Hosts
     actions: Direct
@@ -118,7 +120,7 @@ class _List:
     _beside: Watch | None = None
     #: The words of parts; the row and the refresh that they were last asked for.
     _facts: Facts | None = None
-    _said: tuple[str, float] | None = None
+    _facts_of: tuple[str, float] | None = None
     #: The explanation in the preview: its row, its refresh, and its columns.
     _explained: tuple[str, float, int] | None = None
     #: The present contents of the screen.
@@ -166,9 +168,9 @@ class _List:
     def _note_facts(self) -> None:
         """Ask the parts about the selected row, once it is another one or has changed."""
         row = self.state.row
-        if row is None or self._drawn is None or self._said == (row.address, self._refreshed_at):
+        if row is None or self._drawn is None or self._facts_of == (row.address, self._refreshed_at):
             return
-        self._said = row.address, self._refreshed_at
+        self._facts_of = row.address, self._refreshed_at
         self._facts = self._facts or Facts()
         if (facts := self._facts.of(row.pane)) != self.state.facts:
             self.state = attrs.evolve(self.state, facts=facts)
@@ -193,6 +195,7 @@ class _List:
                 self.state = attrs.evolve(self.state, preview=attrs.evolve(shown, why=text))
 
     def _ask(self, row: Row) -> tuple[Row, Reply]:
+        """Return the question of *row*; a refusal if reading it fails."""
         try:
             return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
@@ -200,16 +203,17 @@ class _List:
 
     def _draw(self) -> None:
         # The lines that a person has read by this drawing change the next one.
+        """Draw the state until the drawing changes it no more."""
         while self.state is not self._drawn:
             lines = [ansi.sgr(line, self.depth, self._ground) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
                 self.terminal.write(written)
             self._drawn = self.state
-            self.state = flow.stands(state.drawn(self.state), time.monotonic())
+            self.state = flow.note_shown(state.drawn(self.state), time.monotonic())
 
     def _take(self, event: Event) -> None:
         """Take in a colour of the terminal's, or a person's action."""
-        if isinstance(event, Told):
+        if isinstance(event, TerminalColour):
             name = "background" if event.is_background else "foreground"
             self._ground, self._drawn = attrs.evolve(self._ground, **{name: event.colour}), None
             return
@@ -229,13 +233,14 @@ class _List:
             if (patience := end - time.monotonic()) <= 0 or not (read := self.terminal.read(patience)):
                 break
             for event in self._decoder.feed(read):
-                if isinstance(event, Told):
+                if isinstance(event, TerminalColour):
                     self._take(event)
                 else:
                     typed.append(event)
         return typed
 
     def run(self) -> None:
+        """Draw and read keys until the person leaves, or the terminal is gone."""
         events = self._learn_colours() if self.depth is not ansi.Depth.NONE else []
         self.terminal.enter()
         while self._is_open:
@@ -253,7 +258,7 @@ class _List:
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
                 descriptors, patience = None, ESCAPE_S if self._decoder.is_pending else None
-                self.state = flow.unseen(self.state)
+                self.state = flow.after_absence(self.state)
             read = self.terminal.read(patience, (*(descriptors or ()), *self.actions.descriptors))
             if read is None:
                 return
@@ -302,7 +307,7 @@ class _List:
             case effects.Gather(wanted, like):
                 looks = [self._ask(row) for row in wanted]
                 read = tuple((row, reply) for row, reply in looks if isinstance(reply, Question))
-                self.state = state.proposed(self.state, together(read, like))
+                self.state = state.proposed(self.state, shared_answer(read, like))
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
 
@@ -337,6 +342,7 @@ class _List:
                 self._notify(text)
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
+        """Change the labels file by *how*, and apply it at once."""
         self._notify(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())

@@ -23,9 +23,9 @@ from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.effects import Effects, Gather, Perform, Plain, Propose, opening
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.record import OVER, Mode, State, told
-from tallylight.ui.agent_list.selection import Act, Proposal, Together
-from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
+from tallylight.ui.agent_list.record import OVER, Mode, State, question_id
+from tallylight.ui.agent_list.selection import Act, Proposal, SharedAnswer
+from tallylight.ui.keys import Event, Focus, Mouse, Paste, TerminalColour
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
@@ -43,8 +43,8 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
     Return the state and the effects after *event*, a person's key, paste, mouse or focus, *at* this time as in `flow`.
     """
     if isinstance(event, Focus):
-        return states.filtered(attrs.evolve(flow.unseen(state), has_focus=event.is_in)), ()
-    if isinstance(event, Told):
+        return states.filtered(attrs.evolve(flow.after_absence(state), has_focus=event.is_in)), ()
+    if isinstance(event, TerminalColour):
         return state, ()
     state = attrs.evolve(state, message="")
     effects: Effects = ()
@@ -56,10 +56,10 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _write_key(state, event.name)
     elif event.name == "ctrl+c":
         effects = (Plain.QUIT,)
-    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, Together)):
-        state, effects = _numbered(state, event.name, at)
+    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, SharedAnswer)):
+        state, effects = _answer_by_number(state, event.name, at)
     elif event.name == "y" and isinstance(state.proposal, Proposal):
-        state, effects = _agreed(state, state.proposal, at)
+        state, effects = _carry_out_proposal(state, state.proposal, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
     # A part that a key opened or closed has left more or less room for the question.
@@ -70,6 +70,7 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
 
 
 def _list_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key in the list."""
     if (moved := _moved(state, name) if name != " " else None) is not None:
         return moved, ()
     if (shown := _preview_key(state, name)) is not None:
@@ -82,14 +83,15 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())
 
 
-def _escaped(state: State) -> tuple[State, Effects]:
+def _step_back(state: State) -> tuple[State, Effects]:
     """Go one step back: from the filter, from the list."""
     if state.filter:
         return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
 
 
-def _resorted(state: State) -> tuple[State, Effects]:
+def _sort_next(state: State) -> tuple[State, Effects]:
+    """Sort by the next order."""
     order = after(state.order, tuple(Order))
     return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
@@ -148,16 +150,16 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     return state, opening(row) if shown.question.missing and name == "enter" else ()
 
 
-def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
+def _answer_by_number(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
     """Answer by a number if the question was on the screen whole; in the list, show the rest of it first."""
     too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
-    if isinstance(state.proposal, Together):
-        return _together(typed, state.proposal, name, too_soon)
+    if isinstance(state.proposal, SharedAnswer):
+        return _answer_all(typed, state.proposal, name, too_soon)
     if row is None or not (is_page or state.asks(row)):
         return typed, ()
     if shown is None:
-        return (typed, ()) if is_page else _answering(typed, row)
+        return (typed, ()) if is_page else _open_question(typed, row)
     if not is_page and (not shown.is_whole or shown.question.missing):
         return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
@@ -166,7 +168,7 @@ def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> 
     if problem := _problem(shown, choice, name, too_soon):
         return states.notified(typed, problem), ()
     after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)
-    return attrs.evolve(after, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
+    return attrs.evolve(after, read_question=question_id(row)), (Perform(row, shown.question.answer(choice.number)),)
 
 
 def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
@@ -180,7 +182,7 @@ def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) ->
     return _TOO_SOON.format(name) if too_soon else ""
 
 
-def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple[State, Effects]:
+def _answer_all(state: State, found: SharedAnswer, name: str, too_soon: bool) -> tuple[State, Effects]:
     """Give the same answer to several agents, each for its own screen as it was shown."""
     given = found.chosen(name)
     if not given:
@@ -210,7 +212,7 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
         return moved, ()
     if name == "q":
         return state, (Plain.QUIT,)
-    if proposal is None or isinstance(proposal, Together):
+    if proposal is None or isinstance(proposal, SharedAnswer):
         return states.listing(state), ()
     if name == proposal.act.key:
         # The same key again: a page of its own for all rows of the list.
@@ -218,7 +220,7 @@ def _text_key(state: State, name: str) -> tuple[State, Effects]:
     return states.listing(state), ()
 
 
-def _agreed(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
+def _carry_out_proposal(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
     """Carry out the proposal, once it was shown whole, and for as long as a question must be."""
     if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
@@ -289,7 +291,8 @@ def _moved(state: State, name: str) -> State | None:
     return None if step is None else states.select(state, state.index + step)
 
 
-def _answering(state: State, row: Row) -> tuple[State, Effects]:
+def _open_question(state: State, row: Row) -> tuple[State, Effects]:
+    """Open the question of *row* as a page, or explain why it cannot be answered here."""
     if not flow.can_ask(row):
         return states.notified(state, flow.ELSEWHERE), ()
     # Its host decides whether there is a question, by the screen of this moment. Its snapshot is older: it may still
@@ -297,13 +300,14 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
     return state, (Perform(row, Look(row.pane.id, QUESTION)),)
 
 
-def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
+def _unqueue(state: State, row: Row) -> tuple[State, Effects]:
+    """Cancel the text that is queued for *row*."""
     if not row.pane.queued:
         return states.notified(state, "nothing is queued for it; e writes to it"), ()
     return state, (Perform(row, Unqueue(row.pane.id)),)
 
 
-def _unfolded(state: State) -> tuple[State, Effects]:
+def _toggle_fold(state: State) -> tuple[State, Effects]:
     """Show the idle rows that are folded into one line, or fold them again."""
     if not state.folded and not state.is_open:
         return states.notified(state, "the idle ones are shown already"), ()
@@ -312,20 +316,20 @@ def _unfolded(state: State) -> tuple[State, Effects]:
 
 #: The keys that need no row.
 _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
-    "escape": _escaped,
+    "escape": _step_back,
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
     "A": lambda state: (flow.begun(state), ()),
-    "o": _resorted,
+    "o": _sort_next,
     "O": commands.group,
-    "z": _unfolded,
+    "z": _toggle_fold,
 }
 #: The keys for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
-    "a": _answering,
-    "E": _unqueueing,
+    "a": _open_question,
+    "E": _unqueue,
     "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
@@ -344,14 +348,15 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 
 
 def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
+    """Apply a click or a turn of the wheel."""
     if event.what != "press":
-        return _wheeled(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
+        return _wheel(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
     if state.mode in OVER:
         return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
     if number := _number_at(state, event):
-        return _numbered(state, str(number), at, is_click=True)
+        return _answer_by_number(state, str(number), at, is_click=True)
     index = geometry.row_at(state, event.line, event.column)
     if index is None:
         return state, ()
@@ -361,7 +366,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     return states.select(states.listing(state), index), ()
 
 
-def _wheeled(state: State, event: Mouse, step: int) -> State:
+def _wheel(state: State, event: Mouse, step: int) -> State:
     if state.asking is not None and state.mode is Mode.ANSWER:
         return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
     if _is_in_preview(state, event):

@@ -132,6 +132,7 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
 
 
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
+    """Return the page with the agent's progress, tasks and subagents."""
     found = progress(pane.progress)
     done = found.done if found is not None else -1
     lines: list[Line] = _words(details.bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []

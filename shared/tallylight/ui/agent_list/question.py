@@ -114,6 +114,7 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
 
 def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
+    """Return the lines of the dialog with its choices; *is_roomy*: with its blank lines."""
     question = asking.question
     shown = map(_shown, question.context[question.first :] or (question.question,))
     rows = ["" if _RULE.fullmatch(row) else row.rstrip() for row in shown]

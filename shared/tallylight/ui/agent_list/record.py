@@ -20,10 +20,10 @@ from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
-from tallylight.ui.agent_list.selection import Proposal, Together
+from tallylight.ui.agent_list.selection import Proposal, SharedAnswer
 
 #: The identity of a question, as far as its host reports it.
-Told = tuple[str, str, float, str] | None
+QuestionId = tuple[str, str, float, str] | None
 
 
 class Mode(enum.Enum):
@@ -47,7 +47,7 @@ class Mode(enum.Enum):
 OVER = (Mode.TEXT, Mode.HELP, Mode.CONFIRM)
 
 
-def told(row: Row) -> Told:
+def question_id(row: Row) -> QuestionId:
     """Return the identity of the question of *row*."""
     return row.address, row.pane.prompt, row.pane.since, row.pane.asks
 
@@ -107,15 +107,15 @@ class State:
     #: The question of the selected row, as read off its screen: in the detail, or over the list in mode ANSWER.
     asking: Asking | None = None
     #: The identity of the question that was read last, with any result, and of those that were answered.
-    looked: Told = None
-    answered: tuple[Told, ...] = ()
+    read_question: QuestionId = None
+    answered: tuple[QuestionId, ...] = ()
     #: The addresses of the rows that are answered one after the other.
     run: tuple[str, ...] = ()
     #: The question that a number can answer, and since when it was on the screen whole; and when a number was typed
     #: last. By a monotonic clock.
-    stood: tuple[object, float] = (None, 0.0)
+    shown_whole: tuple[object, float] = (None, 0.0)
     #: The same with its place on the screen: rows above it may come and go under a pointer.
-    placed: tuple[object, float] = (None, 0.0)
+    shown_where: tuple[object, float] = (None, 0.0)
     typed_at: float = -math.inf
     #: The text that is being written; and the unsent drafts, one for each address.
     writing: Writing | None = None
@@ -123,7 +123,7 @@ class State:
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
     #: The proposal of mode CONFIRM; and the words searched in the help, None if there is no search.
-    proposal: Proposal | Together | None = None
+    proposal: Proposal | SharedAnswer | None = None
     sought: str | None = None
     #: The news from the person's absence, for a while after their return.
     away: str = ""
@@ -148,7 +148,7 @@ class State:
         pane = row.pane
         if pane.status is not Status.WAITING or is_snoozed(pane, self.now):
             return False
-        return told(row) not in self.answered
+        return question_id(row) not in self.answered
 
     @property
     def index(self) -> int:

@@ -61,7 +61,7 @@ class Look:
 def look_of(row: Row, state: State) -> Look:
     """Return the look of *row*."""
     pane = row.pane
-    if table.needs(row, state.now):
+    if table.needs_person(row, state.now):
         return Look(pane.status, is_bold=True)
     if pane.status is Status.LIMITED and not is_snoozed(pane, state.now):
         return Look(pane.status)
@@ -81,7 +81,7 @@ def mark_of(row: Row, state: State) -> Span:
 
 
 def aged(row: Row, state: State) -> str:
-    """Return how long it has had its light."""
+    """Return how long *row* has had its light."""
     return age(state.now - row.pane.since) if row.pane.since else ""
 
 
@@ -110,9 +110,10 @@ def draw(state: State, height: int) -> list[Line]:
 
 
 def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line]:
+    """Return the *height* lines of one row."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs(row, state.now)
-    said = table.said(row, state)
+    look, is_needy = look_of(row, state), table.needs_person(row, state.now)
+    said = table.row_text(row, state)
     on = functools.partial(_on, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
     cells = [f"{aged(row, state):>{table.AGE}}"]
@@ -129,9 +130,9 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
         on("".join(f"{GAP}{cell}" for cell in cells[1:]), is_dim=True),
     )
     lines: list[Line] = []
-    for text in table.lines_of(said, columns.said, height):
-        more = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.said else ""
-        rest = more + " " * (columns.said - width(text) - width(more))
+    for text in table.lines_of(said, columns.row_text, height):
+        more = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.row_text else ""
+        rest = more + " " * (columns.row_text - width(text) - width(more))
         lines.append((*before, on(text, is_bold=is_needy, is_dim=look.is_text_dim), on(rest, is_dim=True), *behind))
         before, behind = (on(" " * cells_of(before)),), (on(" " * cells_of(behind)),)
     return lines
@@ -140,7 +141,7 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
 def _narrow(row: Row, state: State, height: int) -> list[Line]:
     """Return a row of a panel: its mark, its name and its age; below, if there is room, its question."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs(row, state.now)
+    look, is_needy = look_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_on, is_selected)
     room = max(1, state.columns - _NARROW)
@@ -154,7 +155,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     )
     if height < 2:
         return [first]
-    return [first, (Span(" " * _NARROW), Span(table.said(row, state).cut(room), is_dim=True))]
+    return [first, (Span(" " * _NARROW), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
 def _on(is_selected: bool, text: str, **look: Any) -> Span:

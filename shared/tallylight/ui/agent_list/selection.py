@@ -41,11 +41,11 @@ class Act(enum.Enum):
         return "interrupted" if self is Act.INTERRUPT else "closed"
 
     def look(self, pane: str) -> Look:
-        """Return the request for the program in *pane* that it would be done to."""
+        """Return the request to name the program in *pane* that the action would be done to."""
         return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
     def of(self, held: Occupant) -> Interrupt | Close:
-        """Return the request to do it to the program *held* that was shown."""
+        """Return the request to do it to *held*, the program that was shown."""
         return (Interrupt if self is Act.INTERRUPT else Close)(held.pane, held.pid, held.start)
 
 
@@ -87,7 +87,7 @@ class Proposal:
 
 
 @attrs.frozen
-class Together:
+class SharedAnswer:
     """
     The same request of several agents: *targets* with the question read off the screen of each.
 
@@ -130,7 +130,7 @@ def dialog(question: Question) -> tuple[str, ...]:
     return tuple(row.rstrip() for row in rows if row.strip())
 
 
-def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Together:
+def shared_answer(found: tuple[tuple[Row, Question], ...], like: Question) -> SharedAnswer:
     """Return those of *found* with exactly the question of *like*, that a number can answer."""
     wanted = dialog(like), like.choices, ""
     same = [
@@ -138,7 +138,7 @@ def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Togethe
         for row, question in found
         if (dialog(question), question.choices, question.missing) == wanted and all(one.keys for one in like.choices)
     ]
-    return Together(tuple(same))
+    return SharedAnswer(tuple(same))
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:

@@ -21,7 +21,7 @@ from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.filtering import grouped, matches, ordered
 from tallylight.ui.agent_list.geometry import areas, heights, in_view, is_folded, is_previewing, least_top, side_columns
 from tallylight.ui.agent_list.record import OVER, Mode, State
-from tallylight.ui.agent_list.selection import Proposal, Together, outcome
+from tallylight.ui.agent_list.selection import Proposal, SharedAnswer, outcome
 from tallylight.ui.layout import chop
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
@@ -134,7 +134,7 @@ def pictured(state: State, address: str, found: StyledScreen | str) -> State:
 
 def drawn(state: State) -> State:
     """Return the state after its picture was drawn: the person can have seen it."""
-    # `flow.stands` notes since when.
+    # `flow.note_shown` notes since when.
     if state.proposal is not None:
         read = state.scroll + areas(state).rows
         # A part that was jumped over has not been read.
@@ -161,11 +161,11 @@ def helped(state: State, sought: str | None = None) -> State:
     return attrs.evolve(state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept or ""), scroll=0)
 
 
-def proposed(state: State, proposal: Proposal | Together) -> State:
+def proposed(state: State, proposal: Proposal | SharedAnswer) -> State:
     """Show *proposal*, unless the person has moved on, or it has no targets left."""
-    if state.mode is not (Mode.ANSWER if isinstance(proposal, Together) else Mode.LIST):
+    if state.mode is not (Mode.ANSWER if isinstance(proposal, SharedAnswer) else Mode.LIST):
         return state
-    if isinstance(proposal, Together):
+    if isinstance(proposal, SharedAnswer):
         if len(proposal.targets) < 2:
             return notified(state, "no other agent asks exactly the same")
     elif not proposal.targets:
@@ -173,7 +173,7 @@ def proposed(state: State, proposal: Proposal | Together) -> State:
     return _laid_out(attrs.evolve(state, mode=Mode.CONFIRM, title=proposal.title), proposal)
 
 
-def _laid_out(state: State, proposal: Proposal | Together) -> State:
+def _laid_out(state: State, proposal: Proposal | SharedAnswer) -> State:
     """Return the state with the lines of *proposal*, as wide as the screen, none of them read yet."""
     parts = tuple(part for line in proposal.lines() for part in chop(line, max(1, state.columns)))
     return attrs.evolve(state, proposal=attrs.evolve(proposal, read=0), text=parts, scroll=0)
@@ -204,7 +204,7 @@ def scrolled(state: State, step: int) -> State:
 def listing(state: State) -> State:
     """Go back to the list."""
     closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought=None, asking=None, writing=None)
-    return filtered(attrs.evolve(closed, title="", text=(), scroll=0, run=(), looked=None))
+    return filtered(attrs.evolve(closed, title="", text=(), scroll=0, run=(), read_question=None))
 
 
 def filtering(state: State, text: str) -> State:
@@ -219,7 +219,7 @@ def select(state: State, index: int) -> State:
     index = max(0, min(index, len(state.shown) - 1))
     address = state.shown[index].address
     if address != state.selected:
-        state = attrs.evolve(state, selected=address, asking=None, looked=None)
+        state = attrs.evolve(state, selected=address, asking=None, read_question=None)
     return settled(state)
 
 
@@ -236,7 +236,7 @@ def filtered(state: State) -> State:
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
     if state.asking is not None and (not shown or state.asking.address != state.selected):
-        state = attrs.evolve(state, asking=None, looked=None)
+        state = attrs.evolve(state, asking=None, read_question=None)
     return settled(state)
 
 

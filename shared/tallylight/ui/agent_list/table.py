@@ -31,11 +31,11 @@ _AGENT_MOST, _BRANCH_MOST = 10, 24
 #: Cells in front of the name, for the pointer, the mark and a blank; and of the age with its gap.
 BEFORE, AGE = 5, 6
 #: Cells of the text of one row.
-_SAID = 600
+_TEXT_CELLS = 600
 
 
 @attrs.frozen
-class Said:
+class RowText:
     """
     The text of a row, and the words *behind* it, which are kept when it is cut.
 
@@ -57,7 +57,7 @@ class Table:
     """The cells of each column; 0 for one that is not there."""
 
     name: int
-    said: int
+    row_text: int
     agent: int = 0
     branch: int = 0
 
@@ -67,7 +67,7 @@ def name_of(row: Row) -> str:
     return clean(f"{row.machine}: {row.called}" if row.machine else row.called, NAME_FAR)
 
 
-def needs(row: Row, now: float) -> bool:
+def needs_person(row: Row, now: float) -> bool:
     """Return whether the row needs a person, and is not snoozed."""
     return row.pane.status in lights.FILLED and not is_snoozed(row.pane, now)
 
@@ -77,7 +77,7 @@ def branch_of(row: Row, state: State) -> str:
     return clean(state.beside.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
 
 
-def said(row: Row, state: State) -> Said:
+def row_text(row: Row, state: State) -> RowText:
     """Return the most useful words: its question, the outcome of its turn, or its activity."""
     pane, now = row.pane, state.now
     before = [details.queued(pane, now), details.limit(pane, now)]
@@ -85,16 +85,16 @@ def said(row: Row, state: State) -> Said:
         before.append(f"snoozed {left(pane.snoozed_until - now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
-    text, behind = details.says(pane), ""
+    text, behind = details.best_text(pane), ""
     if pane.status is Status.DONE:
         text, behind = pane.outcome or text, fields.words(pane.more)
-    elif needs(row, now):
+    elif needs_person(row, now):
         before += [details.asked_of(pane, now), pane.detail if pane.detail not in text else ""]
     else:
         before += [details.unanswered(pane, now), pane.doing]
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
-    return Said(clean(words, _SAID), behind, needs(row, now), bool(pane.asks and pane.what))
+    return RowText(clean(words, _TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
 
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
@@ -104,9 +104,9 @@ def table(state: State, columns: int, *, is_roomy: bool) -> Table:
     name = max(NAME_LEAST, min(most, _widest(map(name_of, state.shown)) + 1, columns // 3))
     agent = _widest(clean(row.pane.agent, _AGENT_MOST) for row in state.shown) if columns >= AGENT_FROM else 0
     branch = _widest(branch_of(row, state) for row in state.shown) if columns >= BRANCH_FROM else 0
-    found = list(dict.fromkeys(_with(columns, name, *more) for more in ((agent, branch), (agent, 0), (0, 0))))
-    requests = [one.text for one in (said(row, state) for row in state.shown) if one.is_request]
-    lines = [[len(folded(text, max(1, one.said))) for text in requests] for one in found]
+    found = list(dict.fromkeys(_table_of(columns, name, *more) for more in ((agent, branch), (agent, 0), (0, 0))))
+    requests = [one.text for one in (row_text(row, state) for row in state.shown) if one.is_request]
+    lines = [[len(folded(text, max(1, one.row_text))) for text in requests] for one in found]
     while len(found) > 1 and not _is_enough(found[0], lines[0], lines[1], is_roomy=is_roomy):
         del found[0], lines[0]
     return found[0]
@@ -124,12 +124,13 @@ def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bo
     return not is_roomy or all(count <= MOST_LINES for count in worse)
 
 
-def _with(columns: int, name: int, agent: int, branch: int) -> Table:
+def _table_of(columns: int, name: int, agent: int, branch: int) -> Table:
+    """Return the table with these cells, and the rest for the text."""
     taken = BEFORE + name + 1 + AGE + sum(cells + len(GAP) for cells in (agent, branch) if cells)
     return Table(name, max(1, columns - taken), agent, branch)
 
 
-def lines_of(one: Said, cells: int, most: int) -> list[str]:
+def lines_of(one: RowText, cells: int, most: int) -> list[str]:
     """Return the words of a row in at most *most* lines of so many *cells*; a long request loses its middle."""
     if not one.is_request or most == 1:
         if not one.behind or width(one.behind) + 12 > cells:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Occupant
-from tallylight.actions.queue import ends
+from tallylight.actions.queue import typing_time
 from tallylight.snapshot.rows import Row
 from tallylight.ui import details
 from tallylight.ui.agent_list import state as states
@@ -33,7 +33,7 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
     editor = dict(state.drafts).get(row.address, Editor())
     pane = row.pane
     name = pane.project or pane.title or row.name
-    at = ends(pane.limited_until) if not why and pane.limited_until > state.now else 0
+    at = typing_time(pane.limited_until) if not why and pane.limited_until > state.now else 0
     why = why or details.limit(pane, state.now)
     writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why, at=at)
     state = states.notified(state, f"{why.partition(';')[0]}: your text will be queued") if why else state

@@ -489,7 +489,7 @@ def said_by_all(
     reach = PaneClient(panes, lambda: caller, at(level))
     told = [reach.perform(found, given)]
     # The command.
-    reaching.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
+    reaching.print_reply("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)

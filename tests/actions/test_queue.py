@@ -19,8 +19,8 @@ from tallylight.actions.queue import (
     Moment,
     put,
     step,
+    typed_text,
     typing_time,
-    written,
 )
 from tallylight.actions.request import DeferredText
 from tallylight.evidence.screen import Look
@@ -178,8 +178,8 @@ def test_a_program_that_takes_no_paste_any_more_is_told() -> None:
 )  # fmt: skip
 def test_what_was_typed_stands_before_the_cursor(row: str, column: int, text: str) -> None:
     """An empty box has something in it, too, in many agents: that stands behind the cursor."""
-    assert written(Look(["above", row], 1, column, 80)) == text
-    assert written(Look([], 3, column, 80)) == ""
+    assert typed_text(Look(["above", row], 1, column, 80)) == text
+    assert typed_text(Look([], 3, column, 80)) == ""
 
 
 def test_nothing_is_typed_before_a_limit_has_ended() -> None:

@@ -79,7 +79,7 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        if host.once.still_stands(typist, given):
+        if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
     wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S

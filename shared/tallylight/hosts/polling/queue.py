@@ -35,7 +35,7 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
-from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, is_of_tape
+from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, asks_for_tape
 from tallylight.actions.seat import seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -127,7 +127,7 @@ class DeferredTexts:
 
     def act(self, asked: Request | None, caller: Caller) -> Reply:
         """Do what *caller* asks, if they may: have a text wait in a pane, or none any more; or tell its tape."""
-        if not (isinstance(asked, DeferredText | Unqueue) or is_of_tape(asked)):
+        if not (isinstance(asked, DeferredText | Unqueue) or asks_for_tape(asked)):
             return request.UNKNOWN
         entry, pane = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
         if entry is None or pane is None:

@@ -37,7 +37,7 @@ def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request |
     try:
         replied = act(asked) if asked is not None else UNKNOWN
         return encode_reply(replied) if replied is not None else None
-    except Exception as error:  # the next one may well succeed
+    except Exception as error:  # the next one can succeed
         log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
         return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 

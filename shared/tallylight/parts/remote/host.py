@@ -231,7 +231,7 @@ class MachinesHost:
                 left.append((link, until))
         self._ending = left
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def _show(self, now: float) -> None:
         if self._writer is None:

@@ -67,7 +67,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
-        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told
+        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
@@ -79,7 +79,7 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        if host.once.still_stands(typist, given):
+        if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
     wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S

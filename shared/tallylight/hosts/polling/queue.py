@@ -36,7 +36,7 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
-from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, is_of_tape
+from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, asks_for_tape
 from tallylight.actions.seat import seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -129,7 +129,7 @@ class DeferredTexts:
 
     def act(self, asked: Request | None, caller: Caller) -> Reply:
         """Carry out the request *asked* of *caller*, if allowed: queue a text, cancel it, or return the tape."""
-        if not (isinstance(asked, DeferredText | Unqueue) or is_of_tape(asked)):
+        if not (isinstance(asked, DeferredText | Unqueue) or asks_for_tape(asked)):
             return request.UNKNOWN
         entry, pane = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
         if entry is None or pane is None:
@@ -145,7 +145,7 @@ class DeferredTexts:
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
 
-        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.told))
+        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.data))
         return perform(access, asked, caller) or request.UNKNOWN
 
     def look(self, now: float) -> None:

@@ -70,7 +70,7 @@ class Base:
 
 def inspect(directory: str) -> Base | Refusal:
     """Return the basis of a worktree for a fork that runs in *directory*, or why there can be none."""
-    if not git.is_there():
+    if not git.is_installed():
         return Refusal("worktree", "git was not found")
     found = git.find(directory)
     if found is None:

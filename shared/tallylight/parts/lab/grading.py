@@ -113,7 +113,7 @@ class Grader:
         """
         Return the truth from a source about the pane itself; None without one, or if another source has reported since.
         """
-        if tracker.decision.whose:
+        if tracker.decision.child_name:
             return None
         shown = light(found)
         if shown is None or shown[1].report.source in KNOW:

@@ -52,7 +52,7 @@ class RecordedProcesses:
         """Return the foreground program."""
         return self._identity
 
-    anew = look
+    look_uncached = look
 
     def forget(self, pgid: int) -> None:
         """Do nothing: nothing is cached."""

@@ -86,7 +86,7 @@ def line_ranges(spans: Iterable[Lines]) -> str:
 
 
 def changed(edit: Edit) -> tuple[int, list[str]]:
-    """Return how many lines an edit has left unchanged at the start of its new text, and the changed lines after them."""
+    """Return how many lines at the start of its new text an edit has left unchanged, and then the changed lines."""
     new = edit.new.split("\n")
     old = edit.old.split("\n") if edit.old is not None else []
     before, after = alike(old, new)

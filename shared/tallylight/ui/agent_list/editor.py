@@ -2,7 +2,7 @@
 Editor: a text of one or more lines that a person writes in the list, and where its cursor is.
 
     editor = pressed(editor, "left")            None for a key that is none of the editor's
-    editor = inserted(editor, "pasted\\ntext")   what is over `MAX_TEXT` characters is left out
+    editor = inserted(editor, "pasted\\ntext")   what is over `MAX_TYPED` characters is left out
     rows, (row, column) = rows_of(editor, columns)
 
 What is typed into an agent is the text as it is; `actions.say` refuses characters that nobody could see.
@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.ui.layout import chop
 from tallylight.wire.text import sanitise, width
 
@@ -24,7 +24,7 @@ NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
 _LINE_END = re.compile(r"\r\n?")
 #: What a terminal would not paste either, and what could not be encoded.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MOST = MAX_TEXT * 2
+_MOST = MAX_TYPED * 2
 
 
 @attrs.frozen
@@ -47,13 +47,13 @@ class Editor:
 
 def inserted(editor: Editor, text: str) -> Editor:
     """*text* at the cursor, as far as there is room for it."""
-    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TEXT - len(editor.text)]
+    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TYPED - len(editor.text)]
     return Editor(editor.before + clean + editor.after, editor.cursor + len(clean))
 
 
 def has_room(editor: Editor, text: str) -> bool:
     """Whether all of *text* can be inserted."""
-    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
+    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TYPED
 
 
 def pressed(editor: Editor, name: str) -> Editor | None:

@@ -197,7 +197,7 @@ class Collisions(Generic[Id]):
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
         """One of our own agents: the same object until anything of it is new."""
         transcript = pane.transcript
-        stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
+        stamp = pane.tracker.claims.revision, transcript.found if transcript is not None else None, top, cwd
         before = self._made.get(address)
         if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)

@@ -402,7 +402,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
     others: list[float] = []
     looks: list[int] = []
 
-    def others_of(process: Process, *_: object) -> tuple[float, ...]:
+    def rival_starts(process: Process, *_: object) -> tuple[float, ...]:
         looks.append(process.pid)
         return tuple(others)
 
@@ -412,7 +412,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         found = request.read()
         return found.place if found is not None else None
 
-    monkeypatch.setattr(transcript_module, "others_of", others_of)
+    monkeypatch.setattr(transcript_module, "rival_starts", rival_starts)
     assert place() is None and not looks
     (tmp_path / ".aider.chat.history.md").write_text("# aider chat started at 1\n")
     assert place() is not None and looks

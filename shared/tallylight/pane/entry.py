@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import UnknownProgramWatch
 from tallylight.model.details import NO_DETAILS
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Status
@@ -114,7 +114,7 @@ def _choices(pane: Pane, dialog: Dialog) -> tuple[tuple[str, str], ...]:
     return tuple((choice.keys, choice.label) for choice in offered)
 
 
-def _program(watch: UnknownWatch) -> tuple[str, str]:
+def _program(watch: UnknownProgramWatch) -> tuple[str, str]:
     """Return the name of an unknown program in the foreground, and the signs that it is an agent."""
     program = watch.program
     if program is None or (watch.is_remote and not watch.is_agent):

@@ -16,7 +16,7 @@ from tallylight.evidence.foreground import NOBODY
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records import limits
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import UnknownProgramWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
@@ -93,7 +93,7 @@ class Known:
         self._unmoved = 0
         self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
         #: The program in the foreground, if no agent file names it.
-        self.unknown = UnknownWatch()
+        self.unknown = UnknownProgramWatch()
         #: The activity of the processes in the foreground.
         self.processes = ProcessWatch(self.tracker)
         self._title = ""

@@ -12,7 +12,7 @@ from tallylight.evidence.foreground import Identity
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.titles import TitleReader
 from tallylight.evidence.traffic import Sample
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.pane.faults import isolates_faults
 from tallylight.pane.file_request import Request
 from tallylight.pane.known import Known
@@ -38,7 +38,7 @@ class Occupied(Known):
     def take_result(self, request: Request, found: object, now: float) -> None:
         """Take *found*, a worker's result for one of `requests`; None if nothing was new."""
         if isinstance(request, PackageRequest):
-            self._update_program(lambda program: program.packaged(str(found or ""), request.run), now)
+            self._update_program(lambda program: program.note_package(str(found or ""), request.run), now)
         else:
             self.own_files.take_result(request, found, now)
 
@@ -102,7 +102,7 @@ class Occupied(Known):
         return not (self._is_marked or is_younger or now - self._said[1] < SPOKEN_S)
 
     @isolates_faults("an unknown program")
-    def _update_program(self, tell: Callable[[Unknown], None], now: float) -> None:
+    def _update_program(self, tell: Callable[[UnknownProgram], None], now: float) -> None:
         """Pass news to the unknown program in the foreground by *tell*; it may be taken for an agent then."""
         if self.unknown.program is not None:
             tell(self.unknown.program)
@@ -119,7 +119,7 @@ class Occupied(Known):
 
     def holder(self) -> Identity:
         """Return who holds the foreground, read again from the processes: a person is about to type there."""
-        found = self._reader.anew(self._pgid).with_title(self._title)
+        found = self._reader.look_uncached(self._pgid).with_title(self._title)
         return attrs.evolve(found, is_candidate=True) if self.unknown.is_candidate(found) else found
 
     def _command_ended(self, exit_code: int | None, now: float) -> None:

@@ -21,7 +21,7 @@ from tallylight.evidence import made_with
 from tallylight.evidence.process import Process, is_version
 from tallylight.evidence.records.places import read_part
 from tallylight.evidence.stranger import file_of
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.snapshot.waiting_time_file import today
 
 #: The most folders above a program, and distributions of an environment, that are looked at.
@@ -127,11 +127,11 @@ def _text(path: Path, most: int) -> str:
     return (read_part(path, 0, most) or b"").decode("utf-8", "replace")
 
 
-def package_of(program: Unknown | None) -> PackageRequest | None:
+def package_of(program: UnknownProgram | None) -> PackageRequest | None:
     """Return the request for the package of an unknown *program*; None if it was read or its file is not known."""
     if program is None or program.made_with is not None:
         return None
     file = file_of(program.process, program.name)
     if not file:
-        program.packaged("", program.process.run)
+        program.note_package("", program.process.run)
     return PackageRequest(Path(file), program.process.run) if file else None

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tallylight.evidence.process_table import inner_size
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import clean_title
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.model.report import Report
 from tallylight.pane.faults import isolates_faults
 from tallylight.pane.occupied import Occupied
@@ -90,7 +90,7 @@ class Pane(Occupied):
         self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
-            self._update_program(Unknown.marked, now)
+            self._update_program(UnknownProgram.note_prompt_mark, now)
             self.tracker.command_start(now)
         else:
             self._command_ended(exit_code, now)
@@ -104,7 +104,7 @@ class Pane(Occupied):
         self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._update_program(lambda program: program.titled(title), now)
+        self._update_program(lambda program: program.note_title(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -119,7 +119,7 @@ class Pane(Occupied):
         if is_shown != self.has_bar:
             self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
-        self._update_program(lambda program: program.barred(is_shown=is_shown), now)
+        self._update_program(lambda program: program.note_progress_bar(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:

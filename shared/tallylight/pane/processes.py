@@ -15,7 +15,7 @@ class Foregrounds(Protocol):
     def look(self, pgid: int) -> Identity:
         """Return the program of process group *pgid*; the same object as long as nothing changed."""
 
-    def anew(self, pgid: int) -> Identity:
+    def look_uncached(self, pgid: int) -> Identity:
         """Return the program of process group *pgid*, read again and not kept."""
 
     def forget(self, pgid: int) -> None:

@@ -98,7 +98,7 @@ class ScreenLooks:
         if run is not None:
             found = [run.progress.looked()]
             if report is not None and report.status is Status.WORKING:
-                found.append(run.titles.outdone())
+                found.append(run.titles.note_work_on_screen())
             found += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
             for one in filter(None, found):
                 tracker.report(one, now)

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.others import others_of
+from tallylight.evidence.others import rival_starts
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, own_number
 from tallylight.evidence.records.locate import SLACK_S, Facts
@@ -141,7 +141,7 @@ class TranscriptRequest:
         age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
         others: tuple[float, ...] = ()
         if reader.wants_others and not reader.others_last:
-            others = others_of(process, agent, table, now, age_s)
+            others = rival_starts(process, agent, table, now, age_s)
         places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=own_number(process.pid, table),
@@ -157,7 +157,7 @@ class TranscriptRequest:
         )
         place = reader.locate(facts, places)
         if place is not None and reader.others_last:
-            place = reader.locate(attrs.evolve(facts, others=others_of(process, agent, table, now, age_s)), places)
+            place = reader.locate(attrs.evolve(facts, others=rival_starts(process, agent, table, now, age_s)), places)
         if place is None or place == before.place:
             # A transcript that was certain once stays until another one is certain.
             is_strange = before.is_strange or places.is_strange

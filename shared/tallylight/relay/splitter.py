@@ -207,7 +207,7 @@ class Splitter:
                 if noted < start:
                     note(data, noted, start)
                     noted = start
-                if start - at < DENSE and (flood := self._flood_end(data, start)) > start:
+                if (flood := self._flood_end(data, at, start)) > start:
                     self._pass_flood(data, begin, start, flood, out)
                     at = begin = noted = flood
                     continue
@@ -244,9 +244,15 @@ class Splitter:
         if begin < stop_at:
             out.append(data[begin:stop_at])
 
-    def _flood_end(self, data: bytes, start: int) -> int:
-        """Return the end of the sequences from *start* that a flood defers; *start* itself if there is no flood."""
-        if self._flood is None or len(data) > MAX_SEQUENCE_BYTES or not self._flood[0]() or not self.position.is_safe:
+    def _flood_end(self, data: bytes, last: int, start: int) -> int:
+        """
+        Return the end of the sequences from *start* that a flood defers; *start* itself if there is no flood.
+
+        *last* is the end of the sequence before it.
+        """
+        if start - last >= DENSE or self._flood is None or len(data) > MAX_SEQUENCE_BYTES:
+            return start
+        if not self._flood[0]() or not self.position.is_safe:
             return start
         found = _FLOOD(data, start)
         return found.end() if found else start

@@ -144,7 +144,7 @@ class KittyHost(Engine[int]):
             self._timer = add_timer(self.guarded("timer", self._on_timer), config.poll_s, True)
         self._is_redrawn = True
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
         """
@@ -313,7 +313,7 @@ class KittyHost(Engine[int]):
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def _after(self, now: float, ids: Iterable[int] = ()) -> None:
         """Show what has changed in *ids* and in what was looked at; see to it that what is due soon comes in time."""

@@ -151,7 +151,7 @@ class Watch:
         began = time.monotonic()
         found = NOTHING
         was_slow = False
-        with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
+        with contextlib.suppress(Exception):  # the next one can succeed, and a list has no place for a traceback
             found, was_slow = self._reads(directory, self._home)
         took = time.monotonic() - began
 

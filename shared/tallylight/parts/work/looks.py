@@ -225,7 +225,7 @@ class Looks:
         repository, answer = self._repository(top), None
         with contextlib.suppress(StuckError):
             if repository is not None:
-                answer = repository.bounded(*words, seconds=git.left(self._end))
+                answer = repository.run_bounded(*words, seconds=git.seconds_left(self._end))
         if time.monotonic() >= self._end:
             raise StuckError(top)
         return answer or ""
@@ -234,7 +234,7 @@ class Looks:
         """Where git is asked; its settings are read again once they are others."""
         stamp, found = self._repositories.get(top, ((), None))
         if found is None or stamp != _stamp(found):
-            found = git.find(top, git.left(self._end))
+            found = git.find(top, git.seconds_left(self._end))
             self._repositories[top] = _stamp(found) if found is not None else (), found
         return found
 

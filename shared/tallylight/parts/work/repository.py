@@ -61,7 +61,7 @@ def changes_of(top: str, seconds: float = GIT_S) -> tuple[str, Changes] | None:
     end = time.monotonic() + seconds
     found = git.find(top, seconds)
     is_found = found is not None and found.top == os.path.realpath(top)
-    status = found.bounded(*_STATUS, seconds=git.left(end)) if found is not None and is_found else None
+    status = found.run_bounded(*_STATUS, seconds=git.seconds_left(end)) if found is not None and is_found else None
     if found is None or status is None:
         if time.monotonic() >= end:
             raise StuckError(top)
@@ -69,7 +69,7 @@ def changes_of(top: str, seconds: float = GIT_S) -> tuple[str, Changes] | None:
     branch, changes = _of_status(status)
     if any(entry[:2] in ("1 ", "2 ", "u ") for entry in status.split("\0")):
         # Without a commit there is nothing to compare with.
-        changes = with_lines(changes, found.bounded(*_DIFF, seconds=git.left(end)) or "")
+        changes = with_lines(changes, found.run_bounded(*_DIFF, seconds=git.seconds_left(end)) or "")
     return branch, changes
 
 

@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
         raise TallyError(
             "another machine starts `tally bridge`, for an entry of its [machines]; it is not for a terminal"
         )
-    from tallylight.actions.client import PaneClient, here
+    from tallylight.actions.client import PaneClient, own_caller
     from tallylight.actions.seat import let_in
     from tallylight.hosts.beside import SessionsProcess
     from tallylight.hosts.detached.sessions import PaneAccess
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.
-    caller, panes = here(os.environ, let_in), PaneAccess(os.environ)
+    caller, panes = own_caller(os.environ, let_in), PaneAccess(os.environ)
     client = PaneClient(
         panes,
         lambda: caller,

@@ -27,17 +27,17 @@ MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 #: The largest `room` of a rule, in rows, and the largest `margin`, in columns.
 MAX_ROOM, MAX_MARGIN = 200, 20
 
-#: The places of rows: the last ones; those up to the cursor's; those without a gap around the cursor; those in the last
-#: box (two lines across, little below it); those above that box; those below the last line across.
+#: The places of rows. `end`: the last ones. `cursor`: up to the cursor's. `at cursor`: without a gap around it. `box`:
+#: in the last box, two lines across with little below them. The others: above that box, below the last line.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
-#: The kinds of choices at the end of a dialog: numbered with a pointer at one; numbered without a pointer; without
-#: numbers, with a pointer; answers in one row, where only the colour marks the selected one; and answers each behind
-#: its key in brackets, with any text below.
+#: The kinds of choices at the end of a dialog. `numbered` ones have a pointer, `listed` ones have none, and `pointed`
+#: ones have no numbers. `buttons` are in one row, and only a colour marks the selected one. `lettered` ones follow
+#: their key in brackets, with any text below.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
 #: Choices without a pointer: only colours show the selected one.
 UNPOINTED = ("listed", "buttons")
-#: The keys of a choice: its number; the same and Enter; the key in parentheses at its end, else its number; the
-#: selection moved to it, up and down or to the sides, and Enter; or unknown.
+#: The keys of a choice. `number`: its number, also with Enter. `hint`: the key in parentheses at its end, else its
+#: number. `arrows`: the selection moved to it, up and down or to the sides, and Enter.
 WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
 #: Keys that depend on the selected choice.
 MOVES = ("arrows", "side arrows")

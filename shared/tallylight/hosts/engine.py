@@ -343,7 +343,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         pane.collisions,
         dict(pane.more),
         decision.since,
-        pane.tracker.said.revision,
+        pane.tracker.claims.revision,
         pane.pace,
         pane.dialog,
         pane.pid,

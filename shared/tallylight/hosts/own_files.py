@@ -22,7 +22,7 @@ from tallylight.pane.pane import Pane
 
 #: A file hangs if it is not read after so many seconds, and after it was asked for so many times. Time alone is not
 #: enough: the process may have been paused, or be busy.
-HANGS_S = 2.0
+READ_HANGS_S = 2.0
 HANGS_ASKED = 40
 #: Readings at a time, including abandoned ones that still run: in one group, and in all. One of them is kept for groups
 #: that have responded before.
@@ -65,7 +65,7 @@ class _Reading(Generic[Id]):
             self.found.append(want.read() if key == self.key else None)
 
     def is_hanging(self, now: float) -> bool:
-        is_late = self.since is not None and now - self.since >= HANGS_S and self.asked >= HANGS_ASKED
+        is_late = self.since is not None and now - self.since >= READ_HANGS_S and self.asked >= HANGS_ASKED
         return is_late and len(self.found) < len(self.wanted)
 
 

@@ -27,7 +27,7 @@ LAYOUT = "splits"
 #: How often a panel's width is set until it is right: only kitty knows the width of borders.
 TRIES = 3
 #: The largest share of its tab's width.
-MOST = 0.5
+MAX_WIDTH_SHARE = 0.5
 FEATURE = "panels"
 
 
@@ -146,7 +146,7 @@ class Panels:
                 env=env,
                 cwd="/",
                 location="vsplit",
-                bias=100 * min(MOST, self.host.config.panel.width * cell / max(1, width)),
+                bias=100 * min(MAX_WIDTH_SHARE, self.host.config.panel.width * cell / max(1, width)),
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
@@ -172,7 +172,7 @@ class Panels:
             if pair is None or not pair.horizontal:
                 break
             total, cell, *_ = _measures(tab)
-            wanted = min(self.host.config.panel.width, int(MOST * total / cell))
+            wanted = min(self.host.config.panel.width, int(MAX_WIDTH_SHARE * total / cell))
             missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
             pair.bias += missing if pair.one == group.id else -missing
             tab.relayout()

@@ -46,7 +46,7 @@ _LATE_S = 0.75
 #: Rows with text that are looked at, from the end.
 ROWS = 20
 #: The most looks of one recording.
-MOST = 20_000
+MAX_LOOKS = 20_000
 #: The most screens to ask a person about, and to choose them from; how many looks make one as good as any, and how
 #: unlike the others it must be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
@@ -190,7 +190,7 @@ class Looks:
     @property
     def is_full(self) -> bool:
         """Whether the most looks are reached."""
-        return len(self._looks) >= MOST
+        return len(self._looks) >= MAX_LOOKS
 
     def add(
         self,

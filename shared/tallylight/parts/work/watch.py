@@ -32,7 +32,7 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
-from tallylight.parts.work.looks import PATIENCE_S, AgentChanges, Looks, Overlaps
+from tallylight.parts.work.looks import COLLISIONS_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -200,7 +200,7 @@ class Collisions(Generic[Id]):
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
         """Return one of our own agents: the same object until it changes."""
         transcript = pane.transcript
-        stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
+        stamp = pane.tracker.claims.revision, transcript.found if transcript is not None else None, top, cwd
         before = self._made.get(address)
         if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
@@ -274,7 +274,7 @@ def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> 
 def _look(looks: Looks, parties: Sequence[AgentChanges], stale: frozenset[str]) -> tuple[Overlaps, float]:
     """Return the result of a look, and the processor time that it took, with that of git."""
     began, used = time.monotonic(), _used()
-    found = looks.look(parties, stale, began + PATIENCE_S)
+    found = looks.look(parties, stale, began + COLLISIONS_S)
     # Other programs of this process may have ended meanwhile.
     return found, min(time.monotonic() - began, _used() - used)
 

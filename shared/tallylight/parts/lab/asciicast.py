@@ -3,10 +3,10 @@ A recording: asciicast v2, and evidence that is not output. https://docs.asciine
 
 It has a header and events in the order of time. `o` is output of the program, `i` is input, `r` a new size, `m` a mark.
 Ours is `x`, which players skip: evidence that a host has besides the output. Its data is a string, as in all events.
-The string is one JSON object with a `type`, one of `recordings.events` or `raw`. `raw` has the bytes (`base64`) of the
+The string is one JSON object with a `type`, one of `parts.lab.events` or `raw`. `raw` has the bytes (`base64`) of the
 next `o` or `i`, if they are not UTF-8.
 
-`Encoder` writes lines; `recordings.decoder` reads them.
+`Encoder` writes lines; `parts.lab.decoder` reads them.
 """
 
 from __future__ import annotations

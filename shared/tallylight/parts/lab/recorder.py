@@ -29,8 +29,8 @@ from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean
 from tallylight.wire.title import TITLE_LIMIT
 
-#: How often, in seconds, the foreground and the agent's files are looked at; and how soon again when a turn has just
-#: ended and its transcript is to show how. These are a host's own times.
+#: How often, in seconds, the foreground and the agent's files are looked at. A turn that has just ended is looked at
+#: again sooner, for its transcript to show how. These are a host's own times.
 POLL_S, SOON_S = 0.25, 0.05
 #: The most bytes that wait for the next look before they are written.
 BUFFER = 1 << 16

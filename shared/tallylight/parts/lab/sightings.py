@@ -47,12 +47,11 @@ _LATE_S = 0.75
 ROWS = 20
 #: The most looks of one recording.
 MAX_LOOKS = 20_000
-#: The most screens to ask a person about, and to choose them from; how many looks make one as good as any, and how
+#: The most screens to ask a person about, and to choose them from. Then how many looks make one as good as any, and how
 #: unlike the others it must be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
-#: The least likeness for an answer about another screen to count; and how much less like one at rest than like any
-#: other a still screen may be. The last rows are compared, the lower ones count more; and the least likeness of the
-#: very last row.
+#: The least likeness for an answer about another screen to count. How much less a still screen may be like one at rest
+#: than like any other. The last rows are compared, the lower ones count more. The least likeness of the very last row.
 _LIKE, _APART, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
 _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽○◎◉●]")
 _GLYPH = re.compile(r"[^\w\s] ")

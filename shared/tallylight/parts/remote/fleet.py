@@ -97,7 +97,7 @@ def read_fleet() -> Panes:
 
 
 def _read(found: Subscriber) -> None:
-    """Wait until all of the broker's messages are here; raise `TallyError` after `PATIENCE_S` without one."""
+    """Wait until all of the broker's messages are here; raise `TallyError` after `BROKER_WAIT_S` without one."""
     link = found.link
     end = time.monotonic() + BROKER_WAIT_S
     while not found.is_complete:

@@ -1,19 +1,13 @@
 """
 Steps of a text that waits for the end of a limit, from one look to the next.
 
-<<<<<<< HEAD
-`actions.queue` types it by its rules, once for each limit and for `MOST` limits in a row. A further limit counts while
-the turn goes on that the text began, and `WATCH_S` longer. The text is dropped, and the pane shows why, when
-=======
-`actions.queue` types it by its rules, once for each limit and for `MAX_LIMITS` limits in a row. The next limit is
-waited for as long as the turn goes on that the text began, and `WATCH_S` longer. It is dropped, and the pane says why,
-when
->>>>>>> wordsA
+`actions.queue` types it by its rules, once for each limit and for `MAX_LIMITS` limits in a row. A further limit counts
+while the turn goes on that the text began, and `WATCH_S` longer. The text is dropped, and the pane shows why, when
 
 * the agent has gone on by itself, or has ended;
 * something was typed at its prompt;
 * it was not at its prompt within `TRY_S` of the limit's end;
-* it is at a limit again that does not say when it ends, or at one more than `MAX_LIMITS`.
+* it is at a limit again that has no known end, or at one more than `MAX_LIMITS`.
 
 The wall clock decides, which continues while the machine sleeps. If it is set, the time since the boot decides, until
 the wall clock has been stable for `SETTLED_S`.

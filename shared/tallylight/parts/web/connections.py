@@ -22,8 +22,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from tallylight.actions.caller import Caller
 
-#: Connections without the token at a time, as many as one person's programs may open at once; and the seconds that each
-#: has for its whole request.
+#: Connections without the token at a time, as many as one person's programs may open at once. Each has so many seconds
+#: for its whole request.
 MAX_UNKNOWN = 1024
 KNOWN_WITHIN_S = 5.0
 #: Connections with the token at a time.

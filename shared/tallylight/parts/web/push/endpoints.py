@@ -32,8 +32,8 @@ _URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
 #: Names that lead nowhere in the public internet.
 _INNER = ("localhost", "local", "internal", "lan", "home", "test", "invalid", "example")
-#: Global unicast addresses of version 6. Those that embed an address of version 4 by a known prefix, such as mapped
-#: ones, NAT64 and Teredo, are outside of it, or among `_SPECIAL`.
+#: Global unicast addresses of version 6. Some others embed an address of version 4 by a known prefix, such as mapped
+#: ones, NAT64 and Teredo. They are outside of this range, or among `_SPECIAL`.
 _GLOBAL = ipaddress.ip_network("2000::/3")
 #: No hosts of the public internet, by https://www.iana.org/assignments/iana-ipv6-special-registry and that of version
 #: 4, whatever this Python thinks of them: protocols, 6to4, documentation, AS112, AMT and the old 6bone.

@@ -111,9 +111,9 @@ class PollingHost(Engine[str]):
         #: Takes reports from output and from the socket.
         self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
-        #: Notifies a person; None for a host with a terminal that does that.
-        self._notices: Notices | None = None
         #: Sends notifications; None for a host with a terminal that sends them.
+        self._notices: Notices | None = None
+        #: Whether its terminal ended with all programs in it: their conversations stay open for `tally restore`.
         self.is_lost = False
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []

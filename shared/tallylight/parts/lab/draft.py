@@ -412,7 +412,7 @@ class Naming:
     interpreters: tuple[str, ...] = ()
 
     def plus(self, other: Naming) -> Naming:
-        """Both together."""
+        """Return both together."""
         pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
         return Naming(*(tuple(dict.fromkeys((*mine, *its))) for mine, its in pairs))
 

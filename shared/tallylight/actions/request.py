@@ -36,9 +36,9 @@ MAX_REQUEST = 64 * 1024
 CHUNK = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
 MAX_ROWS, MAX_ROW = 1000, 4000
-_MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
+_MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
 #: Characters of a refusal's rule, and of a text for a person in a reply.
-_MAX_RULE, _MAX_WORDS = 64, 2000
+_MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
 #: The subjects of a `Look`: the rows of the screen; the question; the agent in the foreground; the agent that would
@@ -48,7 +48,7 @@ PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.
 STRETCH = "stretch"
 #: Limits of a stretch in a reply: characters of a part, and parts.
-_PART, _MOST_PARTS = 16_000, 64
+_PART_CHARS, _MAX_PARTS = 16_000, 64
 
 
 @attrs.frozen
@@ -148,7 +148,7 @@ class Stretch:
     def of(cls, told: bytes) -> Stretch:
         """Return the reply for a tape."""
         text = binascii.b2a_base64(told, newline=False).decode()
-        return cls(tuple(text[at : at + _PART] for at in range(0, len(text), _PART)))
+        return cls(tuple(text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)))
 
     @property
     def told(self) -> bytes:
@@ -294,7 +294,7 @@ def from_json(value: object) -> Request | Reply | Visible | None:
 def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     """Return *value* with its shown texts cut to their bounds and encodable, so that the outcome still arrives."""
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
-        return value | {"text": values.text(words, _MAX_WORDS)}
+        return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
         return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
     return value
@@ -310,11 +310,11 @@ def _is_sound(found: object) -> bool:
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
         case Stretch(parts=parts):
-            return len(parts) <= _MOST_PARTS
+            return len(parts) <= _MAX_PARTS
         case Rows(rows=rows):
             return len(rows) <= MAX_ROWS
         case Refusal(rule=rule):
-            return len(rule) <= _MAX_RULE
+            return len(rule) <= _MAX_RULE_CHARS
     return True
 
 
@@ -330,7 +330,7 @@ def _read(form: typing.Any, value: object) -> typing.Any:
             raise ValueError
         return tuple(_read(typing.get_args(form)[0], one) for one in value)
     if form is str:
-        found = values.exact(value, _MAX_TEXT)
+        found = values.exact(value, _MAX_TEXT_CHARS)
     elif form is int:
         found = values.integer(value, 0, _MAX_NUMBER)
     elif form is bool:

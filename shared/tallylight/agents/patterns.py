@@ -18,7 +18,7 @@ WIDTH = 240
 MAX_CHARS = 200
 MOST_WAYS = 60_000
 #: Groups in groups, at most.
-_DEPTH = 8
+_MAX_GROUP_DEPTH = 8
 
 _COUNTS = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}", re.ASCII)
 _GROUP = re.compile(r"\?(?::|P<[A-Za-z_]\w{0,30}>)", re.ASCII)
@@ -60,8 +60,8 @@ class _Parser:
         return ways
 
     def _alternatives(self, depth: int) -> int:
-        if depth > _DEPTH:
-            raise PatternError(f"has groups nested more than {_DEPTH} deep")
+        if depth > _MAX_GROUP_DEPTH:
+            raise PatternError(f"has groups nested more than {_MAX_GROUP_DEPTH} deep")
         ways = self._sequence(depth)
         while self._next() == "|":
             self._at += 1

@@ -29,7 +29,7 @@ VERSION = 2
 #: Columns below which the word `waiting` is left out, so that only the mark and the kind remain.
 NARROW = 72
 #: Cells of a reply, at least, or it is left out.
-_LEAST = 16
+_LEAST_CELLS = 16
 #: Seconds for `-o wide` to read the repositories of all panes.
 BESIDE_S = 3.0
 
@@ -163,7 +163,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
-    if pane.reply and room >= _LEAST:
+    if pane.reply and room >= _LEAST_CELLS:
         cells.append(clean(pane.reply, room))
     if any(cells):
         is_full = details.is_nearly_full(pane)

@@ -42,9 +42,9 @@ SETTLING = 3
 #: Rows below the cursor that belong to the input.
 BELOW = 12
 #: Characters that a person adds between two looks, at most; a paste goes on in one place.
-_TYPED = 16
+_TYPED_CHARS = 16
 #: Rows up from the last one with text in which the input box of a hidden cursor is looked for.
-_BOTTOM = 12
+_BOTTOM_ROWS = 12
 
 #: Rows below an inner terminal that may be the bars of the program around it, at most.
 BARS = 3
@@ -190,7 +190,7 @@ class ScreenWatch:
             return False
         old_text = _text_before(old, old_top, old_cursor)
         new_text = _text_before(new, new_top, self._cursor)
-        is_little = abs(len(old_text) - len(new_text)) <= _TYPED
+        is_little = abs(len(old_text) - len(new_text)) <= _TYPED_CHARS
         return is_little and (new_text.startswith(old_text) or old_text.startswith(new_text))
 
 
@@ -219,7 +219,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
         bottom = _border(rows, below, columns)
     else:
         last = next((at for at in upwards(height, height) if rows[at]), 0)
-        bottom = inside = _border(rows, range(last, max(0, last - _BOTTOM), -1), columns)
+        bottom = inside = _border(rows, range(last, max(0, last - _BOTTOM_ROWS), -1), columns)
     top = _border(rows, upwards(inside, reach - 1), columns) if inside is not None else None
     if top is not None and bottom is not None and bottom - top < reach:
         return _Area(top, bottom + 1, height, True)

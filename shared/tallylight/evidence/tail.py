@@ -24,15 +24,15 @@ _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
 #: The right side may have a scroll bar in it.
 _RIGHT_SIDES = f"{_SIDES}█▊░▒"
 #: Boxes in boxes that are removed, at most.
-_NESTED = 2
+_NESTED_BOXES = 2
 #: The characters of a box's edge.
 _EDGE_CHARACTERS = "─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔▊▎_-╴╶╸╺╹╻╷╵ "
 _EDGE = frozenset(_EDGE_CHARACTERS)
 #: The characters of an edge with a title in it, and its least length.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
-_TITLED = 24
+_TITLED_CHARS = 24
 #: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
-_MORE, _BAR, _RIGHT = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
+_MORE, _BAR, _RIGHT_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
 CELLS = 240
 
@@ -112,7 +112,7 @@ def _unboxed(text: str) -> tuple[str, str, bool]:
     """Return *text* without the right sides of boxes, the same without the left ones, and whether it is in a box."""
     bare = text.lstrip()
     is_boxed = False
-    for _ in range(_NESTED):
+    for _ in range(_NESTED_BOXES):
         if bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " "):
             is_boxed, bare = True, bare[1:].lstrip()
         if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
@@ -126,11 +126,11 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
     """Return the indentation and the text of one row, whether it is an edge, and whether it is in a box."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
-    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT):
+    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT_COLUMNS):
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):
             return 0, "", True, is_boxed
-        if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
+        if len(bare) >= _TITLED_CHARS and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
             return 0, bare.strip(_EDGE_CHARACTERS), True, is_boxed
     return len(text) - len(bare), bare, False, is_boxed

@@ -52,7 +52,7 @@ LATE_S = 60.0
 #: Seconds in which another request is a retry.
 RETRIES_S = 45.0
 #: Changes of the screen, and models, that are kept.
-_CHANGES, _MODELS = 16, 64
+_MAX_CHANGES, _MAX_MODELS = 16, 64
 
 
 class Connection(NamedTuple):
@@ -193,7 +193,7 @@ class Traffic:
     #: When the first sample was taken.
     _first_at: float = math.inf
     _children: tuple[float, ...] = ()
-    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_CHANGES))
+    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_MAX_CHANGES))
     #: The far ends that an answer of a turn has come from.
     _models: set[object] = attrs.field(factory=set)
     #: The end of the last screen.
@@ -231,7 +231,7 @@ class Traffic:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
-            if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
+            if line.is_turn and line.answer >= OPENING and len(self._models) < _MAX_MODELS:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
         self._connections = {

@@ -55,9 +55,9 @@ _OWN_FILES: tuple[str, ...] = (
 )
 #: Bytes of a download; pip's wheel has 2 MB, its index page less.
 MAX_DOWNLOAD = 32 << 20
-_TIMEOUT = 900.0
+_TIMEOUT_S = 900.0
 #: Characters of an address and of a file name.
-_MAX_NAME = 2000
+_MAX_NAME_CHARS = 2000
 
 #: Returns the words before `--target`, or raises `NoWayError`.
 Way = Callable[[System, Path, Path], "list[str]"]
@@ -89,7 +89,7 @@ def install(
                 problems.append(f"  {name}: {error}")
                 continue
             for packages in filter(None, dict.fromkeys((required + wanted, required))):
-                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
+                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT_S)
                 if done.returncode == 0:
                     return packages == required + wanted
             lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
@@ -203,7 +203,7 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
         # A mirror may give the address relative to its page.
         texts = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
-        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME))
+        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME_CHARS))
         url = urllib.parse.urljoin(index, url)
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None

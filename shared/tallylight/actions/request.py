@@ -41,8 +41,8 @@ _MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
 _MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: The subjects of a `Look`: the rows of the screen; the question; the agent in the foreground; the agent that would
-#: take text, or is busy; the agent with a turn to stop; and the program in the foreground, to close the pane.
+#: The subjects of a `Look`. The screen means its rows, and the holder is the agent in the foreground. The prompt agent
+#: would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.

@@ -27,17 +27,16 @@ MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 #: The largest `room` of a rule, in rows, and the largest `margin`, in columns.
 MAX_ROOM, MAX_MARGIN = 200, 20
 
-#: The places of rows: the last ones; those up to the cursor's; those without a gap around the cursor; those in the last
-#: box (two lines across, little below it); those above that box; those below the last line across.
+#: The places of rows: the last ones, those up to the cursor's, and those around the cursor without a gap. A box is the
+#: last one with two lines across, and little below it. The line is the last one across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
-#: The kinds of choices at the end of a dialog: numbered with a pointer at one; numbered without a pointer; without
-#: numbers, with a pointer; answers in one row, where only the colour marks the selected one; and answers each behind
-#: its key in brackets, with any text below.
+#: The kinds of choices at the end of a dialog: numbers with a pointer, numbers alone, a pointer alone. Buttons are in
+#: one row, and only their colour marks the selected one. A letter in brackets stands before its answer.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
 #: Choices without a pointer: only colours show the selected one.
 UNPOINTED = ("listed", "buttons")
-#: The keys of a choice: its number; the same and Enter; the key in parentheses at its end, else its number; the
-#: selection moved to it, up and down or to the sides, and Enter; or unknown.
+#: The keys of a choice: its number, or that and Enter. A hint is the key in parentheses at its end, else its number.
+#: Arrows move the selection to it, and Enter takes it.
 WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
 #: Keys that depend on the selected choice.
 MOVES = ("arrows", "side arrows")

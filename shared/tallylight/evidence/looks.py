@@ -67,7 +67,7 @@ class ScreenReader:
         self._is_reflowed = False
         #: The rows of the choices of the last dialog with choices.
         self._rows: frozenset[str] = frozenset()
-        #: Looks with output since it was last at rest (None before the first rest); the status of that rest, and
+        #: Looks with output since it was last at rest, None before the first rest. With the status of that rest, and
         #: whether it has shown a sign of work since.
         self._worked: int | None = None
         self._rest: Status | None = None

@@ -28,8 +28,8 @@ import attrs
 REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
 #: Seconds without anything sent that end a burst, and seconds over which it is counted.
 GAP_S, BURST_S = 1.0, 2.0
-#: Seconds between a change at the end of the screen and the request of a turn or its answer; and how long after a
-#: change a slow program may send it.
+#: Seconds between a change at the end of the screen and the request of a turn or its answer. A slow program may take
+#: longer to send it.
 SCREEN_S, SLOW_S = 1.5, 10.0
 #: Seconds after the last fact in which a request belongs to the same turn: the screen need not change.
 GOES_ON_S = 2.0

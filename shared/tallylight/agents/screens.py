@@ -31,7 +31,7 @@ MAX_ROOM, MAX_MARGIN = 200, 20
 #: last one with two lines across, and little below it. The line is the last one across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
 #: The kinds of choices at the end of a dialog: numbers with a pointer, numbers alone, a pointer alone. Buttons are in
-#: one row, and only their colour marks the selected one. A letter in brackets stands before its answer.
+#: one row, and only their colour marks the selected one. A letter in brackets is in front of its answer.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
 #: Choices without a pointer: only colours show the selected one.
 UNPOINTED = ("listed", "buttons")

@@ -74,7 +74,7 @@ def look(pane: Pane, now: float, ticks: int = transcript_module.EAGER_EVERY) -> 
     """What a host does in so many ticks."""
     for _ in range(ticks):
         for request in pane.requests():
-            pane.answered(request, request.read(), now)
+            pane.take_result(request, request.read(), now)
 
 
 def test_what_a_record_tells_reaches_the_snapshot(pane: Pane, rollout: Path, record: Kept) -> None:
@@ -365,7 +365,7 @@ def test_a_record_of_another_run_is_nobodys(pane: Pane, rollout: Path, record: K
     requests = pane.requests()
     pane.foreground(SHELL.pid, 1.0)
     for request in requests:
-        pane.answered(request, request.read(), 2.0)
+        pane.take_result(request, request.read(), 2.0)
 
     assert pane.transcript is None and pane.requests() == ()
 

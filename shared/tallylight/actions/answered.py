@@ -31,7 +31,7 @@ MAX_NOTES = 1000
 #: Seconds after which a note is forgotten although nobody saw the agent continue.
 OLD_S = 86400.0
 #: Seconds that another process has to make its note.
-PATIENCE_S = 5.0
+NOTE_LOCK_S = 5.0
 #: Bytes of one file.
 _MAX_FILE_BYTES = 4096
 
@@ -122,7 +122,7 @@ class OnDisk:
 
     def _held(self) -> contextlib.AbstractContextManager[None]:
         """Lock the notes against other processes."""
-        return locked(self._folder, "another process answers at this moment", PATIENCE_S)
+        return locked(self._folder, "another process answers at this moment", NOTE_LOCK_S)
 
     def _make_room(self) -> None:
         """Remove files that are no valid note, and the oldest notes where there are too many."""

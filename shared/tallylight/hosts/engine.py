@@ -234,7 +234,7 @@ class Engine(ABC, Generic[Id]):
         now = self._clock()
         for id_, request, what in found:
             if (pane := self._panes.get(id_)) is not None:
-                pane.answered(request, what, now)
+                pane.take_result(request, what, now)
                 self._touched.add(id_)
 
     def _were_sampled(self, found: Mapping[Id, tuple[tuple[int, int], Sample]]) -> None:
@@ -343,13 +343,13 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         pane.collisions,
         dict(pane.more),
         decision.since,
-        pane.tracker.said.revision,
+        pane.tracker.claims.revision,
         pane.pace,
         pane.dialog,
         pane.pid,
         pane.agent_pid,
         (unknown.name, unknown.signs) if unknown is not None else None,
-        transcript.told if transcript is not None else None,
+        transcript.published if transcript is not None else None,
         conversation.entry,
         conversation.resume,
         conversation.fork,

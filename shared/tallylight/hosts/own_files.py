@@ -23,7 +23,7 @@ from tallylight.pane.pane import Pane
 
 #: A file hangs that is not read after so many seconds and so many times that it was asked for: a process that was
 #: stopped, or has much to do, is no disk that hangs.
-HANGS_S = 2.0
+READ_HANGS_S = 2.0
 HANGS_ASKED = 40
 #: Readings at a time, those included that were given up and go on nevertheless: of the same mounts, and of all. One of
 #: all is kept for what has responded before.
@@ -66,7 +66,7 @@ class _Reading(Generic[Id]):
             self.found.append(want.read() if key == self.key else None)
 
     def is_hanging(self, now: float) -> bool:
-        is_late = self.since is not None and now - self.since >= HANGS_S and self.asked >= HANGS_ASKED
+        is_late = self.since is not None and now - self.since >= READ_HANGS_S and self.asked >= HANGS_ASKED
         return is_late and len(self.found) < len(self.wanted)
 
 

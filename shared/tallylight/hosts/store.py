@@ -17,7 +17,7 @@ import attrs
 from tallylight.model.jobs import Submit
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
-from tallylight.snapshot.former import Known, read_former
+from tallylight.snapshot.former import FormerPanes, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger
@@ -36,7 +36,7 @@ class _Opened:
     changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
-    former: Known
+    former: FormerPanes
 
     def close(self) -> None:
         self.snapshot.leave()
@@ -85,7 +85,7 @@ class Store:
     allow: str = OWN
     withheld: tuple[str, ...] = ()
     #: What an earlier run showed, once it was read.
-    former: Known = attrs.field(init=False, factory=dict)
+    former: FormerPanes = attrs.field(init=False, factory=dict)
     _error: str = ""
 
     def open(self) -> None:

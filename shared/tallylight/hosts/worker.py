@@ -31,7 +31,7 @@ SWITCH_S = 0.0005
 #: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, scripts, ledger, open
 #: conversations, history, accuracy, projects, work, sessions, 8 readings of agents' files, 4 commands, 9 looks for
 #: collisions, list, fork) each loses a thread at most, and some are left for the others.
-HANGS_S = 1.0
+LENT_HANGS_S = 1.0
 
 
 class Worker:
@@ -49,7 +49,7 @@ class Worker:
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         #: All the time that was lent.
         self._lent = 0.0
-        self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
+        self._jobs = Jobs(self._results.put, lambda: self._lent, LENT_HANGS_S)
         #: As `Jobs.submit`; the result comes from a later `lend`.
         self.submit = self._jobs.submit
         self._reported: set[str] = set()

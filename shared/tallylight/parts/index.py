@@ -29,7 +29,7 @@ from tallylight.wire.text import sanitise
 #: Of the file. Another number counts as no file.
 VERSION = 2
 #: Bytes of the file, parts in it, and characters of each text.
-MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
+MAX_BYTES, MAX_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
@@ -182,7 +182,7 @@ def _from_json(value: object, off: set[str]) -> InstalledPart | None:
         return None
 
     def text(name: str) -> str:
-        return values.text(value.get(name), MAX_TEXT) or ""
+        return values.text(value.get(name), MAX_FIELD_CHARS) or ""
 
     verbs = {
         name: Verb(verb[0], verb[1], verb[2], tuple(verb[3:]))

@@ -67,7 +67,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
-        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told
+        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):

@@ -28,7 +28,7 @@ LAYOUT = "splits"
 #: How often a panel's width is set again until it is right: what a border takes of it, kitty alone knows.
 TRIES = 3
 #: Of the width of its tab that a panel has, at most.
-MOST = 0.5
+MAX_WIDTH_SHARE = 0.5
 FEATURE = "panels"
 
 
@@ -145,7 +145,7 @@ class Panels:
                 env=env,
                 cwd="/",
                 location="vsplit",
-                bias=100 * min(MOST, self.host.config.panel.width * cell / max(1, width)),
+                bias=100 * min(MAX_WIDTH_SHARE, self.host.config.panel.width * cell / max(1, width)),
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
@@ -171,7 +171,7 @@ class Panels:
             if pair is None or not pair.horizontal:
                 break
             total, cell, *_ = _measures(tab)
-            wanted = min(self.host.config.panel.width, int(MOST * total / cell))
+            wanted = min(self.host.config.panel.width, int(MAX_WIDTH_SHARE * total / cell))
             missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
             pair.bias += missing if pair.one == group.id else -missing
             tab.relayout()

@@ -32,7 +32,7 @@ LATER = ("keys", "fork")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
-PATIENCE_S = 0.2
+SETTINGS_WAIT_S = 0.2
 #: Marks of shells that are kept until the host runs.
 MAX_MARKS = 256
 #: What kitty calls of each window.
@@ -54,7 +54,7 @@ class Starter:
         self._is_loaded, self._is_ready = threading.Event(), threading.Event()
         #: Set once `LATER` is loaded; None before that has begun.
         self._has_more: threading.Event | None = None
-        self._patience = PATIENCE_S
+        self._patience = SETTINGS_WAIT_S
         self._marks: list[tuple[Any, dict[str, Any]]] = []
 
     def on_load(self, boss: Any, _data: dict[str, Any]) -> None:

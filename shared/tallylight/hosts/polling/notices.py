@@ -97,7 +97,9 @@ class Notices:
                 self._tell(found, now)
         self._command.tick(now)
         if self._screen is not None:
-            self._screen.remember({id_: told for id_ in self._panes if (told := self._notifier.told(id_)) is not None})
+            self._screen.remember(
+                {id_: told for id_ in self._panes if (told := self._notifier.known_status(id_)) is not None}
+            )
 
     def _view(self, pane: Pane, inside: PaneEntry | None, name: str) -> View:
         view = view_of(pane, name if self._screen is None else pane.clean_title)

@@ -143,7 +143,7 @@ class DeferredTexts:
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
 
-        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.told))
+        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.data))
         return perform(access, asked, caller) or request.UNKNOWN
 
     def look(self, now: float) -> None:

@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from tallylight.files.program import PATIENCE_S, StuckError
+from tallylight.files.program import RUN_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
@@ -95,7 +95,7 @@ class ControlClient:
 
     def _next(self) -> Reply:
         try:
-            reply = self._replies.get(PATIENCE_S)
+            reply = self._replies.get(RUN_S)
         except queue.Empty:
             reply = None
         if reply is None:

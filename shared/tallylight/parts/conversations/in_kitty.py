@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 #: A person waits so long, in seconds, for the disk of an agent and its directory.
-PATIENCE_S = 10.0
+DISK_WAIT_S = 10.0
 #: How long, in seconds, kitty may be kept for that by the key press itself.
 LEND_S = 0.1
 #: Of the argument list that comes back from the other process, in words; our relay may precede an agent's.
@@ -141,8 +141,8 @@ class Start:
             lambda error: self.guarded(lambda: raised(error)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
-        late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
-        self.add_timer(lambda _timer: self.guarded(lambda: late), PATIENCE_S, False)
+        late = Refusal("disk", f"the disk did not respond within {DISK_WAIT_S:g} seconds")
+        self.add_timer(lambda _timer: self.guarded(lambda: late), DISK_WAIT_S, False)
         host.worker.lend(LEND_S)
         host.schedule_tick(time.monotonic())
         return None

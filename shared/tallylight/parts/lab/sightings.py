@@ -46,7 +46,7 @@ _LATE_S = 0.75
 #: Rows with text that are looked at, from the end.
 ROWS = 20
 #: Looks that are kept of one recording.
-MOST = 20_000
+MAX_LOOKS = 20_000
 #: Screens that a person is asked about, at most, and those of which they are chosen. Looks for which one has to be
 #: to be as good as any, and how unlike the others it has to be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
@@ -190,7 +190,7 @@ class Looks:
     @property
     def is_full(self) -> bool:
         """Whether no more looks are kept."""
-        return len(self._looks) >= MOST
+        return len(self._looks) >= MAX_LOOKS
 
     def add(
         self,

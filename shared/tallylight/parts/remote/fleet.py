@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tallylight.parts.remote.subscriber import Subscriber
 
 #: How long, in seconds, a command that answers once waits for a broker that says nothing.
-PATIENCE_S = 6.0
+BROKER_WAIT_S = 6.0
 #: How long, in seconds, another machine may take to do what is asked.
 DONE_S = 5.0
 
@@ -93,12 +93,12 @@ def read_fleet() -> Panes:
 
 
 def _read(found: Subscriber) -> None:
-    """Wait until the broker has told everything; `TallyError` if it does not, or says nothing for `PATIENCE_S`."""
+    """Wait until the broker has told everything; `TallyError` if it does not, or says nothing for `BROKER_WAIT_S`."""
     link = found.link
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + BROKER_WAIT_S
     while not found.is_complete:
         now = time.monotonic()
         if found.step(now, 0.1):
-            end = now + PATIENCE_S
+            end = now + BROKER_WAIT_S
         if now >= end or (not link.is_up and link.has_failed):
             raise TallyError(f"the broker {link.standing}")

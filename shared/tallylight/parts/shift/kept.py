@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.files import directories, read_write
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_EXACT, MAX_PANES
@@ -78,5 +78,5 @@ def _read(path: Path, pid: int, start: int) -> Queued | None:
         fields = values.members(read_write.read_own(path, read_write.READ_LIMIT))
     except (OSError, TallyError):
         return None
-    text, at = values.exact(fields.get("text"), MAX_TEXT), values.integer(fields.get("at"), 1, MAX_EXACT)
+    text, at = values.exact(fields.get("text"), MAX_TYPED), values.integer(fields.get("at"), 1, MAX_EXACT)
     return Queued(pid=pid, start=start, text=text, at=at, problem=LEFT) if text and at is not None else None

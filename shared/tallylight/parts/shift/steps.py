@@ -1,13 +1,14 @@
 """
 Steps: what becomes of a text that waits for the end of a limit, from one look to the next.
 
-`actions.queue` types it by its rules, once for each limit and for `MOST` limits in a row: the next limit is waited for
-as long as the turn goes on that the text began, and `WATCH_S` longer. It is dropped, and the pane says why, when
+`actions.queue` types it by its rules, once for each limit and for `MAX_LIMITS` limits in a row. The next limit is
+waited for as long as the turn goes on that the text began, and `WATCH_S` longer. It is dropped, and the pane says why,
+when
 
 * the agent has gone on by itself, or has ended;
 * something was typed at its prompt;
 * it was not at its prompt within `TRY_S` of the limit's end;
-* it is at a limit again that does not say when it ends, or at one more than `MOST`.
+* it is at a limit again that does not say when it ends, or at one more than `MAX_LIMITS`.
 
 What decides is the wall clock, which goes on while the machine sleeps. If somebody moves it, the time since the boot
 decides, until the wall clock has stayed so for `SETTLED_S`.
@@ -27,12 +28,12 @@ from tallylight.model.status import Status
 #: What is typed if the person chooses nothing else.
 WORDS = "continue"
 #: For how long, in seconds, it is tried; for how long a text is kept that was typed; and for how many limits.
-TRY_S, WATCH_S, MOST = 300.0, 120.0, 3
+TRY_S, WATCH_S, MAX_LIMITS = 300.0, 120.0, 3
 #: From how many seconds on a clock was moved, and is not slow or fast; and for how long that must stay so.
 MOVED_S, SETTLED_S = 2, 300.0
 
 LATE = "it was not at its prompt when its limit had ended"
-LIMITED = f"it was typed {MOST} times, and each time the next limit stopped its agent"
+LIMITED = f"it was typed {MAX_LIMITS} times, and each time the next limit stopped its agent"
 TIMELESS = "its next limit does not say when it ends"
 WENT_ON = "its agent has gone on by itself"
 #: What an agent shows whose turn goes on.
@@ -74,7 +75,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     # The same one again is one that was typed into before it ended: the clock was wrong.
     if until > moment.wall and ((at := typing_time(until)) != shift.at or shift.typed_at):
         count = shift.count + (shift.typed_at > 0)
-        if count > MOST:
+        if count > MAX_LIMITS:
             return attrs.evolve(shift, problem=LIMITED)
         return Shift(pid=shift.pid, start=shift.start, text=shift.text, at=at, count=count, offset=shift.offset)
     if shift.typed_at:

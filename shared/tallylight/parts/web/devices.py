@@ -34,7 +34,7 @@ NAME_CELLS = 60
 #: Bytes of an id and of a key, and hexadecimal digits of a hash.
 _ID_BYTES, _KEY_BYTES, _DIGITS = 4, 32, 64
 #: How long, in seconds, another process may write before a change is dropped.
-PATIENCE_S = 1.0
+FILE_LOCK_S = 1.0
 _HASH = re.compile("[0-9a-f]{64}")
 _DIGEST = Form(lambda value: value if isinstance(value, str) and _HASH.fullmatch(value) else None, {"type": "string"})
 
@@ -75,7 +75,7 @@ def change(file: Path, how: Callable[[dict[str, Device]], Known]) -> dict[str, D
     def made(rows: tuple[Device, ...]) -> Iterable[Device]:
         return how({device.id: device for device in rows}).values()
 
-    after = _KEPT.change(file, made, "another process keeps that file busy; try again", PATIENCE_S)
+    after = _KEPT.change(file, made, "another process keeps that file busy; try again", FILE_LOCK_S)
     return {device.id: device for device in after}
 
 

@@ -8,7 +8,7 @@ import attrs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from tallylight.actions import answer
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
@@ -233,7 +233,7 @@ class Answer(_Given):
 class Text(_Given):
     """Text for an agent at its prompt, or with a question that takes any text."""
 
-    text: str = Field(min_length=1, max_length=MAX_TEXT, description="no control characters but tab and line feed")
+    text: str = Field(min_length=1, max_length=MAX_TYPED, description="no control characters but tab and line feed")
     enter: bool = Field(default=False, description="whether Enter is pressed after it")
     fingerprint: str = Field(default="", max_length=64, description="that of the question that takes any text")
 

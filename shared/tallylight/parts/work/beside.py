@@ -28,7 +28,7 @@ from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.parts.work import repository
-from tallylight.parts.work.repository import PATIENCE_S
+from tallylight.parts.work.repository import GIT_S
 from tallylight.snapshot.schema import Pane
 
 #: Seconds between two readings of one repository: while an agent works in it, and while none does.
@@ -49,7 +49,7 @@ _BUSY = (Status.WORKING, Status.BACKGROUND)
 _Shown = frozenset[tuple[int | None, Status, float]]
 
 
-def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[RepositoryStatus, bool]:
+def read_one(directory: str, home: str, seconds: float = GIT_S) -> tuple[RepositoryStatus, bool]:
     """What to show beside an agent that works in *directory*, and whether git was too slow to list the changes."""
     found = NOTHING
     try:

@@ -30,7 +30,7 @@ from tallylight.parts.work.hunks import Hunk, clashing, line_ranges, parsed, tou
 from tallylight.snapshot.entries import CollisionEntry
 
 #: Seconds for one look.
-PATIENCE_S = 4.0
+COLLISIONS_S = 4.0
 #: Files of two agents that are compared, bytes of one that is read, and pairs of commits that are remembered.
 MAX_FILES, MAX_BYTES, MAX_KNOWN = 32, 1 << 20, 512
 #: Of one agent that are told.

@@ -19,7 +19,7 @@ from tallylight.files.program import StuckError
 from tallylight.model.beside import Changes, RepositoryStatus
 
 #: Seconds that git has for all that it is asked of one repository.
-PATIENCE_S = 2.0
+GIT_S = 2.0
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"ref: refs/heads/(\S.*)")
@@ -52,7 +52,7 @@ def head_of(directory: str, home: str) -> tuple[str, RepositoryStatus] | None:
     return place.top, head
 
 
-def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | None:
+def changes_of(top: str, seconds: float = GIT_S) -> tuple[str, Changes] | None:
     """
     The branch of the work tree *top*, "" if it is on none, and what has changed in it; None if git does not say.
 

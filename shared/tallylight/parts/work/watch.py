@@ -32,7 +32,7 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
-from tallylight.parts.work.looks import PATIENCE_S, AgentChanges, Looks, Overlaps
+from tallylight.parts.work.looks import COLLISIONS_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -197,7 +197,7 @@ class Collisions(Generic[Id]):
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
         """One of our own agents: the same object until anything of it is new."""
         transcript = pane.transcript
-        stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
+        stamp = pane.tracker.claims.revision, transcript.found if transcript is not None else None, top, cwd
         before = self._made.get(address)
         if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
@@ -271,7 +271,7 @@ def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> 
 def _look(looks: Looks, parties: Sequence[AgentChanges], stale: frozenset[str]) -> tuple[Overlaps, float]:
     """What a look finds, and the processor time that it took, with that of git."""
     began, used = time.monotonic(), _used()
-    found = looks.look(parties, stale, began + PATIENCE_S)
+    found = looks.look(parties, stale, began + COLLISIONS_S)
     # Other programs of this process may have ended meanwhile.
     return found, min(time.monotonic() - began, _used() - used)
 

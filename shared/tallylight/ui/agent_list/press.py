@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
-from tallylight.actions.say import MAX_TEXT, Say
+from tallylight.actions.say import MAX_TYPED, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
@@ -256,7 +256,7 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return states.notified(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.notified(state, f"a text has at most {MAX_TYPED} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:

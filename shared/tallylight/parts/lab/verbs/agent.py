@@ -259,7 +259,7 @@ def _watched(found: Row, client: PaneClient, program: list[Event], seconds: floa
     columns = height = 1
     before: list[str] = []
     with contextlib.suppress(KeyboardInterrupt):
-        while (at := time.monotonic() - start) < seconds and len(events) < sightings.MOST:
+        while (at := time.monotonic() - start) < seconds and len(events) < sightings.MAX_LOOKS:
             rows = _rows(client, found)
             columns, height = max(columns, *map(len, rows)) if rows else columns, max(height, len(rows))
             if rows != before:

@@ -29,13 +29,13 @@ from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.wire import values
 
 #: Bytes of one message. A screen of 500 rows by 1000 columns fits.
-MAX_MESSAGE = 4 * 1024 * 1024
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: Bytes of a request: the longest text that is typed fits.
-MAX_REQUEST = 64 * 1024
+MAX_REQUEST_BYTES = 64 * 1024
 #: Bytes of one read or write.
-CHUNK = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
-MAX_ROWS, MAX_ROW = 1000, 4000
+MAX_ROWS, MAX_ROW_CHARS = 1000, 4000
 _MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
 #: Characters of a refusal's rule, and of a text for a person in a reply.
 _MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
@@ -132,7 +132,7 @@ class Rows:
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
         """Return the reply for a screen of these *lines*, without the empty ones at its end."""
-        rows = [line[:MAX_ROW] for line in lines[:MAX_ROWS]]
+        rows = [line[:MAX_ROW_CHARS] for line in lines[:MAX_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
         return cls(tuple(rows))
@@ -231,7 +231,7 @@ class Lines:
 def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
     """Return the first line that *recv* brings, at most *limit* bytes; None if the other side closes before."""
     lines = Lines(limit)
-    while chunk := recv(CHUNK):
+    while chunk := recv(CHUNK_BYTES):
         if found := lines.feed(chunk):
             return found[0]
     return None
@@ -296,7 +296,7 @@ def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
         return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
-        return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
+        return value | {"rows": [values.text(row, MAX_ROW_CHARS) if isinstance(row, str) else row for row in rows]}
     return value
 
 
@@ -345,7 +345,7 @@ _fields = functools.cache(typing.get_type_hints)
 
 def _line(message: dict[str, object]) -> bytes:
     line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-    if len(line) > MAX_MESSAGE:
+    if len(line) > MAX_MESSAGE_BYTES:
         raise TooLongError
     return line
 

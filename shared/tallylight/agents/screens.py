@@ -21,11 +21,11 @@ MAX_RULES = 40
 MAX_PATTERNS = 16
 #: Rows that a rule reads by default, and at most.
 LAST = 12
-MAX_LAST = 48
+MAX_LAST_ROWS = 48
 #: The range of a rule's priority; our own weakest rules are below it.
 MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 #: The largest `room` of a rule, in rows, and the largest `margin`, in columns.
-MAX_ROOM, MAX_MARGIN = 200, 20
+MAX_ROOM_ROWS, MAX_MARGIN_COLUMNS = 200, 20
 
 #: The places of rows: the last ones, those up to the cursor's, and those around the cursor without a gap. A box is the
 #: last one with two lines across, and little below it. The line is the last one across.
@@ -67,7 +67,7 @@ class ScreenRule:
     not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
     last: int = LAST
-    most: int = MAX_LAST
+    most: int = MAX_LAST_ROWS
     choices: str = ""
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
@@ -110,14 +110,14 @@ def _parse(table: Table) -> ScreenRule:
         without=_patterns(table, "without"),
         not_below=_patterns(table, "not_below"),
         where=table.text("where", "end", choices=PLACES),
-        last=int(table.number("last", LAST, 1, MAX_LAST)),
-        most=int(table.number("most", MAX_LAST, 1, MAX_LAST)),
+        last=int(table.number("last", LAST, 1, MAX_LAST_ROWS)),
+        most=int(table.number("most", MAX_LAST_ROWS, 1, MAX_LAST_ROWS)),
         choices=choices,
         choose=table.text("choose", _TYPED.get(choices, "unknown"), choices=WAYS),
         question=_pattern(table, "question", table.text("question")),
         top=_pattern(table, "top", table.text("top")),
-        margin=int(table.number("margin", 0, 0, MAX_MARGIN)),
-        room=int(table.number("room", 0, 0, MAX_ROOM)),
+        margin=int(table.number("margin", 0, 0, MAX_MARGIN_COLUMNS)),
+        room=int(table.number("room", 0, 0, MAX_ROOM_ROWS)),
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, MIN_PRIORITY, MAX_PRIORITY),

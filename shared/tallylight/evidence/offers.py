@@ -29,7 +29,7 @@ _LOW_ROWS, _LAST_ROWS, _FOOT_ROWS = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
 _GAP_ROWS, _NEAR_ROWS = 4, 3
 #: Characters at most of a choice, of one without a mark, of its leading answer, of a row of answers, and of a button.
-_LABEL_CHARS, BARE, _HEAD_CHARS, _ROW_CHARS, _BUTTON_CHARS = 120, 60, 24, 160, 28
+_LABEL_CHARS, BARE_CHARS, _HEAD_CHARS, _ROW_CHARS, _BUTTON_CHARS = 120, 60, 24, 160, 28
 #: Answers in one row, and rows below a library's question, at most.
 _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
@@ -261,9 +261,9 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
 def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the short rows around *at* as answers below one another; None if they are none."""
     label = rows[at].text
-    if len(label) > BARE or _names_keys(label):
+    if len(label) > BARE_CHARS or _names_keys(label):
         return None
-    starts = _aligned(rows, at, rows[at].indent, "", BARE)
+    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
     if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_no_answer, labels)):
         return None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import WIDTH
+from tallylight.agents.patterns import MAX_ROW_CHARS
 from tallylight.evidence.tail import Row, read_tail
 
 #: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
@@ -39,7 +39,7 @@ class _Place(NamedTuple):
 def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
     first = max(0, len(lines) - _REACH_ROWS)
-    near = [line[:WIDTH].rstrip() for line in lines[first:]]
+    near = [line[:MAX_ROW_CHARS].rstrip() for line in lines[first:]]
     place = _framed(near) or _bare(near)
     if place is None:
         return ()
@@ -82,7 +82,7 @@ def _bare(lines: Sequence[str]) -> _Place | None:
         left = lefts[at]
         right = min(
             (edge.start() for other in broken if lefts[other] == left and (edge := _BROKEN_RIGHT.search(lines[other]))),
-            default=WIDTH,
+            default=MAX_ROW_CHARS,
         )
         top = bottom = at
         while top > 0 and _is_blank(lines[top - 1], left, right):

@@ -18,7 +18,7 @@ from tallylight.evidence.dialogs import PAGER, is_typed, kind_of, question_above
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
-    BARE,
+    BARE_CHARS,
     BEHIND_MARK,
     BUTTONS,
     CHOOSE,
@@ -371,7 +371,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "a yes and a no among the choices": have_both(offer.labels),
         "a key at an answer": any(map(_KEYED.search, texts)),
         "a long list": len(offer.starts) >= _LONG_CHOICES,
-        "long choices": any(len(label) > BARE for label in offer.labels),
+        "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
     }

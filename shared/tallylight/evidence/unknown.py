@@ -43,7 +43,7 @@ from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
 #: Chances for each double look at its screen, to see a spinner turn: while young or connected, and later.
-OFTEN, SELDOM = 4, 40
+OFTEN_CHANCES, SELDOM_CHANCES = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
 _HELD_LOOKS = 2
@@ -171,7 +171,7 @@ class UnknownProgram:
             return False
         if not self._is_look_due:
             self._chances += 1
-            every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
+            every = OFTEN_CHANCES if self.talks or self._chances <= EAGER_CHANCES else SELDOM_CHANCES
             self._is_look_due = self._chances % every in (0, 1)
         return self._is_look_due
 

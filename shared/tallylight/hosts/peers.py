@@ -13,7 +13,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.caller import Caller, Who
-from tallylight.actions.request import CHUNK, MAX_REQUEST, Lines, TooLongError
+from tallylight.actions.request import CHUNK_BYTES, MAX_REQUEST_BYTES, Lines, TooLongError
 from tallylight.snapshot import sockets
 
 
@@ -36,12 +36,12 @@ class Channel:
 
     socket: socket.socket
     unsent: bytes = attrs.field(init=False, default=b"")
-    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST))
+    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST_BYTES))
 
     def receive(self) -> list[bytes] | None:
         """The lines that have come since the last time; None if the other side has gone, or sends too much."""
         try:
-            data = self.socket.recv(CHUNK)
+            data = self.socket.recv(CHUNK_BYTES)
             return self._lines.feed(data) if data else None
         except BlockingIOError:
             return []

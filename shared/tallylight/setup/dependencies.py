@@ -54,7 +54,7 @@ _OWN_FILES: tuple[str, ...] = (
     "~/.config/uv/uv.toml",
 )
 #: Bytes of a download; pip's wheel has 2 MB, its index page less.
-MAX_DOWNLOAD = 32 << 20
+MAX_DOWNLOAD_BYTES = 32 << 20
 _TIMEOUT_S = 900.0
 #: Characters of an address and of a file name.
 _MAX_NAME_CHARS = 2000
@@ -218,11 +218,11 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 def _download(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
-            data: bytes = answer.read(MAX_DOWNLOAD + 1)
+            data: bytes = answer.read(MAX_DOWNLOAD_BYTES + 1)
     except urllib.error.URLError as error:
         raise NoWayError(f"{url}: {error.reason}") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoWayError(f"{url}: {error}") from None
-    if len(data) > MAX_DOWNLOAD:
-        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
+    if len(data) > MAX_DOWNLOAD_BYTES:
+        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD_BYTES} bytes")
     return data

@@ -95,12 +95,12 @@ class FileReader(Generic[Id]):
     """
     Reads agents' files on threads, one group for each set of mounts.
 
-    *read* gets the new contents for panes. *told* gets one line for each group that hangs.
+    *read* gets the new contents for panes. *report* gets one line for each group that hangs.
     """
 
     submit: Submit
     read: Callable[[Sequence[tuple[Id, Request, object]]], None]
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     clock: Callable[[], float]
     mounts: Mounts = attrs.field(factory=Mounts)
     _groups: dict[Key, _Group[Id]] = attrs.field(factory=dict)
@@ -188,7 +188,7 @@ class FileReader(Generic[Id]):
         group.waiting = []
         if key not in self._reported and len(self._reported) < MAX_GROUPS:
             self._reported.add(key)
-            self.told(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
+            self.report(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)
 
     def _were_read(self, reading: _Reading[Id], _: object) -> None:

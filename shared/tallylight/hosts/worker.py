@@ -36,13 +36,13 @@ class Worker:
     """
     Threads for jobs, and the results that are ready. Each key has one job at a time.
 
-    *told* is called once for every text key with a job that hangs; owners of other keys report that themselves.
+    *report* is called once for every text key with a job that hangs; owners of other keys report that themselves.
     """
 
     def __init__(
-        self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
+        self, report: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._report = told
+        self._report = report
         self._clock = clock
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         #: All the time lent so far, in seconds.

@@ -50,7 +50,7 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
+#: How often, in seconds, panes with a queued text are looked at, and how often otherwise.
 LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, a client may take to send its request.
 TAKE_S = 2.0

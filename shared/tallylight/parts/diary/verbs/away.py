@@ -1,4 +1,4 @@
-"""`tally away`: what happened since you left, a line for each conversation."""
+"""`tally away`: the events since you left, a line for each conversation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tallylight.snapshot.rows import in_order
 from tallylight.ui import details
 from tallylight.ui.layout import age, duration
 
-#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
+#: The version of the JSON. A removed key or a changed meaning makes it 2; a new key does not.
 VERSION = 1
 #: How far back it looks, in days and in seconds.
 DAYS = 7
@@ -28,7 +28,7 @@ MOST_S = DAYS * 86_400.0
 
 
 def make_parser() -> Parser:
-    """What `tally away` takes."""
+    """Return the parser of `tally away`."""
     parser = Parser(
         prog="tally away",
         description="Print what happened since you left: how many turns ended, what they came to, and what needs you.",
@@ -93,7 +93,7 @@ def _row(line: Away, now: float) -> list[str]:
 
 
 def _said(found: Row | None, now: float) -> str:
-    """What its pane shows now."""
+    """Return the text of its pane now."""
     if found is None:
         return "has ended"
     pane = found.pane
@@ -102,7 +102,7 @@ def _said(found: Row | None, now: float) -> str:
 
 
 def _json(line: Away) -> dict[str, object]:
-    """One line of the JSON. Every text is as a program wrote it, so the reader must sanitise it."""
+    """Return one line of the JSON. Every text is as a program wrote it, so the reader must sanitise it."""
     found = line.found
     pane = {"address": found.address, "status": found.pane.status.value} if found is not None else {}
     return {**line.total.to_json(), **pane}

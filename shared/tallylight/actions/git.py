@@ -41,9 +41,9 @@ from tallylight.snapshot import writer
 #: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
 ASK_S, CHANGE_S = 10.0, 300.0
 #: Bytes of git's output where its time is bounded: nobody reads more changes than that.
-MAX_OUTPUT = 1024 * 1024
+MAX_OUTPUT_BYTES = 1024 * 1024
 #: Directories up in which a repository is looked for; bytes of a small file of git's own.
-MAX_LEVELS, MAX_FILE = 64, 4096
+MAX_LEVELS, MAX_FILE_BYTES = 64, 4096
 
 _ENVIRON = {
     "LC_ALL": "C",
@@ -133,7 +133,7 @@ def place_of(directory: str, home: str = "/") -> Place | None:
 
 def text(path: Path, errors: str = "surrogateescape") -> str:
     """Return the text of a small file of git's own."""
-    return read_write.read_limited(path, MAX_FILE).decode("utf-8", errors).strip()
+    return read_write.read_limited(path, MAX_FILE_BYTES).decode("utf-8", errors).strip()
 
 
 @attrs.frozen
@@ -192,12 +192,12 @@ class Repository:
 
     def run_bounded(self, *words: str, seconds: float) -> str | None:
         """
-        Return the output of git, at most `MAX_OUTPUT` bytes; None if it fails or is missing.
+        Return the output of git, at most `MAX_OUTPUT_BYTES` bytes; None if it fails or is missing.
 
         Raises `StuckError` after *seconds*, or with more output: git was killed. Also `OSError` and `TallyError`.
         """
         with self._shown(keeps_own=False) as environ:
-            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT)
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT_BYTES)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
     def branch(self) -> str:

@@ -26,7 +26,7 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 @attrs.define
 class Mounts:
-    """The mounts as this process sees them. Without such a table each directory counts as a mount."""
+    """Finds the mounts of paths. On a system without a table of mounts each directory counts as one."""
 
     _points: frozenset[str] = frozenset()
     _read_at: float | None = None

@@ -111,7 +111,7 @@ class Occupied(Known):
     def _reconsider_program(self, now: float) -> None:
         """Change the foreground if the unknown program there is now taken for an agent, or no more."""
         found = self.unknown.applied(self._identity)
-        if found.is_remote and self.tracker.said.has_protocol_claim:
+        if found.is_remote and self.tracker.claims.has_protocol_claim:
             return  # an agent of another machine reports for itself, which is better than its screen
         is_over = found.is_remote and found.agent is None and self._run is not None
         if is_over or (found.agent is not None and self._run is None):

@@ -36,7 +36,7 @@ ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 
 class Position:
-    """The position in one stream."""
+    """Follows one stream of a terminal, to know in what part of a sequence its reader is."""
 
     def __init__(self) -> None:
         #: The state before `_later`.

@@ -67,7 +67,7 @@ def folded(text: str, cells: int) -> list[str]:
 #: The operator between two commands in a shell, and the first word of the second one.
 _JOINED = re.compile(r"(?:&&|\|\||[;|]) *[^\s;&|]\S*")
 #: Cells of the beginning that are kept in front of a tail, at least.
-_HEAD = 8
+_HEAD_CELLS = 8
 
 
 def brief(text: str, cells: int) -> str:
@@ -79,9 +79,9 @@ def brief(text: str, cells: int) -> str:
     if width(text) <= cells:
         return text
     *_, last = [None, *_JOINED.finditer(text)]
-    if last is None or width(last[0]) + _HEAD + 2 > cells:
+    if last is None or width(last[0]) + _HEAD_CELLS + 2 > cells:
         return clean(text, cells)
-    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD - 1))
+    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD_CELLS - 1))
     return f"{clean(text[: last.start()].rstrip() + ' ' * cells, cells - width(tail) - 1)} {tail}"
 
 

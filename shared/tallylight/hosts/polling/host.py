@@ -4,8 +4,8 @@ A polling host: a process beside the terminal programs, which can only query its
 A `Source` knows how to query one multiplexer or terminal, and returns a `SourcePane` for each pane (`source`). The host
 does all else: foreground programs, titles, screens, agents' own files, the snapshot, and requests of other processes.
 
- host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
- host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
+    host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
+    host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
 
 Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` run on others, and may
 take as long as `files.program.run` allows. One that hangs delays nothing else, and is called again after longer and
@@ -101,7 +101,7 @@ class PollingHost(Engine[str]):
             submit=self._jobs.submit,
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
-            told=self._report_once,
+            report=self._report_once,
         )
         self._groups = process_table.Groups(table)
         #: Names that the user gave to conversations; the list reports problems with their file.

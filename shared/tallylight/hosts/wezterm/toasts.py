@@ -32,7 +32,7 @@ _MAX_FILE = 256 * 1024
 
 class Toasts:
     """
-    The notifications of one WezTerm, in the files *toasts* and *told*.
+    The notifications of one WezTerm, in two files.
 
     *inside* returns a multiplexer's entry in a pane, *server* a mux server's report on it; *wake* wakes Lua.
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.ui.layout import chop
 from tallylight.wire.text import sanitise, width
 
@@ -21,7 +21,7 @@ NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
 _LINE_END = re.compile(r"\r\n?")
 #: Characters that a terminal would not paste either, and ones that could not be encoded.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MOST = MAX_TEXT * 2
+_MOST = MAX_TYPED * 2
 
 
 @attrs.frozen
@@ -43,14 +43,14 @@ class Editor:
 
 
 def inserted(editor: Editor, text: str) -> Editor:
-    """Return the editor with *text* inserted at the cursor; characters beyond `MAX_TEXT` are left out."""
-    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TEXT - len(editor.text)]
+    """Return the editor with *text* inserted at the cursor; characters beyond `MAX_TYPED` are left out."""
+    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TYPED - len(editor.text)]
     return Editor(editor.before + clean + editor.after, editor.cursor + len(clean))
 
 
 def has_room(editor: Editor, text: str) -> bool:
     """Return whether all of *text* can be inserted."""
-    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
+    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TYPED
 
 
 def pressed(editor: Editor, name: str) -> Editor | None:

@@ -34,7 +34,7 @@ WORDS = {
 
 
 #: Cells of the mark and the blank behind it, in a panel.
-_NARROW = 4
+_NARROW_CELLS = 4
 
 
 _NO_MATCH = ("No agent matches.", "Esc shows all.")
@@ -144,7 +144,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     look, is_needy = look_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_on, is_selected)
-    room = max(1, state.columns - _NARROW)
+    room = max(1, state.columns - _NARROW_CELLS)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
         mark_of(row, state),
@@ -155,7 +155,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     )
     if height < 2:
         return [first]
-    return [first, (Span(" " * _NARROW), Span(table.row_text(row, state).cut(room), is_dim=True))]
+    return [first, (Span(" " * _NARROW_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
 def _on(is_selected: bool, text: str, **look: Any) -> Span:

@@ -89,10 +89,10 @@ STARTS, ESCAPES = Wanted((0, 0), (0, 0)), Wanted((0, 0), (0, 1))
 @attrs.define
 class Consents:
     """
-    A person's answers to the requests of callers. *now* is monotonic seconds.
+    The answers of a person to what callers want to do.
 
-    A yes is for that caller and that agent alone. A no is for the whole pane and all callers at the same *place*, the
-    first process of their window. It is also for callers in no window, None, for they may have come from there.
+    A yes counts for that caller and that agent. A no counts `REST_S` seconds for the pane, against every caller from
+    the same window, and every caller without a known window.
     """
 
     _agreed: Pairs = attrs.Factory(Pairs)

@@ -187,7 +187,7 @@ def check_said_program(word: str, agent: Agent, process: Process | None) -> Refu
 
 
 def _check_deny_list(word: str) -> Refusal | None:
-    """Return a refusal if *word* is a program that runs other programs."""
+    """Return a refusal if *word* is an interpreter, a launcher or another program on the fixed deny list."""
     if is_denied(word):
         return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
     return None

@@ -162,7 +162,7 @@ class Repository:
         """The settings of a sparse checkout in `config.worktree`; "" if they are elsewhere."""
         file_settings = self.file_settings if _has_worktree_settings(self.file_settings) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return "".join(_line(*setting) for setting in _passing(file_settings, kept))
+        return "".join(_as_config(*setting) for setting in _passing(file_settings, kept))
 
     @property
     def is_usable(self) -> bool:
@@ -231,7 +231,7 @@ class Repository:
             *_OFF.items(),
             *((f"{hook}.enabled", "false") for hook in hooks),
         )
-        config = "".join(_line(key, value) for key, value in settings if "\n" not in value)
+        config = "".join(_as_config(key, value) for key, value in settings if "\n" not in value)
         with tempfile.TemporaryDirectory(prefix="git-", dir=parent) as common:
             Path(common, "config").write_text(config, "utf-8", "surrogateescape")
             for name in _LINKED:
@@ -310,8 +310,8 @@ def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
     )
 
 
-def _line(key: str, value: str) -> str:
-    """Return one setting in git's syntax; no line ends in it. https://git-scm.com/docs/git-config#_syntax"""
+def _as_config(key: str, value: str) -> str:
+    """Return one setting as a section of a git configuration; *value* must have no line end."""
     section, _, rest = key.partition(".")
     below, has_below, name = rest.rpartition(".")
     below, value = (re.sub(r'(["\\])', r"\\\1", part) for part in (below, value))

@@ -203,7 +203,7 @@ def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
 
 
 class TooLongError(ValueError):
-    """A line is longer than its limit."""
+    """A line, of a request or a reply, is longer than its limit."""
 
 
 class Lines:

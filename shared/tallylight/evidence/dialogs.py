@@ -221,7 +221,7 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
 
 
 def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
-    """Return the first row in the box of row *first*, or below a line across; None where there is neither."""
+    """Return the first row of the box around row *first*; else *top* if a line across is right above it; else None."""
     outside = next((at for at in upwards(first, first - top) if not rows[at].is_boxed), top - 1)
     if first < len(rows) and rows[first].is_boxed and outside < first - 1:
         return outside + 1

@@ -306,10 +306,9 @@ def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading
 
 def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
-    Return whether the rule of *best* names the dialog that *asking* reads.
+    Return whether a line of the rule of *best* is part of the dialog of *asking*: below its choices, or its first row.
 
-    A line below its choices names it. Its first row names it too, unless it is a permission: a line of its text may
-    look like that row.
+    The first row does not count in a permission: its text may look like it.
     """
     dialog = asking.found.dialog
     assert dialog is not None

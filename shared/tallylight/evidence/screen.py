@@ -94,6 +94,7 @@ class Change(enum.Enum):
 
     @property
     def is_output(self) -> bool:
+        """Return whether the program drew something: more than typing, a reflow, or a small change."""
         return self in (Change.LIVELY, Change.MAJOR)
 
 

@@ -222,7 +222,10 @@ def _address_subject(rows: Sequence[Row]) -> str:
 
 
 def _headed_subject(rows: Sequence[Row], question: str) -> str:
-    """Return the paragraph below a row that announces a command, or below a question that names the tool."""
+    """
+    Return `Shell: npm test` with the paragraph below `command:`, or the tool that the question names with the paragraph
+    below it.
+    """
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
     text = _paragraph(below)
@@ -253,7 +256,8 @@ def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
 
 def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
     """
-    Return the command in the paragraph between a title such as `Bash command` and the question; a remark may follow.
+    Return `Bash: npm test` from a title such as `Bash command` and the paragraph below it, without a remark behind the
+    command.
     """
     title, *below = _with_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
     named = _TITLE.match(title.text)

@@ -72,9 +72,10 @@ _HEAD_CELLS = 8
 
 def brief(text: str, cells: int) -> str:
     """
-    Return clean *text* cut to *cells*: of joined commands the last one stays, for that is where harm hides.
+    Return *text*, which is clean already, cut to *cells*; the end of a command line is kept, for harm hides there.
 
-    The last command keeps its first word, or is left out.
+    Of joined commands the last one is kept, at least with its operator and first word. Without room for these only the
+    beginning is kept.
     """
     if width(text) <= cells:
         return text

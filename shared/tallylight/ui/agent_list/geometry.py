@@ -78,7 +78,7 @@ def _kept(state: State, middle: int) -> int:
 
 
 def is_previewing(state: State) -> bool:
-    """Return whether the preview is drawn: modes that take the whole screen cover it."""
+    """Return whether the preview is open in a mode that draws it; a narrow panel has no lines for it."""
     modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
     return state.preview is not None and state.mode in modes
 
@@ -134,7 +134,7 @@ def heights(state: State) -> tuple[int, ...]:
 
 
 def drawn_heights(state: State) -> tuple[int, ...]:
-    """Return the number of lines of each row now; nothing where each has one, as beside an editor or a preview."""
+    """Return the number of lines of each row as drawn; empty if each has one, as above an editor or a preview."""
     room = areas(state).rows - bool(state.folded) - len(set(state.headings))
     return state.heights if sum(state.heights) <= room else ()
 

@@ -338,8 +338,8 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "r": lambda state, row: (state, opening(row, "resume")),
     "!": lambda state, row: (state, opening(row, "wrong")),
     "s": lambda state, row: (state, commands.snoozing(row, state.now)),
-    "u": lambda state, row: (state, commands.marking(row, "unread")),
-    "v": lambda state, row: (state, commands.marking(row, "seen")),
+    "u": lambda state, row: (state, commands.mark_request(row, "unread")),
+    "v": lambda state, row: (state, commands.mark_request(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),
 }
 

@@ -33,7 +33,7 @@ OLD_S = 86400.0
 #: Seconds that another process has to make its note.
 NOTE_LOCK_S = 5.0
 #: Bytes of one file.
-_MAX_FILE = 4096
+_MAX_FILE_BYTES = 4096
 
 
 @attrs.frozen
@@ -145,7 +145,7 @@ def _name(agent: Agent) -> str:
 def _read(path: Path) -> tuple[Agent, Note] | None:
     """Return the note in *path*; None if it is none, too old, or from before this machine was started."""
     try:
-        fields = read_write.read_own(path, _MAX_FILE).decode().split("\n", 4)
+        fields = read_write.read_own(path, _MAX_FILE_BYTES).decode().split("\n", 4)
         fingerprint, (at, pid, start), pane = fields[0], map(int, fields[1:4]), fields[4]
     except (OSError, TallyError, ValueError, IndexError):
         return None

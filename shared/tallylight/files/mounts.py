@@ -49,7 +49,7 @@ class Mounts:
         return True
 
     def of(self, path: Path) -> str:
-        """Return the mount of *path* without following links. Reads no disk."""
+        """Return the mount point that *path* is on by its words alone, links not followed. Reads no disk."""
         found = self._known.get(path)
         if found is None:
             found = self._known[path] = self._by_words(str(path))

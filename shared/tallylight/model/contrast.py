@@ -100,7 +100,10 @@ def fills_of(colours: Mapping[Status, RGB], touching: frozenset[RGB]) -> Fills:
 
 
 def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:
-    """Return *colour* as the fill of the mark of `done` on *ground*; None if it would look like *amber*."""
+    """
+    Return the nearest fill to *colour* that differs enough from *ground*; None if there is none, or it looks like
+    *amber*.
+    """
     fill = moved(colour, frozenset({ground}), FILL_CONTRAST)
     return None if fill is None or ratio(fill, amber) < NEWS_CONTRAST else fill
 

@@ -149,6 +149,10 @@ class Occupied(Known):
         self._reader.forget(self._pgid)
 
     def _changed_to(self, found: Identity, now: float) -> None:
+        """
+        Take in that *found* holds the foreground: go on with the same run, else begin another, or none without an
+        agent.
+        """
         before = self._run
         if before is not None and found.agent is not None and same_run(before.identity, found):
             self._goes_on(before, found, now)

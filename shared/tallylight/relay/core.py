@@ -310,6 +310,7 @@ class RelayCore(Core):
                 self._send_answers()
 
     def _send_answers(self) -> None:
+        """Give the program the answers to its own queries, which wait while a key is half sent."""
         self._child += self._pending_answers
         self._pending_answers.clear()
 

@@ -46,6 +46,7 @@ def _best(claims: _Claims) -> int:
 
 
 def _merged(claims: _Claims) -> Report:
+    """Return the report of the best claim of one record, its empty fields filled from the others, best rank first."""
     best = claims[_best(claims)][0]
     others = [claims[rank][0] for rank in sorted(claims, reverse=True)]
     gaps: dict[str, object] = {}
@@ -149,7 +150,7 @@ class Records:
         self._changed[report.id] = None
 
     def clear(self) -> None:
-        """Drop all records, so that the host's are withdrawn."""
+        """Drop all records; the next `take` withdraws those that the host has."""
         for id_ in list(self._records):
             self._drop(id_)
 

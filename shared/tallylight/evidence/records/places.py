@@ -68,7 +68,7 @@ class Places:
     is_strange: bool = False
 
     def names(self, folder: str) -> Sequence[str]:
-        """Return the names in a folder, sorted; at most `MAX_NAMES`."""
+        """Return the sorted names in *folder*; of more than `MAX_NAMES`, an arbitrary choice."""
         found: list[str] = []
         with contextlib.suppress(OSError, ValueError), os.scandir(folder) as entries:
             for entry in entries:

@@ -113,7 +113,7 @@ class DeferredTexts:
         with connection:
             connection.settimeout(TAKE_S)
             try:
-                line = request.first_line(connection.recv, request.MAX_REQUEST) or b""
+                line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
                 connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return

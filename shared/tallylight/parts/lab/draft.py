@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent
-from tallylight.agents.screens import MAX_LAST
+from tallylight.agents.screens import MAX_LAST_ROWS
 from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
 from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
@@ -299,7 +299,7 @@ def _at_cursor(rule: Rule, looks: Sequence[Sighting]) -> Rule:
     bare = rule.patterns[0]
     if not bare.endswith("$") or any(not re.match(bare, look.cursor) for look in looks):
         return rule
-    return attrs.evolve(rule, patterns=(bare[:-1] + _OR_TYPED,), where="at cursor", last=MAX_LAST)
+    return attrs.evolve(rule, patterns=(bare[:-1] + _OR_TYPED,), where="at cursor", last=MAX_LAST_ROWS)
 
 
 def _gone(idle: Rule, busy: Sequence[Sighting], rest: Sequence[Sighting]) -> Iterator[Rule]:

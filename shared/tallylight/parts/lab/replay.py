@@ -134,7 +134,7 @@ class Replay:
                 if self._relay is not None:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
-                self._pane.own_files.read_elsewhere(report, now)
+                self._pane.own_files.take_report(report, now)
             case Claimed(report, age):
                 self._pane.conversation.take(report)
                 self._pane.tracker.report(report, now, now - age)

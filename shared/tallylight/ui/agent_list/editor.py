@@ -117,11 +117,13 @@ def _is_mark(char: str) -> bool:
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
 
-def _home(editor: Editor) -> Editor:
+def _to_line_start(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the start of its line."""
     return attrs.evolve(editor, cursor=editor.before.rfind("\n") + 1)
 
 
-def _end(editor: Editor) -> Editor:
+def _to_line_end(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the end of its line."""
     end = editor.text.find("\n", editor.cursor)
     return attrs.evolve(editor, cursor=len(editor.text) if end < 0 else end)
 
@@ -152,15 +154,15 @@ _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "right": _right,
     "up": _up,
     "down": _down,
-    "home": _home,
-    "ctrl+a": _home,
-    "end": _end,
-    "ctrl+e": _end,
+    "home": _to_line_start,
+    "ctrl+a": _to_line_start,
+    "end": _to_line_end,
+    "ctrl+e": _to_line_end,
     "backspace": lambda editor: _without(editor, _left(editor).cursor, editor.cursor),
     **dict.fromkeys(("delete", "ctrl+d"), lambda editor: _without(editor, editor.cursor, _right(editor).cursor)),
     "ctrl+w": lambda editor: _without(
         editor, max(editor.before.rstrip().rfind(blank) for blank in " \n\t") + 1, editor.cursor
     ),
-    "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
-    "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),
+    "ctrl+u": lambda editor: _without(editor, _to_line_start(editor).cursor, editor.cursor),
+    "ctrl+k": lambda editor: _without(editor, editor.cursor, _to_line_end(editor).cursor),
 }

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from tallylight.cli.output import GAP, LEAST_NAME, Output, clean, complain, fit
+from tallylight.cli.output import GAP, LEAST_NAME_CELLS, Output, clean, complain, fit
 from tallylight.cli.parser import Parser, span
 from tallylight.model import lights
 from tallylight.model.status import Status
@@ -76,7 +76,7 @@ def main(argv: list[str]) -> int:
         return 0
     output.line(output.strong(f"the last {duration(now - then)}: {away.in_one_line(lines) or 'nothing happened'}"))
     rows = [_row(line, now) for line in lines]
-    for line, cells in zip(lines, fit(rows, output.columns, {4: 8, 1: LEAST_NAME, 3: 8, 2: 4}), strict=True):
+    for line, cells in zip(lines, fit(rows, output.columns, {4: 8, 1: LEAST_NAME_CELLS, 3: 8, 2: 4}), strict=True):
         status = line.found.pane.status if line.found is not None else Status.ACTIVE
         painted = [output.lit(status, cell) if index == 0 else cell for index, cell in enumerate(cells)]
         output.line(GAP.join(painted).rstrip())

@@ -669,6 +669,7 @@ def test_a_title_that_cannot_be_drawn(bench: Bench, item: str) -> None:
     assert bench.light(bench.panes[1]) == "!"
     bench.tick(2)
     assert bench.feed["problems"] == "formatter"
+    assert "it returns what WezTerm cannot draw" in bench.fake.log[-1][1]
 
 
 def test_a_list_of_items_stays_whole(bench: Bench) -> None:

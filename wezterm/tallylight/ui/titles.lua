@@ -500,7 +500,7 @@ local function made_by(formatter, ...)
   if is_good and is_title(made) then
     return made
   end
-  local is_text, problem = pcall(tostring, made)
+  local is_text, problem = pcall(tostring, is_good and 'it returns what WezTerm cannot draw' or made)
   M.failure = M.failure or (is_text and problem or 'unknown')
   return nil
 end

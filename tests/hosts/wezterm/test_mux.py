@@ -112,7 +112,7 @@ def test_what_the_gui_makes_of_it(bench: Bench) -> None:
     pane.domain = "SSHMUX:build"
     bench.fake.set_var(pane, "tally_mux", WORD.format(3))
     bench.tick(2)
-    assert "shop: echo 50%; rm -r build" in "".join(item.get("Text", "") for item in bench.title(pane))
+    assert "shop: echo 50%; rm -r" in "".join(item.get("Text", "") for item in bench.title(pane))
     for bad in ("waiting;state=working", "waiting;tool=%zz", "waiting;message=" + "x" * 5000):
         bench.fake.set_var(pane, "tally_mux", bad)
         bench.tick(2)

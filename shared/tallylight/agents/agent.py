@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay sta
     from tallylight.agents.titles import TitleRule
     from tallylight.files.toml import Table
 
-REGISTRIES = ("claude-sessions",)
+REGISTRIES = ("claude-sessions", "copilot-locks")
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
@@ -142,7 +142,7 @@ class Agent:
     screen_generic: bool = True
     #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
     progress: str = ""
-    #: Which status file of its own it keeps; see `evidence.records.claude_status`.
+    #: How it keeps which of its processes has a session; see `hosts.registries`.
     registry: str = ""
     #: Which record of its sessions it keeps.
     record: str = ""

@@ -259,6 +259,11 @@ def reads_terminal(pid: int, of: Table) -> bool:
     return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
 
 
+def writes_terminal(pid: int, of: Table) -> bool:
+    """Return whether the standard output of *pid* is its terminal, as far as that is known."""
+    return is_on_terminal(pid, of.link(pid, "fd/1"), of) if isinstance(of, ProcTable) else bool(terminal(pid, of))
+
+
 def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
     """The paths of the files that processes have open; a bounded number, and nothing of those of others."""
     if not isinstance(of, ProcTable | PsutilTable):

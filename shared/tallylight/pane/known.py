@@ -111,6 +111,8 @@ class Known:
         #: The report of a limit by a protocol, a hook or a screen, and its end; and what is shown with the end of one.
         self._limit: tuple[object, float] = None, 0.0
         self._limited: tuple[Decision, Decision] | None = None
+        #: The session that the registry of its agent lists for it; its host's to set.
+        self.session_listed = ""
         #: The last report about the pane itself.
         self._last_report: Report | None = None
 

@@ -33,7 +33,8 @@ class Occupied(Known):
         """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
         if (package := package_of(self.unknown.program)) is not None and not self.unknown.is_remote:
             return (package,)
-        return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
+        said = self._last_report.session if self._last_report is not None else ""
+        return self.own_files.requests(self.session_listed or said, self._title)
 
     def answered(self, request: Request, found: object, now: float) -> None:
         """Take the result of one of `requests`; None if nothing was new."""

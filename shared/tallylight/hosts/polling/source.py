@@ -31,6 +31,7 @@ class SourcePane:
     that it read; one it leaves out is asked for again.The rest goes into the snapshot:
     *terminals* are those that are attached to its session; *visible* is whether a person sees the pane now.
     *terminal* is that of a pane of a terminal program, and *inside* what a session shows that is attached on it.
+    *session* is that of its agent, where its process has others too.
     """
 
     id: str
@@ -44,6 +45,7 @@ class SourcePane:
     tab: str = ""
     os_window: str = ""
     host_title: str = ""
+    session: str = ""
     attach: tuple[str, ...] = ()
     terminals: tuple[str, ...] = ()
     visible: bool = False

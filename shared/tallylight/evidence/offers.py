@@ -268,7 +268,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
         return None
     if _YES_OR_NO.search(text):
         return Offer(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
+    parts = _wrapped(rows, at) or _parts(text)
     if not 2 <= len(parts) <= _BESIDE:
         return None
     if have_both(parts):
@@ -276,6 +276,19 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
     parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
     return Offer(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Return what a row has beside one another."""
+    return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
+
+
+def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
+    """Return the buttons of the row above *at* that go on in this one, with its own; none if neither needs the other."""
+    over, own = (_parts(rows[at - 1].text) if _is_text(rows, at - 1) else ()), _parts(rows[at].text)
+    is_row = len(over) > 1 and all(len(part) <= _BUTTON for part in (*over, *own))
+    needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
+    return (*over, *own) if needed else ()
 
 
 def _may_be_button(part: str) -> bool:

@@ -85,7 +85,9 @@ PROGRAMS = {
     "curl, an upload": Program(_loop("curl -T blob {web}/put -o said; curl -sd @page {web}/say"), needs="curl"),
     "kubectl logs -f": Program("kubectl --server {web} logs -f pod/thing", needs="kubectl"),
     "irssi": Program("irssi -c 127.0.0.1 -p {irc} -n me", ("/join #room\r", *_CHAT), "irssi"),
-    "weechat": Program("weechat -a", ("/server add x 127.0.0.1/{irc} -notls\r", "/connect x\r", "/join #room\r", *_CHAT), "weechat"),
+    "weechat": Program(
+        "weechat -a", ("/server add x 127.0.0.1/{irc} -notls\r", "/connect x\r", "/join #room\r", *_CHAT), "weechat"
+    ),
     "mutt": Program(
         "mutt -n -F muttrc -f pop://me:it@127.0.0.1:{pop}",
         (_ENTER, " ", "q", _DOWN, _ENTER, "q", "m", "you@127.0.0.1\r", "A letter\r", "y", "", "G"),
@@ -96,12 +98,28 @@ PROGRAMS = {
     "elinks": Program("elinks {web}/book/0.html", _BOOK, "elinks"),
     "psql": Program(
         "psql -h 127.0.0.1 -p {psql} -U me postgres",
-        ("create table t (x text);\r", "\\pset pager off\r", *(f"{one}\r" for one in _QUERY), f"select '{_text(2500)}';\r", "select pg_sleep(8);\r", "", ""),
+        (
+            "create table t (x text);\r",
+            "\\pset pager off\r",
+            *(f"{one}\r" for one in _QUERY),
+            f"select '{_text(2500)}';\r",
+            "select pg_sleep(8);\r",
+            "",
+            "",
+        ),
         "psql",
     ),
     "redis-cli": Program(
         "redis-cli -p {redis}",
-        (f'set a "{_text(2500)}"\r', "get a\r", "lrange l 0 5\r", f'rpush l "{_text(900)}"\r', "blpop nothing 6\r", "", "info\r"),
+        (
+            f'set a "{_text(2500)}"\r',
+            "get a\r",
+            "lrange l 0 5\r",
+            f'rpush l "{_text(900)}"\r',
+            "blpop nothing 6\r",
+            "",
+            "info\r",
+        ),
         "redis-cli",
     ),
     "ssh": Program(f"ssh {_SSH} 127.0.0.1", _SHELL, "ssh"),
@@ -184,7 +202,9 @@ async def _irc(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
                 case "PING", [word, *_]:
                     writer.write(f":here PONG here {word}\r\n".encode())
                 case "JOIN", _:
-                    writer.write(b":me!m@host JOIN #room\r\n:here 353 me = #room :me bob\r\n:here 366 me #room :End\r\n")
+                    writer.write(
+                        b":me!m@host JOIN #room\r\n:here 353 me = #room :me bob\r\n:here 366 me #room :End\r\n"
+                    )
                     talking = talking or asyncio.create_task(talk())
     finally:
         if talking is not None:
@@ -255,7 +275,12 @@ class Street:
         self.home, self.web = folder / "home", folder / "web"
         for name in ("home", "web/book", "web/thing", "tmux", "as it is", "nameless"):
             (folder / name).mkdir(mode=0o700, parents=True)
-        places = {"HOME": str(self.home), "TMUX_TMPDIR": str(folder / "tmux"), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        places = {
+            "HOME": str(self.home),
+            "TMUX_TMPDIR": str(folder / "tmux"),
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+        }
         self.env = {"PATH": os.environ["PATH"], "SHELL": "/bin/bash", "GIT_CONFIG_NOSYSTEM": "1", **places}
         self.env |= {"APT_CONFIG": str(self.home / "apt.conf"), "PIP_CONFIG_FILE": str(self.home / "pip.conf")}
         self._furnish()
@@ -325,7 +350,9 @@ class Street:
             whole.writestr("thing.py", "")
             whole.writestr("blob", blob)
             whole.writestr("thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n")
-            whole.writestr("thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            whole.writestr(
+                "thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            )
             whole.writestr("thing-1.0.dist-info/RECORD", "")
         (self.web / "thing/index.html").write_text(f'<a href="{wheel}">{wheel}</a>')
         (self.home / "pip.conf").write_text(f"[global]\nindex-url = {url}\n")
@@ -349,8 +376,15 @@ class Street:
         for name in ("key", "host"):
             self.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.home / name))
         Path("/run/sshd").mkdir(exist_ok=True)
-        options = [f"HostKey={self.home}/host", f"AuthorizedKeysFile={self.home}/key.pub", "StrictModes=no", "UsePAM=no"]
-        words = itertools.chain.from_iterable(("-o", one) for one in (*options, "ListenAddress=127.0.0.1", "PidFile=none"))
+        options = [
+            f"HostKey={self.home}/host",
+            f"AuthorizedKeysFile={self.home}/key.pub",
+            "StrictModes=no",
+            "UsePAM=no",
+        ]
+        words = itertools.chain.from_iterable(
+            ("-o", one) for one in (*options, "ListenAddress=127.0.0.1", "PidFile=none")
+        )
         self.start("/usr/sbin/sshd", "-D", "-f", "/dev/null", "-p", str(ports["ssh"]), *words)
 
     def _clone(self, url: str) -> None:
@@ -433,7 +467,10 @@ def main(argv: list[str]) -> int:
         stack.callback(street.run, "tmux", "kill-server")
         windows = list(_windows(street))
         watches = [Watch(street, "as it is", TALLY), Watch(street, "nameless", NAMELESS)]
-        typed = {pane: itertools.chain([program.line + _ENTER], itertools.cycle(program.keys)) for pane, _, program in windows}
+        typed = {
+            pane: itertools.chain([program.line + _ENTER], itertools.cycle(program.keys))
+            for pane, _, program in windows
+        }
         names, looks = {pane: name for pane, name, _ in windows}, 0
         end = time.monotonic() + 60 * options.minutes
         while time.monotonic() < end:

@@ -52,6 +52,7 @@ class Identity:
     sure to be an agent that reports its status (a status file, a title, a screen that shows when it is idle), and no
     script that is named like it. *is_candidate*: it is a program that no agent file names and that only behaves like an
     agent. *far*: the name of the machine or container that it leads to, as it was typed.
+    *is_drawn*: another program draws the agent's terminal, and may take keys itself; known where it was read for that.
     """
 
     leader: Process | None = None
@@ -66,6 +67,7 @@ class Identity:
     speaks: bool = False
     is_candidate: bool = False
     far: str = ""
+    is_drawn: bool = False
 
     @property
     def is_behind(self) -> bool:

@@ -27,12 +27,14 @@ import attrs
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import NOBODY, Identity, identify
+from tallylight.evidence.ordinary import ORDINARY
 from tallylight.evidence.process import TERMINALS, program_of
 from tallylight.evidence.process import Process as Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
 from tallylight.evidence.procfs import by_leader, device_number
 from tallylight.evidence.procfs import runtime as runtime
+from tallylight.model import attributes
 
 _T = TypeVar("_T")
 #: How far up from an agent the processes are looked at that led to it.
@@ -284,8 +286,23 @@ def table() -> Table:
 
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
-    """Who holds the foreground of process group *pgid*, read afresh."""
-    return _Seen().read(pgid, agents, of or table())
+    """Who holds the foreground of process group *pgid*, read afresh, also with who draws its terminal."""
+    of = of or table()
+    found = _Seen().read(pgid, agents, of)
+    return attributes.evolve(found, is_drawn=True) if _is_drawn(found, of) else found
+
+
+def _is_drawn(found: Identity, of: Table) -> bool:
+    """
+    Return whether the leader of *found* draws the agent's terminal: it is an editor, or has more than that terminal.
+
+    What passes all on, such as `script`, gives it its own size.
+    """
+    agent, leader, own = found.process, found.leader, inner_size(found, of)
+    if own is None or agent is None or leader is None or terminal(agent.pid, of) == terminal(leader.pid, of):
+        return False
+    outer = of.terminal_size(leader.pid) if isinstance(of, ProcTable) else None
+    return program_of(leader) in ORDINARY["an editor"] or (outer is not None and all(own) and own != outer)
 
 
 @attrs.define

@@ -285,8 +285,10 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
     """Return the buttons of the row above *at* and those of this one, where only both together are answers."""
-    over, own = (_parts(rows[at - 1].text) if _is_text(rows, at - 1) else ()), _parts(rows[at].text)
-    is_row = len(over) > 1 and all(len(part) <= _BUTTON for part in (*over, *own))
+    if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
+        return ()
+    over, own = _parts(rows[at - 1].text), _parts(rows[at].text)
+    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
     needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
     return (*over, *own) if needed else ()
 

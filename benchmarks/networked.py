@@ -47,7 +47,7 @@ NAMELESS = [
     f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.evidence import ordinary;"
     "ordinary._ORDINARY = frozenset(); from tallylight.cli.main import run; run()",
 ]
-WORDS = "the one of many words that a person reads while a server talks about nothing in particular".split()
+_TALK = "the one of many words that a person reads while a server talks about nothing in particular"
 _ENTER, _ESC, _UP, _DOWN = "\r", "\x1b", "\x1b[A", "\x1b[B"
 
 
@@ -64,7 +64,7 @@ def _loop(line: str, pause: int = 4) -> str:
 
 
 def _text(size: int) -> str:
-    return " ".join(random.choices(WORDS, k=size // 5))
+    return " ".join(random.choices(_TALK.split(" "), k=size // 5))
 
 
 _CHAT = (_text(60) + _ENTER, _text(350) + _ENTER, "/names" + _ENTER, _text(20), _ENTER, "", "")
@@ -127,44 +127,49 @@ PROGRAMS = {
 }
 
 
+#: What `kubectl logs` asks for first.
+_RESOURCE = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": ["get", "list"]}
+_POD = {"name": "thing", "namespace": "default"}
+_KUBE = {
+    "/api": {"kind": "APIVersions", "versions": ["v1"]},
+    "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
+    "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [_RESOURCE]},
+    "/api/v1/namespaces/default/pods/thing": {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": _POD,
+        "spec": {"containers": [{"name": "it", "image": "it"}]},
+        "status": {"phase": "Running"},
+    },
+}
+
+
 class Web(http.server.SimpleHTTPRequestHandler):
     """Files, a stream without an end, slow answers to what is sent, and what `kubectl logs` asks for."""
 
     protocol_version = "HTTP/1.1"
-    RESOURCE = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": ["get", "list"]}
-    POD = {"name": "thing", "namespace": "default"}
-    KUBE = {
-        "/api": {"kind": "APIVersions", "versions": ["v1"]},
-        "/apis": {"kind": "APIGroupList", "apiVersion": "v1", "groups": []},
-        "/api/v1": {"kind": "APIResourceList", "groupVersion": "v1", "resources": [RESOURCE]},
-        "/api/v1/namespaces/default/pods/thing": {
-            "kind": "Pod",
-            "apiVersion": "v1",
-            "metadata": POD,
-            "spec": {"containers": [{"name": "it", "image": "it"}]},
-            "status": {"phase": "Running"},
-        },
-    }
 
     def do_GET(self) -> None:
         """Send a file, a stream or a resource."""
         path = self.path.partition("?")[0]
         if path == "/stream" or path.endswith("/log"):
             self._stream(10**6)
-        elif path in self.KUBE:
-            data = json.dumps(self.KUBE[path]).encode()
+        elif path in _KUBE:
+            data = json.dumps(_KUBE[path]).encode()
             self._head("application/json", ("Content-Length", str(len(data))))
             self.wfile.write(data)
         else:
             super().do_GET()
 
-    def do_PUT(self) -> None:
+    def do_POST(self) -> None:
         """Take in a body, think, and say much in small parts."""
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         time.sleep(random.uniform(0.5, 3))
         self._stream(12)
 
-    do_POST = do_PUT
+    def do_PUT(self) -> None:
+        """Do the same for a file."""
+        self.do_POST()
 
     def _head(self, kind: str, *more: tuple[str, str]) -> None:
         self.send_response(200)
@@ -212,7 +217,7 @@ async def _irc(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.close()
 
 
-_LETTER = "From: bob@host\r\nTo: me@host\r\nSubject: letter {0}\r\nMessage-ID: <{0}@host>\r\nDate: Mon, 5 Jan 2026 10:00:00 +0000\r\n\r\n"
+_LETTER = "From: bob@host\r\nTo: me@host\r\nSubject: letter {0}\r\nDate: Mon, 5 Jan 2026 10:00:00 +0000\r\n\r\n"
 _LETTERS = {str(n): _LETTER.format(n) + "\r\n".join(_text(70) for _ in range(40)) for n in range(1, 30)}
 
 
@@ -308,7 +313,8 @@ class Street:
         self._packages(url)
         ports = self.ports
         (self.home / "muttrc").write_text(
-            f'set smtp_url="smtp://127.0.0.1:{ports["smtp"]}/" from=me@host editor="cat {self.home}/page >>" ssl_force_tls=no folder=.\n'
+            f'set smtp_url="smtp://127.0.0.1:{ports["smtp"]}/" editor="cat {self.home}/page >>"\n'
+            "set from=me@host ssl_force_tls=no folder=.\n"
             "set timeout=3 mail_check=3 abort_unmodified=no pop_checkinterval=3 confirmappend=no copy=no\n"
         )
 
@@ -329,7 +335,7 @@ class Street:
         (self.home / "sources").write_text(f"deb [trusted=yes] {url} ./\n")
         (self.home / "apt.conf").write_text(
             f'Dir::Etc::sourcelist "{self.home}/sources"; Dir::Etc::sourceparts "-"; APT::Sandbox::User "root";\n'
-            f'Dir::State::lists "{self.home}/apt/lists"; Dir::Cache "{self.home}/apt"; Acquire::Check-Valid-Until "0";\n'
+            f'Dir::State::lists "{self.home}/apt/lists"; Dir::Cache "{self.home}/apt";\n'
         )
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w:gz") as tar:

@@ -1,9 +1,9 @@
 """
-The registries of agents: which sessions run by the agents' own files, with a pane or without.
+The registries of agents: the running sessions that an agent's own files list, with or without a pane.
 
-Claude Code keeps a file for each of its processes, and Copilot a lock in the folder of each session. The disk is read
-here, away from any loop: a file of a process that has ended is not opened, and a folder is listed only after it has
-changed, or after `RELIST_S`.
+Claude Code keeps a file for each of its processes, and Copilot a lock in the folder of each session. This reads the
+disk: call it away from any loop. Files of ended processes are not opened. A folder is listed only after it changed, or
+after `RELIST_S`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tallylight.evidence.records.locate import SLACK_S
 from tallylight.evidence.records.places import read_part
 from tallylight.wire.values import is_number
 
-#: Seconds after which a folder is listed although nothing seems to have changed.
+#: Seconds after which a folder is listed even if it seems unchanged.
 RELIST_S = 30.0
-#: Files of one folder, most of them of processes that have ended.
+#: Files of one folder that are listed, most of them of ended processes.
 MAX_FILES = 10_000
-#: Living sessions of one agent that are looked at.
+#: Running sessions of one agent that are looked at.
 MAX_SESSIONS = 200
 
 
@@ -40,19 +40,19 @@ class _File(NamedTuple):
 
 
 class _Registry(Protocol):
-    """How one agent keeps it, in one folder."""
+    """The registry of one agent, in one folder."""
 
     folder: Path
 
     def files(self) -> Iterator[_File]:
-        """All that name a process, living or not."""
+        """Return those that name a process, living or not."""
 
     def read(self, file: _File, table: Table) -> Listed | None:
-        """What *file* lists of a living process of this user; None if it has a pane."""
+        """Return the session in *file*, of a living process of this user; None if it has a pane."""
 
 
 class _ClaudeSessions:
-    """A file a process, with what it does."""
+    """A file a process, with its status."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,7 +72,7 @@ class _ClaudeSessions:
 
 
 class _CopilotLocks:
-    """A folder a session, in which the process that has it keeps a lock. What it does its events tell."""
+    """A folder a session, with the lock of its process. The status is in its events."""
 
     def __init__(self, agent: Agent, folder: Path) -> None:
         self.folder, self._agents = folder, Agents((agent,))
@@ -122,7 +122,7 @@ def _registries(environ: Mapping[str, str], agents: Iterable[Agent]) -> Iterator
 
 
 class Registries:
-    """The registries of *agents*, of this user and the home of *environ*."""
+    """The registries of *agents*, for this user and the home directory of *environ*."""
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
@@ -131,7 +131,7 @@ class Registries:
         self._listed: dict[str, tuple[float, int, list[_File]]] = {}
 
     def look(self) -> list[tuple[str, Listed]]:
-        """Every living session without a pane, each with the name of its agent."""
+        """Return every running session without a pane, each with the name of its agent."""
         return [
             (agent, found)
             for agent, registry in self._registries.items()
@@ -140,7 +140,7 @@ class Registries:
         ]
 
     def _files(self, agent: str, registry: _Registry) -> list[_File]:
-        """The files of living processes; a bounded number."""
+        """Return the files of living processes, at most `MAX_SESSIONS`."""
         now = time.monotonic()
         try:
             stamp = registry.folder.stat().st_mtime_ns
@@ -154,7 +154,7 @@ class Registries:
         return files
 
     def _read(self, registry: _Registry, file: _File) -> Listed | None:
-        """Return what *file* lists; None if its process has ended, has a pane, or is another user's."""
+        """Return the session in *file*; None if its process has ended, has a pane, or belongs to another user."""
         is_ours = process_table.owner(file.pid, self._table) == os.getuid()
         if not is_ours or self._table.start(file.pid) is None:
             return None

@@ -304,7 +304,7 @@ def _is_drawn(found: Identity, of: Table) -> bool:
     """
     Return whether the leader of *found* draws the agent's terminal: it is an editor, or has more than that terminal.
 
-    What passes all on, such as `script`, gives it its own size.
+    A program that passes everything on, such as `script`, gives it its own size.
     """
     agent, leader, own = found.process, found.leader, inner_size(found, of)
     if own is None or agent is None or leader is None or terminal(agent.pid, of) == terminal(leader.pid, of):

@@ -1,8 +1,8 @@
 """
 What a tab looks like: the colours of a bar, and the text of a light in so many cells.
 
-Pure. What needs a person is filled, or its mark is: dark text on amber or red. Beside a colour where that does not
-have enough contrast, the mark has a black cell. Contrast is reckoned once a bar, with the colours that it really has.
+Pure. What needs a person is filled, or its mark is: dark text on amber or red. Contrast is reckoned once a bar, with the
+colours that it really has.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
 
 
 def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, fore: RGB) -> list[Run]:
-    """The same as a stripe and a mark, both to be read: on black where a fill would have a cap."""
+    """The same as a stripe and a mark, both to be read: on a fill that *ground* is too light for to be a stripe."""
     mark, stripe = one.text, lights.stripe(status)
-    if one.back == contrast.BLACK:
+    if one.back is not None and contrast.ratio(one.back, ground) < contrast.FILL_CONTRAST:
         return [Run(f"{stripe}{mark}", one.fore, one.back), Run(" ", fore)]
     colour = contrast.moved(colours[status], frozenset({ground}), contrast.FILL_CONTRAST) or fore
     return [Run(stripe, colour), Run(f"{mark} ", contrast.legible(colours[status], ground))]
@@ -49,17 +49,16 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 
     A mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
-    is_cap = one.back == contrast.BLACK
     mark = one.text if width(one.text) <= room else one.text[:1]
     if size < NAMELESS:
-        is_boxed = one.back is not None and (is_cap or size > TINY)
-        rest = str(index) if size > TINY or (size == TINY and is_cap) else ""
+        is_boxed = one.back is not None and size > TINY
+        rest = str(index) if size > TINY else ""
         rest = rest if width(mark) + len(rest) <= room else ""
         left = 0 if is_boxed else (room - width(mark) - len(rest)) // 2
         behind = Run(rest.ljust(room - left - width(mark)), fore)
         return [Run(" " * left, fore), Run(mark, one.fore, one.back), behind]
-    text = sanitise(f"{mark} {name} " if is_cap else f" {mark} {name} ", cells=room)
-    end = len(mark) if is_cap else 2 + len(mark)
+    text = sanitise(f" {mark} {name} ", cells=room)
+    end = 2 + len(mark)
     return [Run(text[:end], one.fore, one.back), Run(text[end:], fore)]
 
 

@@ -136,11 +136,7 @@ class TabLights:
         size = self._cells if tab is not None else NARROW
         mark += lights.COLLISION if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW else ""
         bar = self._bar or self._bar_of((ground,), ground)
-        # Code of the person's own draws no tab that is filled.
-        can_fill = tab is None or get_options().tab_bar_style != "custom"
-        one = tab_look.sign(
-            decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size, can_fill=can_fill
-        )
+        one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (
             colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
         )
@@ -273,7 +269,7 @@ class TabLights:
             return tab
         status = shown.decision.status
         if status is Status.LIMITED:
-            hollow = contrast.legible(self.colours[status], rgb(draw_data.tab_bg(tab)))
+            hollow = contrast.marked(self.colours[status], rgb(draw_data.tab_bg(tab)))
             return tab._replace(inactive_fg=as_int(hollow))
         if (fill := self._bar.needs.get(status)) is None:
             return tab

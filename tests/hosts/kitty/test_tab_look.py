@@ -220,7 +220,7 @@ def test_the_project_is_below_the_title(what: str, project: str, most: int, expe
     ("most", "expected"),
     [
         (1, ["Fix the ro…"]),
-        (2, ["Fix the", "rounding"]),
+        (2, ["Fix the", "rou…: npm…"]),
         (3, ["Fix the", "rounding:", "npm test"]),
         (4, ["Fix the", "rounding:", "npm test", "\x1b[22mshop"]),
     ],

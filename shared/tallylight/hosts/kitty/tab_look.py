@@ -1,12 +1,13 @@
 """
 What a tab looks like: the colours of a bar, and the text of a light in so many cells.
 
-Pure. What needs a person is filled, or its mark is: dark text on amber or red. Contrast is reckoned once a bar, with the
-colours that it really has.
+Pure. What needs a person is filled, or its mark is: dark text on amber or red. Contrast is reckoned once a bar, with
+the colours that it really has.
 """
 
 from __future__ import annotations
 
+from tallylight.hosts.kitty.tab_room import ENOUGH
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
@@ -21,8 +22,8 @@ from tallylight.wire.text import sanitise, width
 
 #: A tab with fewer cells has no name in it.
 NAMELESS = 6
-#: Of what is asked so much is to be seen, or nothing.
-LEAST_WHAT = 5
+#: Of what is asked so much is to be seen, or nothing; and before more of a name than the last.
+LEAST_WHAT, SHORT_NAME = 5, 4
 _NOT_BOLD = "\x1b[22m"
 
 
@@ -63,7 +64,10 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 
 
 def fitted(name: str, what: str, room: int) -> str:
-    """The title of a tab in *room* cells: *name*, and *what* is asked if some of it can be seen."""
+    """The title of a tab in *room* cells: *name*, and *what* is asked if some of it can be seen, which shortens it."""
+    enough = min(width(what), ENOUGH)
+    if what and room - width(name) - 2 < enough <= room - 2 - SHORT_NAME:
+        name = clean(name, room - 2 - enough)
     left = room - width(name) - 2
     if what and left >= min(LEAST_WHAT, width(what)):
         return f"{name}: {clean(what, left)}"

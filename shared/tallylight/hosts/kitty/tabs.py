@@ -9,9 +9,10 @@ it. A drawing function that does not use the template gets its light drawn befor
 tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_project}` is what its agent works on,
 and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
 
-kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
-kind depends on its share of the bar, and its text is fitted when it is drawn. Where a person has given tabs several
-lines (`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
+kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. A bar with a
+light is measured here instead: `tab_room` shares it out, and kitty's layout is told of no tab that wants more than
+kitty would give. Where a person has given tabs several lines (`tab_title_max_lines`, of bars at a side since kitty
+0.49), the project is below the title.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """
@@ -28,7 +29,7 @@ import kitty.tab_bar as kitty_bar
 from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, TabAccessor, TabBar, draw_attributed_string
 
-from tallylight.hosts.kitty import tab_look
+from tallylight.hosts.kitty import tab_look, tab_room
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
@@ -81,8 +82,10 @@ class TabLights:
     #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
-    #: Of the bar that is drawn: the cells of each tab, its colours, the tabs that are filled, and its screen.
+    #: Of the bar that is drawn: the cells of a tab, those of each and which are cut where that is not for kitty to say,
+    #: its colours, the tabs that are filled, and its screen.
     _cells: int = MAX_TITLE_CELLS
+    _rooms: Sequence[tuple[int, bool]] = ()
     _bar: Fills | None = None
     _filled: set[int] = attrs.field(factory=set)
     _screen: Any = None
@@ -97,6 +100,7 @@ class TabLights:
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
             self._filled.clear()
+            self._rooms = ()
             ready = self.features.guarded(FEATURE, self._prepared)(bar, data)
             placed = self._placed_under
             self._is_drawing = True
@@ -241,7 +245,39 @@ class TabLights:
             bar.draw_data = draw_data._replace(**templates)
         if not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
-        return [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
+        lighted = [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
+        if not is_side and style != "custom" and any(self._lit(tab.tab_id) for tab in data):
+            self._rooms = self._shared_out(bar, lighted, style)
+        return lighted
+
+    def _shared_out(self, bar: Any, data: Sequence[Any], style: str) -> Sequence[tuple[int, bool]]:
+        """The cells of each tab, and whether it is cut; none where kitty is to say, as there is hardly any room."""
+        draw_data, screen = bar.draw_data, bar.screen
+        gap = max(1, width(draw_data.sep)) if style == "separator" else 1
+        room = screen.columns - 1 - gap * len(data)
+        if room < len(data):
+            return ()
+        share, self._cells = self._cells, screen.columns
+        extra = kitty_bar.ExtraData()
+        extra.for_layout = True
+        wants = []
+        for number, tab in enumerate(data):
+            is_last = number + 1 == len(data)
+            extra.next_tab = None if is_last else data[number + 1]
+            screen.cursor.x = 0
+            bar.draw_func(draw_data, screen, tab, 0, screen.columns - 2, number + 1, is_last, extra)
+            # A slant needs one more than it says, and no separator is behind the last tab.
+            behind = 0 if style == "slant" or (style == "separator" and is_last) else gap
+            shown = self._lit(tab.tab_id)
+            rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
+            words = (tab.title, self._asked(shown, draw_data, tab)) if shown is not None and rank is not None else ()
+            ends = _ENDS["fade"] - _SHORT_FADE if style == "fade" and words else 0
+            if rank is None:
+                rank = tab_room.ACTIVE if tab.is_active else tab_room.REST
+            wants.append(tab_room.want(rank, max(1, screen.cursor.x - behind), words, ends))
+        self._cells = share
+        sizes = tab_room.shared_out(tuple(wants), room)
+        return [(size, size < one.whole) for size, one in zip(sizes, wants, strict=True)]
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
@@ -289,6 +325,13 @@ class TabLights:
 
         def fitting(draw_data: Any, screen: Any, tab: Any, before: int, length: int, *rest: Any) -> int:
             self._screen, start = screen, screen.cursor.x
+            if self._rooms:
+                room, is_cut = self._rooms[rest[0] - 1]
+                if rest[2].for_layout:
+                    screen.cursor.x = min(room, max(1, screen.columns // len(self._rooms) - 1))
+                    return int(screen.cursor.x)
+                length = room
+                self._cells, draw_data = (room, _with_short_fade(draw_data)) if is_cut else (screen.columns, draw_data)
             found = self.features.guarded(FEATURE, self._fit)(draw_data, screen, tab, length, *rest)
             if isinstance(found, int):
                 return found
@@ -317,11 +360,16 @@ class TabLights:
         if "\x1b" in tab.title:
             return draw_data, tab
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
-        says_what = self.rollup.names and _WHAT_FIELD not in template
-        what = middle(shown.request, WHAT_CELLS) if says_what else ""
+        what = self._asked(shown, draw_data, tab)
         if getattr(draw_data, "max_tab_title_lines", 1) > 1 and template.endswith(_TITLE) and style != "custom":
             return self._stacked(shown, draw_data, tab, what, length, index)
         return self._worded(draw_data, tab, what, length, extra.for_layout)
+
+    def _asked(self, shown: TabLight, draw_data: Any, tab: Any) -> str:
+        """What stands behind the name of *tab*, unless the person's template says it, or the title is theirs."""
+        template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
+        is_theirs = not self.rollup.names or _WHAT_FIELD in template or "\x1b" in tab.title
+        return "" if is_theirs else middle(shown.request, WHAT_CELLS)
 
     def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
         """The same with the name and *what* is asked, as far as it fits; all of it where *is_layout*."""

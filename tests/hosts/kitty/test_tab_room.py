@@ -18,6 +18,8 @@ PLAIN = Want(REST, 13, 13)
         ([ASKS, PLAIN, PLAIN], 60, (32, 13, 13)),
         ([ASKS, PLAIN, PLAIN], 50, (25, 13, 12)),
         ([ASKS, PLAIN, PLAIN], 40, (25, 8, 7)),
+        ([Want(0, 20, 20, 6), Want(REST, 10, 10, 6)], 41, (26, 10)),
+        ([Want(0, 20, 20, 6), Want(REST, 10, 10, 6)], 35, (20, 10)),
         ([ASKS, *[PLAIN] * 8], 73, (25, *[6] * 8)),
         ([ASKS, *[PLAIN] * 8], 27, (3, *[3] * 8)),
         ([ASKS, Want(ACTIVE, 30, 30), *[PLAIN] * 3], 70, (25, 27, 6, 6, 6)),
@@ -31,7 +33,7 @@ def test_who_gets_room(wants: list[Want], room: int, expected: tuple[int, ...]) 
 
 def test_what_a_tab_must_say() -> None:
     """Twelve cells of a name and of what is asked; the ends of its style can go."""
-    assert want(0, 60, ("x" * 20, "y" * 30), 6) == Want(0, 60, 60 - 8 - 18 - 6)
+    assert want(0, 60, ("x" * 20, "y" * 30), 6) == Want(0, 54, 54 - 8 - 18, 6)
     assert want(REST, 10, (), 0) == Want(REST, 10, 10)
     assert ENOUGH == 12
 
@@ -45,5 +47,5 @@ _WANTS = st.tuples(st.integers(0, REST), st.integers(1, 60), st.integers(0, 30))
 def test_no_cell_is_left_while_a_tab_is_cut(wants: list[Want], more: int) -> None:
     """All fits, no tab has more than it wants, and none that asks is cut while there is room."""
     sizes = shared_out(tuple(wants), room := len(wants) + more)
-    assert sum(sizes) == min(room, sum(one.whole for one in wants))
-    assert all(1 <= size <= one.whole for size, one in zip(sizes, wants, strict=True))
+    assert sum(sizes) == min(room, sum(one.text for one in wants))
+    assert all(1 <= size <= one.text for size, one in zip(sizes, wants, strict=True))

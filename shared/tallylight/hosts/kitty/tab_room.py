@@ -23,31 +23,39 @@ _SMALLEST = 6
 
 
 class Want(NamedTuple):
-    """A tab by its *rank*, with the cells that all of it takes, and those of what it must say."""
+    """
+    A tab by its *rank*, with the cells that all of its text takes, and those of what it must say.
+
+    *ends* are those that its style draws beside the text if it can: all of them, or none.
+    """
 
     rank: int
-    whole: int
+    text: int
     least: int
+    ends: int = 0
 
 
 def want(rank: int, whole: int, words: Sequence[str], ends: int) -> Want:
-    """The cells for a tab of a *rank* with these *words* in it, and with *ends* that can be left out."""
-    spare = sum(max(0, width(text) - ENOUGH) for text in words)
-    return Want(rank, whole, max(1, whole - spare - ends))
+    """The cells for a tab of a *rank* that takes *whole* of them, with these *words* in it and such *ends*."""
+    text, spare = max(1, whole - ends), sum(max(0, width(word) - ENOUGH) for word in words)
+    return Want(rank, text, max(1, text - spare), ends)
 
 
 @functools.lru_cache(maxsize=64)
 def shared_out(wants: tuple[Want, ...], room: int) -> tuple[int, ...]:
     """The cells of each tab; *room* has one for each at least."""
     share = room // len(wants)
-    sizes = [min(one.whole, share, _SMALLEST) for one in wants]
+    sizes = [min(one.text, share, _SMALLEST) for one in wants]
     ranks = sorted({one.rank for one in wants})
     steps = [[one.least if one.rank == rank else 0 for one in wants] for rank in ranks if rank != REST]
-    steps.append([min(one.whole, share) for one in wants])
-    steps += [[one.whole if one.rank == rank else 0 for one in wants] for rank in ranks]
+    steps.append([min(one.text, share) for one in wants])
+    steps += [[one.text if one.rank == rank else 0 for one in wants] for rank in ranks]
     left = room - sum(sizes)
     for limits in steps:
         left = _filled(sizes, limits, left)
+    for number in sorted(range(len(wants)), key=lambda number: wants[number].rank):
+        if (ends := wants[number].ends) <= left and sizes[number] == wants[number].text:
+            sizes[number], left = sizes[number] + ends, left - ends
     return tuple(sizes)
 
 

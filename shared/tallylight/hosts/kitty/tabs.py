@@ -253,8 +253,8 @@ class TabLights:
     def _shared_out(self, bar: Any, data: Sequence[Any], style: str) -> Sequence[tuple[int, bool]]:
         """The cells of each tab, and whether it is cut; none where kitty is to say, as there is hardly any room."""
         draw_data, screen = bar.draw_data, bar.screen
-        gap = max(1, width(draw_data.sep)) if style == "separator" else 1
-        room = screen.columns - 1 - gap * len(data)
+        parting = width(draw_data.sep) if style == "separator" else 1
+        room = screen.columns - 1 - max(1, parting) * len(data)
         if room < len(data):
             return ()
         share, self._cells = self._cells, screen.columns
@@ -267,17 +267,17 @@ class TabLights:
             screen.cursor.x = 0
             bar.draw_func(draw_data, screen, tab, 0, screen.columns - 2, number + 1, is_last, extra)
             # A slant needs one more than it says, and no separator is behind the last tab.
-            behind = 0 if style == "slant" or (style == "separator" and is_last) else gap
+            behind = 0 if style == "slant" or (style == "separator" and is_last) else parting
             shown = self._lit(tab.tab_id)
             rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
             words = (tab.title, self._asked(shown, draw_data, tab)) if shown is not None and rank is not None else ()
-            ends = _ENDS["fade"] - _SHORT_FADE if style == "fade" and words else 0
+            ends = _ENDS["fade"] - _SHORT_FADE if style == "fade" else 0
             if rank is None:
                 rank = tab_room.ACTIVE if tab.is_active else tab_room.REST
             wants.append(tab_room.want(rank, max(1, screen.cursor.x - behind), words, ends))
         self._cells = share
         sizes = tab_room.shared_out(tuple(wants), room)
-        return [(size, size < one.whole) for size, one in zip(sizes, wants, strict=True)]
+        return [(size, size < one.text + one.ends) for size, one in zip(sizes, wants, strict=True)]
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))

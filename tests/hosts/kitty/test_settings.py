@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,7 +109,9 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
     running.until(lambda: notices(running), "the notice")
     assert (host.surfaces.tabs.style, host.config.scripting, host.told.notices.settings.command) == ("off", "own", ())
-    assert len(running.kitty.log) == 2 and all("in force until kitty restarts" in line for line in running.kitty.log)
+    assert len(running.kitty.log) == 2
+    assert "until you agree in kitty" in running.kitty.log[0]
+    assert "until kitty restarts" in running.kitty.log[1]
 
     def snapshot() -> tuple[str, tuple[str, ...]]:
         found, _ = read_snapshots(running.run / "tallylight")
@@ -128,6 +131,9 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
 def test_what_lets_programs_do_less_counts_at_once(rig: Rig, config: Path) -> None:
     """What stood there at the start is in force; once it was taken away, it waits as if it had never been there."""
     config.write_text(_MORE)
+    agreed = rig.home / ".local/state/tallylight/allow"
+    agreed.parent.mkdir(parents=True)
+    agreed.write_text("all")
     rig.start()
     rig.until(lambda: rig.host.config.scripting == "all", "the settings")
     assert rig.host.told.notices.settings.command == ("true",)
@@ -161,6 +167,23 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     running.kitty.options = copy.copy(running.kitty.options)
     running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
+
+
+def test_a_higher_level_waits_at_a_start_too(rig: Rig, config: Path) -> None:
+    """kitty may have been ended while it was asking. What was agreed to once counts; after a lower level it is asked."""
+    read = importlib.import_module("tallylight.hosts.kitty.settings").read
+    config.write_text("[scripting]\nallow = 'all'\n")
+    rig.start()
+    rig.until(lambda: rig.host.settings.current, "the settings")
+    assert (rig.host.config.scripting, read().withheld) == ("own", rig.host.settings.current.withheld)
+    assert [one.key for one in read().withheld] == ["scripting.allow"]
+    rig.host.settings.agree(rig.host.settings.current.withheld)
+    rig.until(lambda: not read().withheld, "the note of it")
+    assert read().config.scripting == "all"
+    config.write_text("")
+    assert read().config.scripting == "own"
+    config.write_text("[scripting]\nallow = 'ask'\n")
+    assert read().withheld
 
 
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:

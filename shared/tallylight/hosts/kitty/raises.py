@@ -2,7 +2,7 @@
 Asking a person about settings that let programs do more: once for each change, over the window that they are in.
 
 Such a change waits until then (`config.powers`): any program can write the file. Where they say no, or are not asked,
-it waits for the next start of kitty.
+it waits for the next start of kitty, which asks again about the level of scripts.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ _LAST: tuple[Hint, ...] = (("?", "help"), ("q", "quit"))
 _LIST: tuple[Hint, ...] = (
     ("Enter", "go"),
     ("1-9", "answer"),
+    ("a", "whole question"),
     ("A", "answer all"),
     ("Space", "screen"),
     ("e", "write"),
@@ -97,6 +98,7 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
     is_part = state.asking is not None and state.asking.question.missing
     choices = min(9, len(row.pane.choices)) if flow.can_ask(row) and not is_part else 0
     left_out |= set() if choices else {"1-9"}
+    left_out |= set() if flow.can_ask(row) else {"a"}
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
     if is_previewing(state):

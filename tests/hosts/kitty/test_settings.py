@@ -170,7 +170,7 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
 
 
 def test_a_higher_level_waits_at_a_start_too(rig: Rig, config: Path) -> None:
-    """kitty may have been ended while it was asking. What was agreed to once counts; after a lower level it is asked."""
+    """kitty may have been ended while it was asking. What was agreed to once counts, until a lower level."""
     read = importlib.import_module("tallylight.hosts.kitty.settings").read
     config.write_text("[scripting]\nallow = 'all'\n")
     rig.start()

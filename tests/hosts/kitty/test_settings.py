@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -184,6 +185,18 @@ def test_a_higher_level_waits_at_a_start_too(rig: Rig, config: Path) -> None:
     assert read().config.scripting == "own"
     config.write_text("[scripting]\nallow = 'ask'\n")
     assert read().withheld
+
+
+def test_a_new_fuse_counts_for_what_was_reported_before(running: Rig, config: Path) -> None:
+    """A report from a moment ago fades when the setting of now says so, not when that of then did."""
+    window = running.boss.open(1, 10)
+    running.host.on_set_user_var(window, "tally", "state=working;tool=mine")
+    running.until(lambda: running.status(1) is Status.WORKING, "the light")
+    tracker = running.host.panes[1].tracker
+    assert tracker.deadline() is None or tracker.deadline() > time.monotonic() + 20
+    write(config, "fuse_s = 10\n")
+    running.until(lambda: tracker.timing.fuse_s == 10, "the new fuse")
+    assert tracker.deadline() <= time.monotonic() + 10
 
 
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:

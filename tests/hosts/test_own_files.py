@@ -52,7 +52,7 @@ class Desk:
 
     def _told(self, found: Sequence[tuple[int, Request, object]]) -> None:
         for _, request, what in found:
-            self.pane.answered(request, what, time.monotonic())
+            self.pane.take_result(request, what, time.monotonic())
 
     def until_read(self) -> None:
         """Ask once, and let the worker run until it has read."""
@@ -112,7 +112,7 @@ def test_what_is_not_new_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """A file that says what it said is read, and nobody hears of it."""
     desk.until_read()
     told: list[object] = []
-    monkeypatch.setattr(desk.pane, "answered", lambda *found: told.append(found))
+    monkeypatch.setattr(desk.pane, "take_result", lambda *found: told.append(found))
     desk.until_read()
     assert told == []
 

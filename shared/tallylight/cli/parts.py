@@ -1,4 +1,4 @@
-"""`tally parts`: list the parts beyond the core with what they add and what is wrong; turn one off and on."""
+"""`tally parts`: list the parts beyond the core, with their additions and faults; turn one off and on."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from tallylight.cli.output import Output, clean, fitted
 from tallylight.cli.parser import Parser
 from tallylight.files import extras
 from tallylight.parts import index
-from tallylight.parts.index import Found
+from tallylight.parts.index import InstalledPart
 
-#: Of `--json`.
+#: The version of `--json`.
 VERSION = 1
-#: The columns that give way where it is narrow, with the cells that each needs.
+#: The columns that may be narrowed, with the least cells of each.
 _SHRINK = {3: 12, 2: 12}
 
 
 def make_parser() -> Parser:
-    """Return the parser of the command line."""
     parser = Parser(
         prog="tally parts",
         description="List the parts of this installation, and find those that were added or removed. A host that runs "
@@ -60,7 +59,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _draw(found: Sequence[Found], output: Output) -> None:
+def _draw(found: Sequence[InstalledPart], output: Output) -> None:
     table = [(clean(one.part.name, 20), _state(one), _adds(one), clean(one.part.about, 120)) for one in found]
     for line in fitted(output, table, (_SHRINK,), range(0)):
         output.line(line)
@@ -69,17 +68,17 @@ def _draw(found: Sequence[Found], output: Output) -> None:
             output.line(f"{clean(one.part.name, 20)}: {clean(one.fault, 300)}")
 
 
-def _state(found: Found) -> str:
+def _state(found: InstalledPart) -> str:
     return "off" if not found.is_on else "faulty" if found.fault else clean(found.version, 20) or "on"
 
 
-def _adds(found: Found) -> str:
+def _adds(found: InstalledPart) -> str:
     part = found.part
     more = [word for word, what in (("in hosts", part.host), ("checks", part.checks)) if what]
     return clean(", ".join([*(f"tally {verb}" for verb in part.verbs), *more]), 60)
 
 
-def _to_json(found: Found) -> dict[str, object]:
+def _to_json(found: InstalledPart) -> dict[str, object]:
     part = found.part
     return {
         "name": part.name, "about": part.about, "version": found.version, "on": found.is_on, "fault": found.fault,

@@ -1,4 +1,4 @@
-"""Reaching a pane: what the verbs share that ask its host for something, or type into it."""
+"""Reaching a pane: the functions shared by verbs that ask its host for something, or type into it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import time
 from collections.abc import Callable
 
 from tallylight.actions.answer import Done
-from tallylight.actions.client import PaneClient, here
+from tallylight.actions.client import PaneClient, own_caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Reply
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import JSON_VERSION, clean, complain, refused
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, NoPaneError, Panes, pick, read_panes
+from tallylight.snapshot.addresses import NoPaneError, Panes, Row, pick, read_panes
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
-#: How long the host may take to do it, in seconds; it looks four times a second.
+#: Seconds that the host may take; it looks four times a second.
 DONE_S = 3.0
 ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
 CODES: dict[int | str, str] = {
@@ -32,8 +32,8 @@ CODES: dict[int | str, str] = {
 }
 
 
-def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
-    """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
+def reached(wanted: str) -> tuple[Row | Refusal, PaneClient]:
+    """Return the pane that *wanted* names, or the refusal, and the client of the program that runs this command."""
     panes = read_panes(os.environ)
     try:
         return pick(panes, wanted, os.environ), client_of(panes)
@@ -42,13 +42,13 @@ def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
 
 
 def client_of(panes: Panes) -> PaneClient:
-    """Return what reaches *panes* for the program that runs this command."""
-    multiplexers = Multiplexers(os.environ)
-    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
+    """Return the client for *panes*, for the program that runs this command."""
+    multiplexers = PaneAccess(os.environ)
+    return PaneClient(multiplexers, functools.partial(own_caller, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
-    """Print what was done, *at* then, or which rule refused it, and return the exit code."""
+def print_reply(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+    """Print the action, done *at* then, or the rule that refused it, and return the exit code."""
     told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:
         document = {
@@ -69,10 +69,10 @@ def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = Non
 
 
 def ask(
-    found: Found, request: Request, is_done: Callable[[Found], bool], outcome: Callable[[Pane], str], else_: str = ""
+    found: Row, request: Request, is_done: Callable[[Row], bool], outcome: Callable[[Pane], str], else_: str = ""
 ) -> int:
     """
-    Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*.
+    Ask the host, wait until its snapshot shows the effect, and print that, by *outcome*.
 
     *else_*: the message if it never shows it.
     """

@@ -1,7 +1,7 @@
 """
-A box that is drawn over the rest of the screen: the rows in it are what a person is asked.
+A box that is drawn over the rest of the screen: its rows are a question to the person.
 
-It has a margin on both sides. The rest goes on beside it, or it is in the middle. One without a frame is known by
+It has a margin on both sides. The rest continues beside it, or it is in the middle. A box without a frame is found by
 another frame, which it interrupts.
 """
 
@@ -14,9 +14,9 @@ from typing import NamedTuple
 from tallylight.agents.patterns import WIDTH
 from tallylight.evidence.tail import Row, read_tail
 
-#: Rows and columns of such a box at the least; columns between the middle of it and that of the screen at the most.
+#: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
 _ROWS, _COLUMNS, _OFF = 5, 24, 3
-#: Rows from the end of the screen in which one is looked for.
+#: Rows from the end of the screen that are searched.
 _REACH = 200
 #: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
 _TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
@@ -28,7 +28,7 @@ _BROKEN_LEFT, _BROKEN_RIGHT = re.compile(r" *[╭┌╰└][─━]{2,}(?= {2}|$
 
 
 class _Place(NamedTuple):
-    """The first row inside a box, the one behind its last, and its columns likewise."""
+    """The inside of a box: its first row and the one behind its last, and its columns likewise."""
 
     top: int
     bottom: int
@@ -37,7 +37,7 @@ class _Place(NamedTuple):
 
 
 def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
-    """The rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
+    """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
     first = max(0, len(lines) - _REACH)
     near = [line[:WIDTH].rstrip() for line in lines[first:]]
     place = _framed(near) or _bare(near)
@@ -48,7 +48,7 @@ def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _framed(lines: Sequence[str]) -> _Place | None:
-    """The first whole frame with something beside it, or in the middle."""
+    """Return the first whole frame with something beside it, or in the middle."""
     columns = max(map(len, lines), default=0)
     for at, line in enumerate(lines):
         for edge in _TOP.finditer(line):
@@ -67,14 +67,15 @@ def _has_sides(line: str, left: int, right: int) -> bool:
 
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:
-    # A frame in a frame has nothing but the sides of that beside it.
+    # A frame in a frame has only the sides of the outer one beside it.
+    """Return whether the box covers text at both sides, or is in the middle of the screen."""
     sides = [row[:left].strip(_AROUND) for row in rows], [row[right + 1 :].strip(_AROUND) for row in rows]
     is_cut = all(map(any, sides))
     return is_cut or (left > _OFF and abs(left - (columns - 1 - right)) <= _OFF)
 
 
 def _bare(lines: Sequence[str]) -> _Place | None:
-    """Return what interrupts an edge, with the rows above and below that are blank at its sides."""
+    """Return the area that interrupts an edge, with the rows above and below that are blank at its sides."""
     broken = [at for at, line in enumerate(lines) if _BROKEN_LEFT.match(line) is not None]
     lefts = {at: _BROKEN_LEFT.match(lines[at]).end() for at in broken}  # type: ignore[union-attr]
     for at in broken:

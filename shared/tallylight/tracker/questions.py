@@ -1,5 +1,7 @@
 """
-The three questions, answered: what the facts of all sources come to by the table, and the light that follows.
+The three questions and their answers. Does a turn run? Is a dialog open? Does background work go on?
+
+The trust table decides between the facts of all sources. `light` makes one status of the answers.
 """
 
 from __future__ import annotations
@@ -11,15 +13,15 @@ import attrs
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.tracker.claims import GUESSES, Claim, Word
-from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
+from tallylight.tracker.claims import GUESSES, Claim, DatedFact
+from tallylight.tracker.table import CONTRADICTION_S, HOW, LATE, LATE_S, SHOWN_S
 
 _NEVER = float("-inf")
 
 
 @attrs.frozen
 class View:
-    """What claims are judged by: the time, the last visible output, and whether the agent speaks for itself."""
+    """The circumstances in which claims are judged. *is_explicit*: the agent reports its own status."""
 
     timing: Timing
     now: float
@@ -28,9 +30,9 @@ class View:
 
     def refusal(self, claim: Claim, claims: Mapping[Source, Claim], deadlines: list[float]) -> str:
         """
-        Why *claim* has no vote among *claims*; nothing if it has one: *deadlines* gets until when.
+        Return why *claim* has no vote among *claims*; an empty text if it has one. *deadlines* gets when that ends.
 
-        Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
+        Only `working` fades. Visible output is evidence that the agent still works, so it puts the end off.
         """
         source = claim.report.source
         if self.is_explicit and source in GUESSES:
@@ -50,32 +52,33 @@ class View:
 @attrs.define
 class Answers:
     """
-    What is true of the turn, of what is asked and of the rest; None where nobody says anything.
+    The facts that won for the turn, the dialog and the background; None where no source has one.
 
-    *how* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
+    *ended_by* is the claim that says how the turn ended. *is_awaited*: a better source is about to report that, and
+    until then *turn* is the work before.
     """
 
     claims: Mapping[Source, Claim]
-    turn: Word | None = None
-    asks: Word | None = None
-    rest: Word | None = None
-    how: Claim | None = None
+    turn: DatedFact | None = None
+    asks: DatedFact | None = None
+    rest: DatedFact | None = None
+    ended_by: Claim | None = None
     is_awaited: bool = False
-    #: Why some have no vote. When the answers may be others although nothing new is said.
+    #: Why some claims have no vote, and when the answers may change without a new report.
     refusals: dict[Source, str] = attrs.Factory(dict)
     deadlines: list[float] = attrs.Factory(list)
 
 
 def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
-    """The answers by *claims*, the walk of the table."""
+    """Return the answers that follow from *claims* by the trust table."""
     found, voters = Answers(claims), []
-    words: tuple[list[Word], list[Word], list[Word]] = ([], [], [])
+    words: tuple[list[DatedFact], list[DatedFact], list[DatedFact]] = ([], [], [])
     for source, claim in claims.items():
         if refusal := view.refusal(claim, claims, found.deadlines):
             found.refusals[source] = refusal
             continue
         voters.append(claim)
-        for question, word in claim.words:
+        for question, word in claim.facts:
             words[question].append(word)
     screen = claims.get(Source.SCREEN)
     shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else _NEVER
@@ -86,22 +89,28 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     if found.turn is not None and not found.turn.fact.is_so:
         begin = next((word for word in reversed(turns) if word is not None and word.fact.is_so), None)
         knowers = [claim for claim in voters if claim.tells_how or claim.report.status is Status.WORKING]
-        _end(found, found.turn, begin, sorted(knowers, key=_knowledge, reverse=True), view.now)
+        _resolve_ending(found, found.turn, begin, sorted(knowers, key=_knowledge, reverse=True), view.now)
     return found
 
 
-def _believed(words: list[Word], now: float, deadlines: list[float], shown_until: float = _NEVER) -> list[Word | None]:
-    """The walk: what was the answer after each of *words*; nothing at first, the present one in the end."""
-    believed: list[Word | None] = [None]
+def _believed(
+    words: list[DatedFact], now: float, deadlines: list[float], shown_until: float = _NEVER
+) -> list[DatedFact | None]:
+    """
+    Return the answers one after another: None, then each fact that overruled the one before. The last one counts.
+
+    *deadlines* gets when a fact that is too new will count. A dialog was on the screen until *shown_until*.
+    """
+    believed: list[DatedFact | None] = [None]
     for word in sorted(words):
         present = believed[-1]
-        since = max(word.since, shown_until) if word.lets_stand else word.since
+        since = max(word.since, shown_until) if word.keeps_dialog else word.since
         if present is not None:
             is_same = word.fact.is_so is present.fact.is_so
             if word.fact.says < present.fact.holds or (is_same and word.source < present.source):
                 continue
             if present.source is Source.PROTOCOL and word.source is not Source.PROTOCOL:
-                since = max(since, present.since) + STANDS_S
+                since = max(since, present.since) + CONTRADICTION_S
         if since <= min(now, word.until):
             believed.append(word)
         elif since <= word.until:
@@ -109,34 +118,34 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
     return believed
 
 
-def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
-    """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
-    # An end that is seen again and again is no later for that.
+def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, knowers: list[Claim], now: float) -> None:
+    """Set in *found* which of *knowers*, the best first, says how the *turn* ended that began with *begin*."""
+    # An end is as old as its first report, however often it is repeated.
     first = max(turn.since, begin.time + LATE_S) if begin is not None else turn.since
-    told_by = min(turn.time, first) + LATE_S
+    due = min(turn.time, first) + LATE_S
     for claim in knowers:
         source = claim.report.source
-        if claim.tells_how and (begin is None or claim.words[0][1] > begin):
-            found.how = claim
+        if claim.tells_how and (begin is None or claim.facts[0][1] > begin):
+            found.ended_by = claim
             return
         if source not in LATE or _knowledge(turn.claim) > _knowledge(claim):
             continue
-        if now < told_by:
-            found.deadlines.append(told_by)
+        if now < due:
+            found.deadlines.append(due)
             found.turn, found.is_awaited = begin, True
             return
         if claim.tells_how and begin is not None and begin.until - begin.since < LATE_S:
-            found.how = claim  # it never noticed that work
+            found.ended_by = claim  # the work was too short for this source to notice
             return
 
 
 def _knowledge(claim: Claim) -> tuple[bool, int, Source]:
-    """Who tells that it was at a limit knows more than who tells of an error."""
+    """Return how much a claim knows of a turn's end: a usage limit is more than an error."""
     return claim.report.kind is Kind.LIMIT, HOW[claim.report.source], claim.report.source
 
 
 def light(found: Answers) -> tuple[Status, Claim] | None:
-    """What is shown, and by whose word; None where nobody says anything."""
+    """Return the status to show and the claim it is from; None if no source has a claim."""
     if found.asks is not None and found.asks.fact.is_so:
         return Status.WAITING, found.asks.claim
     if found.turn is None:
@@ -145,7 +154,7 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
         return Status.WORKING, found.turn.claim
     if found.rest is not None and found.rest.fact.is_so:
         return Status.BACKGROUND, found.rest.claim
-    how = found.how or found.turn.claim
+    how = found.ended_by or found.turn.claim
     if how.report.kind is Kind.LIMIT:
         return Status.LIMITED, how
     return (Status.IDLE if how.status is Status.BACKGROUND else how.status), how

@@ -1,18 +1,16 @@
-"""
-The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for.
-"""
+"""The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
-#: Of a branch at least, before it is left out, and at most.
+#: Cells of a branch at least, before it is left out, and at most.
 _LEAST, _BRANCH_CELLS = 6, 40
 
 
@@ -20,8 +18,8 @@ class Watch(Protocol):
     """Follows the repositories of panes on threads."""
 
     @property
-    def known(self) -> Mapping[int, Beside]:
-        """Return what is known, by the process of each agent."""
+    def known(self) -> Mapping[int, RepositoryStatus]:
+        """The repositories read so far, by the process of each agent."""
 
     def due(self) -> float:
         """Return when to call `poll` again, in monotonic seconds."""
@@ -30,11 +28,11 @@ class Watch(Protocol):
         """Follow *panes*, at monotonic *now*; return whether anything is new."""
 
 
-def text(beside: Beside, cells: int) -> str:
+def text(beside: RepositoryStatus, cells: int) -> str:
     """
-    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree.
+    Return the branch, the changes, the commits ahead and behind, and the worktree, in *cells*.
 
-    What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
+    The least important parts go first, whole; the branch is cut last. "" if not even that has room.
     """
     changes = beside.changes or Changes()
     branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
@@ -57,7 +55,7 @@ def text(beside: Beside, cells: int) -> str:
 
 
 def signed(*numbers: tuple[str, int]) -> str:
-    """Each number behind its sign, except those that are 0: `+12 −3`."""
+    """Return each number behind its sign, except those that are 0: `+12 −3`."""
     return " ".join(f"{sign}{number}" for sign, number in numbers if number)
 
 

@@ -24,7 +24,7 @@ from tallylight.cli.reaching import reached
 from tallylight.pane import tape as pane_tape
 from tallylight.parts.lab import frames
 from tallylight.parts.lab.replay import Replay
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tests.actions.callers import CALLERS
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import WAITING, publish
@@ -56,7 +56,7 @@ def tape(home: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     for event in recording.events:
         for _ in replay.play(event):
             pass
-    return replay.tape.told
+    return replay.tape.data
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, told: Reply) -> None:
@@ -127,10 +127,10 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
 
     def told() -> Reply:
         found, client = reached("3")
-        assert isinstance(found, Found)
+        assert isinstance(found, Row)
         return client.look(found, STRETCH)
 
-    assert desk.run(told) == Stretch.of(pane.tape.told)
+    assert desk.run(told) == Stretch.of(pane.tape.data)
     pane.foreground = attrs.evolve(pane.foreground, agent=None)
     refused = desk.run(told)
     assert isinstance(refused, Refusal)

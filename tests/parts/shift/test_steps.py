@@ -11,7 +11,7 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
-from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, ends
+from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, typing_time
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
 from tallylight.parts.shift.steps import LATE, LIMITED, MOST, SETTLED_S, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, step
@@ -20,7 +20,7 @@ from tests.tables import each
 
 #: When the first limit ends, in seconds since the epoch, and a text that waits for that.
 ENDS = 1_800_000_000
-NIGHT = Queued(pid=PID, start=START, text="Go on", at=ends(ENDS))
+NIGHT = Queued(pid=PID, start=START, text="Go on", at=typing_time(ENDS))
 HOUR = 3600.0
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.ui.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste, Told
+from tallylight.ui.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste, TerminalColour
 from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {
@@ -44,7 +44,7 @@ VECTORS: dict[str, tuple[bytes, list[Event]]] = {
     "broken sequence": (b"\x1b[1\x01", []),
     "colours of the terminal": (
         b"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\\x1b]10;rgb:00/80/ff\x07a",
-        [Told(True, (253, 246, 227)), Told(False, (0, 128, 255)), Key("a")],
+        [TerminalColour(True, (253, 246, 227)), TerminalColour(False, (0, 128, 255)), Key("a")],
     ),
     "other strings": (b"\x1b]52;c;MQ==\x07\x1b]11;rgb:zz/0/0\x07\x1b]4;1;rgb:0/0/0\x1b\\x", [Key("x")]),
 }

@@ -37,7 +37,7 @@ def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request |
     try:
         replied = act(asked) if asked is not None else UNKNOWN
         return encode_reply(replied) if replied is not None else None
-    except Exception as error:  # the next one may well succeed
+    except Exception as error:  # the next one can succeed
         log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
         return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
@@ -67,7 +67,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
-        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told
+        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
@@ -79,7 +79,7 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        if host.once.still_stands(typist, given):
+        if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
     wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S

@@ -14,7 +14,7 @@ from typing import Any
 from kitty.constants import kitty_exe
 from kitty.tabs import SpecialWindow
 
-from tallylight.actions.consent import ENOUGH_COLUMNS, YES, Consent
+from tallylight.actions.consent import GOOD_COLUMNS, YES, Consent
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.kitty import channel
 
@@ -24,7 +24,7 @@ def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal
     columns, rows = window.screen.columns, window.screen.lines
     if not page.fits(columns, rows):
         size = f"window {window.id} has {columns} columns and {rows} lines"
-        enough = f"make it larger ({ENOUGH_COLUMNS} columns and {page.lines(ENOUGH_COLUMNS)} lines do), and try again"
+        enough = f"make it larger ({GOOD_COLUMNS} columns and {page.lines(GOOD_COLUMNS)} lines do), and try again"
         text = f"the question does not fit: {size}; {enough}; nothing was done"
         return Refusal("room", text)
     tab = window.tabref()

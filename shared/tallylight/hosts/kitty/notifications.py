@@ -339,7 +339,7 @@ class Notices:
     def _was_shown(self, command: Any, id_: int, number: int) -> None:
         # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
-            self._notifier.told_itself(str(id_), self.clock())
+            self._notifier.agent_notified(str(id_), self.clock())
             if not _asks_back(command):
                 self._out.setdefault(id_, number)
             self._looked.pop(id_, None)

@@ -71,7 +71,7 @@ class Base:
 
 def inspect(directory: str) -> Base | Refusal:
     """Say what a worktree for a fork that runs in *directory* would be, or why there can be none."""
-    if not git.is_there():
+    if not git.is_installed():
         return Refusal("worktree", "git was not found")
     found = git.find(directory)
     if found is None:

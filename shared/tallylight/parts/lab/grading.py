@@ -111,7 +111,7 @@ class Grader:
 
     def _known(self, tracker: Tracker, found: Answers) -> tuple[Status, Claim] | None:
         """What a source that knows tells of the pane itself; None if none does, or another one has spoken since."""
-        if tracker.decision.whose:
+        if tracker.decision.child_name:
             return None
         shown = light(found)
         if shown is None or shown[1].report.source in KNOW:

@@ -54,7 +54,7 @@ class RecordedProcesses:
         """Who holds the foreground."""
         return self._identity
 
-    anew = look
+    look_uncached = look
 
     def forget(self, pgid: int) -> None:
         """Nothing is kept that could be forgotten."""

@@ -168,7 +168,7 @@ class Recorder(Core):
             self._program = program
             self._sink.write(program, now)
         for request in self._pane.requests():
-            self._pane.answered(request, request.read(), now)
+            self._pane.take_result(request, request.read(), now)
 
 
 class _Witness(Tracker):

@@ -136,7 +136,7 @@ class Replay:
             case Report() as report:
                 self._pane.own_files.read_elsewhere(report, now)
             case Claimed(report, age):
-                self._pane.conversation.heard(report)
+                self._pane.conversation.take(report)
                 self._pane.tracker.report(report, now, now - age)
             case Moment(what):
                 self._is_told = True
@@ -237,7 +237,7 @@ class Replay:
         pane, now = self._pane, self.now
         match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
-                pane.carrier(value, now)
+                pane.user_variable(value, now)
             case Title(text):
                 pane.title(text, now)
             case ProgressReport(state):

@@ -25,7 +25,7 @@ import attrs
 
 from tallylight.actions.caller import Caller, caller_of
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import check, unasked, verb_of
+from tallylight.actions.permission import check, refusal_of, verb_of
 from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
@@ -81,7 +81,7 @@ def forbidden(level: str, caller: Caller | None, asked: Carried, identify: Ident
     if is_key:
         caller = seated(caller, identify, process_table.table())
     verb = verb_of(asked, None)
-    return unasked(check(level, caller, verb)) if verb is not None else UNKNOWN
+    return refusal_of(check(level, caller, verb)) if verb is not None else UNKNOWN
 
 
 class MachinesHost:
@@ -231,7 +231,7 @@ class MachinesHost:
                 left.append((link, until))
         self._ending = left
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def _show(self, now: float) -> None:
         if self._writer is None:

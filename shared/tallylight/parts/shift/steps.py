@@ -20,7 +20,7 @@ import attrs
 from tallylight.actions import queue
 from tallylight.actions.answer import Typist
 from tallylight.actions.once import Once
-from tallylight.actions.queue import Moment, ends
+from tallylight.actions.queue import Moment, typing_time
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 
@@ -72,7 +72,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
         return queue.step(typist, once, queued, moment)
     (shift, moment), until = _clocked(of(queued), moment), moment.limited_until
     # The same one again is one that was typed into before it ended: the clock was wrong.
-    if until > moment.wall and ((at := ends(until)) != shift.at or shift.typed_at):
+    if until > moment.wall and ((at := typing_time(until)) != shift.at or shift.typed_at):
         count = shift.count + (shift.typed_at > 0)
         if count > MOST:
             return attrs.evolve(shift, problem=LIMITED)

@@ -1,5 +1,5 @@
 """
-Clock: when something that is drawn of the list changes by itself, because time goes on.
+The clock of the list: when its picture changes by itself, because time goes on.
 
 Until then an idle list has nothing to do, not even once a second.
 """
@@ -18,7 +18,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def due(state: State) -> float:
-    """When the next age, or the end of something, is drawn otherwise, in seconds since the epoch; infinite: never."""
+    """Return when an age or an end next changes the picture, in seconds since the epoch; infinite for never."""
     if state.mode in OVER:
         return math.inf
     times = (at for row in state.rows for at in _of(row.pane, state.now))
@@ -26,7 +26,7 @@ def due(state: State) -> float:
 
 
 def _of(pane: Pane, now: float) -> Iterator[float]:
-    """When what is drawn of *pane* changes next; some of it may have passed."""
+    """Yield the times at which the picture of *pane* changes next; some of them may have passed."""
     if pane.since:
         yield _older(pane.since, now)
         if pane.status is Status.WAITING and pane.waited_s:
@@ -49,7 +49,7 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
 
 
 def _older(since: float, now: float) -> float:
-    """When `layout.age` of what began at *since* changes."""
+    """Return when the `layout.age` of an event at *since* changes."""
     age = max(0.0, now - since)
     unit = next((unit for unit in (_DAY, _HOUR, _MINUTE) if age >= unit), 1)
     return since + (math.floor(age / unit) + 1) * unit

@@ -6,12 +6,12 @@ from tallylight.parts import index
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import sanitise
 
-#: Cells of what a part says of a pane.
+#: Cells of a part's words about a pane.
 MAX_FACT = 60
 
 
 class Facts:
-    """The words of parts about a pane in the list. A part that raises says nothing any more."""
+    """The words of parts about a pane in the list. A part that raises is not asked again."""
 
     def __init__(self) -> None:
         self._calls = {found.part.name: found.part.fact for found in index.used() if found.part.fact}

@@ -17,10 +17,10 @@ from pathlib import Path
 from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import this_process
-from tallylight.actions.client import here
+from tallylight.actions.client import own_caller
 from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.actions.page import command_line
-from tallylight.actions.permission import CONFINED, Verb, check, unasked
+from tallylight.actions.permission import CONFINED, Verb, check, refusal_of
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
@@ -166,8 +166,8 @@ def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str)
     """Start it from this process, for tmux takes orders from any; by the same rules as kitty."""
     if known is None:
         return Refusal("agent", f"no agent is called {clean(options.agent, 40)!r}")
-    table, caller = process_table.table(), here(os.environ)
-    must(unasked(check(level, caller, Verb.START)))
+    table, caller = process_table.table(), own_caller(os.environ)
+    must(refusal_of(check(level, caller, Verb.START)))
     path = must(starts.search_path(os.environ))
     tmux = sockets.listener(os.environ.get("TMUX", "").partition(",")[0], TAKES_S)
     if confinement.is_confined(this_process(), tmux, table):

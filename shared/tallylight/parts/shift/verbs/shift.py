@@ -13,14 +13,14 @@ import time
 from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.queue import ends
+from tallylight.actions.queue import typing_time
 from tallylight.actions.request import HOLDER, DeferredText, Reply
 from tallylight.actions.say import text_problem
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, client_of, tell
+from tallylight.cli.reaching import CODES, client_of, print_reply
 from tallylight.parts.shift.steps import WORDS
-from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import NAMED, Row, add_pane, pick, read_panes
 from tallylight.ui.details import clock
 
 _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say when that ends; nothing is queued")
@@ -63,15 +63,15 @@ def main(argv: list[str]) -> int:
     if not wanted:
         complain("shift", "no agent is stopped by a limit")
         return 1
-    return max(tell("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
+    return max(print_reply("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
 
 
-def _arm(client: PaneClient, found: Found, text: str, now: float) -> Reply:
+def _arm(client: PaneClient, found: Row, text: str, now: float) -> Reply:
     if found.pane.limited_until <= now:
         return _NO_LIMIT
     held = client.look(found, HOLDER)
     if not isinstance(held, Occupant):
         return held
-    at = ends(found.pane.limited_until)
+    at = typing_time(found.pane.limited_until)
     told = client.perform(found, DeferredText(found.pane.id, held.pid, held.start, text, at))
     return Done(told.pane, f"{found.name}: `{text}` is typed at {clock(at, now)}") if isinstance(told, Done) else told

@@ -109,8 +109,8 @@ def main(argv: list[str]) -> int:
         from tallylight.parts.web.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
-    from tallylight.actions.client import PaneClient, here
-    from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.actions.client import PaneClient, own_caller
+    from tallylight.hosts.detached.sessions import PaneAccess
 
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
     feed = Feed(writer.directory(os.environ))
@@ -124,9 +124,9 @@ def main(argv: list[str]) -> int:
     token = secrets.token_hex(TOKEN_BYTES)
     config, problems = load_config()
     complain("serve", *problems, cells=UNBOUNDED)
-    panes = Multiplexers(os.environ)
+    panes = PaneAccess(os.environ)
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
-    own = functools.cache(functools.partial(here, os.environ))
+    own = functools.cache(functools.partial(own_caller, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     repositories: Any = index.ask("repositories") if config.listed.branches else None

@@ -284,7 +284,7 @@ def _times(system: System) -> tuple[float | None, float | None]:
 
 
 #: Of a tmux as it comes: all is heard in it, and only a terminal on another machine would need more.
-_DROPS = "allow-passthrough is off, and need not be on: Tallylight hears in tmux what is said there"
+_DROPS = "allow-passthrough is off, and need not be on: Tallylight hears every report inside tmux"
 
 
 def _multiplexer(system: System) -> list[Finding]:

@@ -246,16 +246,15 @@ class TabLights:
         if not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
         lighted = [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
-        if not is_side and style != "custom" and any(self._lit(tab.tab_id) for tab in data):
-            self._rooms = self._shared_out(bar, lighted, style)
+        self._rooms = () if is_side else self._shared_out(bar, lighted, style)
         return lighted
 
     def _shared_out(self, bar: Any, data: Sequence[Any], style: str) -> Sequence[tuple[int, bool]]:
-        """The cells of each tab, and whether it is cut; none where kitty is to say, as there is hardly any room."""
+        """Return the cells of each tab, and whether it is cut; none where kitty, or a person's code, decides."""
         draw_data, screen = bar.draw_data, bar.screen
         parting = width(draw_data.sep) if style == "separator" else 1
         room = screen.columns - 1 - max(1, parting) * len(data)
-        if room < len(data):
+        if style == "custom" or room < len(data) or not any(self._lit(tab.tab_id) for tab in data):
             return ()
         share, self._cells = self._cells, screen.columns
         extra = kitty_bar.ExtraData()
@@ -268,16 +267,18 @@ class TabLights:
             bar.draw_func(draw_data, screen, tab, 0, screen.columns - 2, number + 1, is_last, extra)
             # A slant needs one more than it says, and no separator is behind the last tab.
             behind = 0 if style == "slant" or (style == "separator" and is_last) else parting
-            shown = self._lit(tab.tab_id)
-            rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
-            words = (tab.title, self._asked(shown, draw_data, tab)) if shown is not None and rank is not None else ()
-            ends = _ENDS["fade"] - _SHORT_FADE if style == "fade" else 0
-            if rank is None:
-                rank = tab_room.ACTIVE if tab.is_active else tab_room.REST
-            wants.append(tab_room.want(rank, max(1, screen.cursor.x - behind), words, ends))
+            wants.append(self._want(draw_data, tab, max(1, screen.cursor.x - behind), style))
         self._cells = share
         sizes = tab_room.shared_out(tuple(wants), room)
         return [(size, size < one.text + one.ends) for size, one in zip(sizes, wants, strict=True)]
+
+    def _want(self, draw_data: Any, tab: Any, whole: int, style: str) -> tab_room.Want:
+        """Return what *tab* needs, all of which takes *whole* cells."""
+        shown, ends = self._lit(tab.tab_id), _ENDS["fade"] - _SHORT_FADE if style == "fade" else 0
+        rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
+        if shown is None or rank is None:
+            return tab_room.want(tab_room.ACTIVE if tab.is_active else tab_room.REST, whole, (), ends)
+        return tab_room.want(rank, whole, (tab.title, self._asked(shown, draw_data, tab)), ends)
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
@@ -366,7 +367,7 @@ class TabLights:
         return self._worded(draw_data, tab, what, length, extra.for_layout)
 
     def _asked(self, shown: TabLight, draw_data: Any, tab: Any) -> str:
-        """What stands behind the name of *tab*, unless the person's template says it, or the title is theirs."""
+        """Return the words behind the name of *tab*: none if the person's template has them, or the title is theirs."""
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
         is_theirs = not self.rollup.names or _WHAT_FIELD in template or "\x1b" in tab.title
         return "" if is_theirs else middle(shown.request, WHAT_CELLS)

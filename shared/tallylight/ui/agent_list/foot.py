@@ -99,7 +99,6 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
     is_part = state.asking is not None and state.asking.question.missing
     choices = min(9, len(row.pane.choices)) if flow.can_ask(row) and not is_part else 0
     left_out |= set() if choices else {"1-9"}
-    left_out |= set() if flow.can_ask(row) else {"a"}
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
     if is_previewing(state):
@@ -110,6 +109,7 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
 #: Whether a key has an effect on a pane with this light; keys that are missing here always have.
 _APPLIES: dict[str, Callable[[Pane], bool]] = {
     "1-9": lambda pane: pane.status is Status.WAITING,
+    "a": lambda pane: pane.status is Status.WAITING,
     "i": lambda pane: pane.status is Status.WORKING,
     "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.unread,
     "e": lambda pane: pane.status not in (Status.WAITING, Status.DOWN),

@@ -10,7 +10,14 @@ from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
-from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, UnknownProgram, UnknownProgramWatch, candidate
+from tallylight.evidence.unknown import (
+    EAGER_CHANCES,
+    OFTEN_CHANCES,
+    SELDOM_CHANCES,
+    UnknownProgram,
+    UnknownProgramWatch,
+    candidate,
+)
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
 from tests.tables import each
@@ -328,8 +335,8 @@ def test_looks_are_few() -> None:
             look(found, BOX[:2], 0)
     early = sum(number < EAGER_CHANCES for number in taken)
 
-    assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
-    assert len(taken) - early == pytest.approx(400 * 2 / SELDOM, abs=3)
+    assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN_CHANCES, abs=2)
+    assert len(taken) - early == pytest.approx(400 * 2 / SELDOM_CHANCES, abs=3)
 
 
 def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
@@ -344,7 +351,7 @@ def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
         if watch.wants_look():
             taken += 1
             watch.look(prompt)
-    assert taken == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
+    assert taken == pytest.approx(EAGER_CHANCES * 2 / OFTEN_CHANCES, abs=2)
 
 
 def test_the_watch() -> None:

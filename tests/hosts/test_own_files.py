@@ -17,7 +17,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts import own_files
 from tallylight.hosts.jobs import RETRY_S, Jobs
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.own_files import HANGS_ASKED, HANGS_S, MAX_READINGS, FileReader
+from tallylight.hosts.own_files import HANGS_ASKED, MAX_READINGS, READ_HANGS_S, FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
@@ -188,7 +188,7 @@ class Yard:
 
     def until_hung(self) -> None:
         """Let as much time pass as it takes until what hangs is given up."""
-        self.step(max(HANGS_ASKED, int(HANGS_S / 0.25)) + 2)
+        self.step(max(HANGS_ASKED, int(READ_HANGS_S / 0.25)) + 2)
 
 
 @pytest.fixture

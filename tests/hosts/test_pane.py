@@ -532,12 +532,12 @@ def test_how_to_start_again_is_no_status(pane: Pane) -> None:
     """An argument list without a status changes no light and silences nobody, but is told to others at once."""
     pane.foreground(CLAUDE.pid, 0)
     pane.user_variable("state=waiting;tool=claude", 1)
-    before, revision = pane.decision, pane.tracker.said.revision
+    before, revision = pane.decision, pane.tracker.claims.revision
     pane.user_variable("resume=claude%0A--continue", 2)
 
     assert pane.decision is before
     assert pane.conversation.resume == ("claude", "--continue")
-    assert pane.tracker.said.revision > revision
+    assert pane.tracker.claims.revision > revision
 
 
 def test_a_deleted_variable_withdraws(pane: Pane) -> None:

@@ -408,11 +408,11 @@ def test_records_are_bounded() -> None:
 def test_a_question_changes_nothing() -> None:
     """Asking for the records, which every writing of a snapshot does, leaves nothing behind, however often."""
     tracker = run([(0, agent()), (1, explicit("working")), (2, explicit("working", id="a")), (3, title("working"))])
-    before = tracker.decision, tracker.deadline(), tracker.said.revision
+    before = tracker.decision, tracker.deadline(), tracker.claims.revision
     for _ in range(100):
         tracker.records()
 
-    assert (tracker.decision, tracker.deadline(), tracker.said.revision) == before
+    assert (tracker.decision, tracker.deadline(), tracker.claims.revision) == before
 
 
 def test_a_pause_does_not_count_as_silence() -> None:

@@ -48,9 +48,9 @@ from tallylight.wire.text import sanitise, width
 #: Kinds that grant nothing, and are answered by a choice or in words. A secret is typed at the pane itself.
 PLAIN = (Kind.QUESTION, Kind.INPUT)
 #: Rows above a dialog that are shown, too.
-MAX_ABOVE = 100
+MAX_ABOVE_ROWS = 100
 #: Characters of a dialog, above its choices, that are shown; a longer one must be read in its pane.
-MAX_CONTEXT = 100_000
+MAX_CONTEXT_CHARS = 100_000
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
 _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
@@ -76,8 +76,8 @@ class Question:
     The question of a pane as a person is shown it before they answer. All text is sanitised.
 
     *prompt* is its name in a snapshot (`prompt` of a pane), to notice that it is gone; it decides nothing here.
-    *context* are the rows above the choices, with up to `MAX_ABOVE` above the dialog. The dialog begins at *first* of
-    them: a person must have seen all rows from there to agree. *pid* and *start* are of the agent's process,
+    *context* are the rows above the choices, with up to `MAX_ABOVE_ROWS` above the dialog. The dialog begins at *first*
+    of them: a person must have seen all rows from there to agree. *pid* and *start* are of the agent's process,
     *fingerprint* of the whole visible screen. *choices* is empty where any text may be the answer. *missing* is a
     sentence about the part that is not shown: then nothing answers it from here. *is_plain*: two sources prove that it
     is a question and no permission (`is_question`).
@@ -263,7 +263,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         return Refusal("no-question", "it asks nothing with known answers")
     context, first = _context(seen.look, dialog)
     labels = _labels(seen.look, dialog)
-    if sum(map(len, context[first:])) > MAX_CONTEXT or any(
+    if sum(map(len, context[first:])) > MAX_CONTEXT_CHARS or any(
         width(row) >= MAX_CELLS for row in (*context[first:], *labels)
     ):
         return Refusal("too-long", "its question is too long to show here; nothing was typed")
@@ -362,7 +362,7 @@ def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
         return tuple(map(_row, lines)), 0
     top = dialog.top
     end = (place.starts[0] if place.starts else place.end) - top
-    above, rows = lines[max(0, top - MAX_ABOVE) : top], inside(dialog, lines)[:end]
+    above, rows = lines[max(0, top - MAX_ABOVE_ROWS) : top], inside(dialog, lines)[:end]
     # Its first line or edge is of no use to a reader.
     while len(rows) > 1 and (not rows[0].strip() or is_edge(rows[0])):
         del rows[0]

@@ -31,9 +31,9 @@ MAX_NOTES = 1000
 #: Seconds after which a note is forgotten although nobody saw the agent continue.
 OLD_S = 86400.0
 #: Seconds that another process has to make its note.
-PATIENCE_S = 5.0
+NOTE_LOCK_S = 5.0
 #: Bytes of one file.
-_MAX_FILE = 4096
+_MAX_FILE_BYTES = 4096
 
 
 @attrs.frozen
@@ -122,7 +122,7 @@ class OnDisk:
 
     def _held(self) -> contextlib.AbstractContextManager[None]:
         """Lock the notes against other processes."""
-        return locked(self._folder, "another process answers at this moment", PATIENCE_S)
+        return locked(self._folder, "another process answers at this moment", NOTE_LOCK_S)
 
     def _make_room(self) -> None:
         """Remove files that are no valid note, and the oldest notes where there are too many."""
@@ -145,7 +145,7 @@ def _name(agent: Agent) -> str:
 def _read(path: Path) -> tuple[Agent, Note] | None:
     """Return the note in *path*; None if it is none, too old, or from before this machine was started."""
     try:
-        fields = read_write.read_own(path, _MAX_FILE).decode().split("\n", 4)
+        fields = read_write.read_own(path, _MAX_FILE_BYTES).decode().split("\n", 4)
         fingerprint, (at, pid, start), pane = fields[0], map(int, fields[1:4]), fields[4]
     except (OSError, TallyError, ValueError, IndexError):
         return None

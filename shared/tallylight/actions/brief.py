@@ -17,9 +17,9 @@ from tallylight.actions.answer import Choice, Question
 from tallylight.wire.text import width
 
 #: The text that desktops show without a cut, as far as was seen: rows, cells of a row, and cells of one paragraph.
-MAX_ROWS, MAX_ROW, MAX_CELLS = 6, 50, 300
+MAX_ROWS, MAX_ROW_CELLS, MAX_CELLS = 6, 50, 300
 #: Buttons, and cells of one: GNOME shows three beside each other, and cuts longer labels.
-MAX_BUTTONS, MAX_LABEL = 3, 24
+MAX_BUTTONS, MAX_LABEL_CELLS = 3, 24
 
 #: Rows that agents add to the choices of a question, to write instead of choosing: a button cannot do that.
 _WRITES = re.compile(
@@ -53,7 +53,7 @@ def brief(question: Question) -> Brief | None:
 def _body(question: Question) -> str:
     """Return all rows of the dialog; "" if a notification would cut them."""
     rows = [row for line in question.context[question.first :] if (row := line.strip())]
-    is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW for row in rows)
+    is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW_CELLS for row in rows)
     body = "\n".join(rows) if is_short else " · ".join(rows)
     return body if "…" not in body and (is_short or width(body) <= MAX_CELLS) else ""
 
@@ -62,7 +62,7 @@ def _buttons(question: Question) -> tuple[Choice, ...]:
     """Return the choices, rows for writing left out; none unless each fits on a button of its own."""
     offered = tuple(choice for choice in question.choices if not _WRITES.match(choice.label))
     are_whole = all(
-        choice.keys and 0 < width(choice.label) <= MAX_LABEL and "…" not in choice.label for choice in offered
+        choice.keys and 0 < width(choice.label) <= MAX_LABEL_CELLS and "…" not in choice.label for choice in offered
     )
     are_apart = len({choice.label for choice in offered}) == len(offered) <= MAX_BUTTONS
     return offered if are_whole and are_apart else ()

@@ -182,7 +182,7 @@ class PaneClient:
         try:
             with sockets.connect(host, timeout_s, self.environ) as connection:
                 connection.sendall(request.encode(asked, is_key=is_key))
-                if (line := request.first_line(connection.recv, request.MAX_MESSAGE)) is not None:
+                if (line := request.first_line(connection.recv, request.MAX_MESSAGE_BYTES)) is not None:
                     told = request.decode_reply(line)
                     return told if not isinstance(told, Visible) else request.SILENT
         except SocketError as error:

@@ -25,7 +25,7 @@ _HOW = (
 )
 _NO = ("", "n", "no")
 #: Characters of a typed answer, and of one sentence; with a longer sentence a person is not asked.
-_MAX_TYPED, _MAX_SENTENCE = 16, 2000
+_MAX_TYPED_CHARS, _MAX_SENTENCE_CHARS = 16, 2000
 
 
 @attrs.define
@@ -61,7 +61,7 @@ class Consent:
         if key in ("\x7f", "\b"):
             self.typed = self.typed[:-1]
         elif len(key) == 1 and key.isprintable():
-            self.typed = f"{self.typed}{key}"[:_MAX_TYPED]
+            self.typed = f"{self.typed}{key}"[:_MAX_TYPED_CHARS]
         return Act.STAY
 
     def lines(self, columns: int) -> int:
@@ -70,7 +70,7 @@ class Consent:
 
     def fits(self, columns: int, rows: int) -> bool:
         """Return whether a window of this size shows all of it at once."""
-        is_short = all(len(text) <= _MAX_SENTENCE for text in self.what)
+        is_short = all(len(text) <= _MAX_SENTENCE_CHARS for text in self.what)
         return is_short and columns >= MIN_COLUMNS and self.lines(columns) <= rows
 
 
@@ -89,10 +89,10 @@ STARTS, ESCAPES = Wanted((0, 0), (0, 0)), Wanted((0, 0), (0, 1))
 @attrs.define
 class Consents:
     """
-    A person's answers to the requests of callers. *now* is monotonic seconds.
+    The answers of a person to what callers want to do.
 
-    A yes is for that caller and that agent alone. A no is for the whole pane and all callers at the same *place*, the
-    first process of their window. It is also for callers in no window, None, for they may have come from there.
+    A yes counts for that caller and that agent. A no counts `REST_S` seconds for the pane, against every caller from
+    the same window, and every caller without a known window.
     """
 
     _agreed: Pairs = attrs.Factory(Pairs)

@@ -30,7 +30,7 @@ from tallylight.evidence.process import Process, base_name
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 #: Characters of one value, and of the session id of an agent that no file describes.
-MAX_VALUE, MAX_STRANGE = 256, 64
+MAX_VALUE_CHARS, MAX_STRANGE_ID_CHARS = 256, 64
 
 #: OSC 26's names for the placeholders of the data files.
 _ALIASES = {"SessionId": "session", "ProjectFolder": "cwd"}
@@ -107,8 +107,8 @@ def value_problem(value: str, *, is_path: bool = False) -> str:
     """
     if not value:
         return "is empty"
-    if len(value) > MAX_VALUE:
-        return f"is longer than {MAX_VALUE} characters"
+    if len(value) > MAX_VALUE_CHARS:
+        return f"is longer than {MAX_VALUE_CHARS} characters"
     if value.startswith("-"):
         return "begins with a dash, so it would be read as an option"
     if value.startswith("@"):
@@ -136,8 +136,8 @@ def id_problem(value: str, agent: Agent) -> str:
     if problem or agent.ids != STRANGE_IDS:
         return problem
     # Behind an option without a value it would be a prompt.
-    if len(value) > MAX_STRANGE:
-        return f"is longer than {MAX_STRANGE} characters, and {agent.name} has no agent file that allows it"
+    if len(value) > MAX_STRANGE_ID_CHARS:
+        return f"is longer than {MAX_STRANGE_ID_CHARS} characters, and {agent.name} has no agent file that allows it"
     return "" if any(map(str.isdigit, value)) else f"has no digit, so it may be a command of {agent.name}"
 
 
@@ -187,7 +187,7 @@ def check_said_program(word: str, agent: Agent, process: Process | None) -> Refu
 
 
 def _check_deny_list(word: str) -> Refusal | None:
-    """Return a refusal if *word* is a program that runs other programs."""
+    """Return a refusal if *word* is an interpreter, a launcher or another program on the fixed deny list."""
     if is_denied(word):
         return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
     return None

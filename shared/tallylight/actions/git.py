@@ -41,9 +41,9 @@ from tallylight.snapshot import writer
 #: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
 ASK_S, CHANGE_S = 10.0, 300.0
 #: Bytes of git's output where its time is bounded: nobody reads more changes than that.
-MAX_OUTPUT = 1024 * 1024
+MAX_OUTPUT_BYTES = 1024 * 1024
 #: Directories up in which a repository is looked for; bytes of a small file of git's own.
-MAX_LEVELS, MAX_FILE = 64, 4096
+MAX_LEVELS, MAX_FILE_BYTES = 64, 4096
 
 _ENVIRON = {
     "LC_ALL": "C",
@@ -133,7 +133,7 @@ def place_of(directory: str, home: str = "/") -> Place | None:
 
 def text(path: Path, errors: str = "surrogateescape") -> str:
     """Return the text of a small file of git's own."""
-    return read_write.read_limited(path, MAX_FILE).decode("utf-8", errors).strip()
+    return read_write.read_limited(path, MAX_FILE_BYTES).decode("utf-8", errors).strip()
 
 
 @attrs.frozen
@@ -162,7 +162,7 @@ class Repository:
         """The settings of a sparse checkout in `config.worktree`; "" if they are elsewhere."""
         file_settings = self.file_settings if _has_worktree_settings(self.file_settings) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return "".join(_line(*setting) for setting in _passing(file_settings, kept))
+        return "".join(_as_config(*setting) for setting in _passing(file_settings, kept))
 
     @property
     def is_usable(self) -> bool:
@@ -192,12 +192,12 @@ class Repository:
 
     def run_bounded(self, *words: str, seconds: float) -> str | None:
         """
-        Return the output of git, at most `MAX_OUTPUT` bytes; None if it fails or is missing.
+        Return the output of git, at most `MAX_OUTPUT_BYTES` bytes; None if it fails or is missing.
 
         Raises `StuckError` after *seconds*, or with more output: git was killed. Also `OSError` and `TallyError`.
         """
         with self._shown(keeps_own=False) as environ:
-            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT)
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT_BYTES)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
     def branch(self) -> str:
@@ -231,7 +231,7 @@ class Repository:
             *_OFF.items(),
             *((f"{hook}.enabled", "false") for hook in hooks),
         )
-        config = "".join(_line(key, value) for key, value in settings if "\n" not in value)
+        config = "".join(_as_config(key, value) for key, value in settings if "\n" not in value)
         with tempfile.TemporaryDirectory(prefix="git-", dir=parent) as common:
             Path(common, "config").write_text(config, "utf-8", "surrogateescape")
             for name in _LINKED:
@@ -310,8 +310,8 @@ def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
     )
 
 
-def _line(key: str, value: str) -> str:
-    """Return one setting in git's syntax; no line ends in it. https://git-scm.com/docs/git-config#_syntax"""
+def _as_config(key: str, value: str) -> str:
+    """Return one setting as a section of a git configuration; *value* must have no line end."""
     section, _, rest = key.partition(".")
     below, has_below, name = rest.rpartition(".")
     below, value = (re.sub(r'(["\\])', r"\\\1", part) for part in (below, value))

@@ -238,9 +238,8 @@ def _answer_verb(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
 
 def limit(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
     """
-    Return the check that refuses an answer, or a text for a dialog, beyond the *verb* that *caller* was allowed.
-
-    It refuses a person nothing.
+    Return the check before typing: a caller that may answer questions only is refused at a permission; a person never
+    is.
     """
     if caller.who is Who.PERSON or verb is not Verb.QUESTION:
         return refuse_nothing

@@ -29,26 +29,26 @@ from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.wire import values
 
 #: Bytes of one message. A screen of 500 rows by 1000 columns fits.
-MAX_MESSAGE = 4 * 1024 * 1024
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: Bytes of a request: the longest text that is typed fits.
-MAX_REQUEST = 64 * 1024
+MAX_REQUEST_BYTES = 64 * 1024
 #: Bytes of one read or write.
-CHUNK = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
-MAX_ROWS, MAX_ROW = 1000, 4000
-_MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
+MAX_ROWS, MAX_ROW_CHARS = 1000, 4000
+_MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
 #: Characters of a refusal's rule, and of a text for a person in a reply.
-_MAX_RULE, _MAX_WORDS = 64, 2000
+_MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: The subjects of a `Look`: the rows of the screen; the question; the agent in the foreground; the agent that would
-#: take text, or is busy; the agent with a turn to stop; and the program in the foreground, to close the pane.
+#: The subjects of a `Look`. The screen means its rows, and the holder is the agent in the foreground. The prompt agent
+#: would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.
 STRETCH = "stretch"
 #: Limits of a stretch in a reply: characters of a part, and parts.
-_PART, _MOST_PARTS = 16_000, 64
+_PART_CHARS, _MAX_PARTS = 16_000, 64
 
 
 @attrs.frozen
@@ -132,7 +132,7 @@ class Rows:
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
         """Return the reply for a screen of these *lines*, without the empty ones at its end."""
-        rows = [line[:MAX_ROW] for line in lines[:MAX_ROWS]]
+        rows = [line[:MAX_ROW_CHARS] for line in lines[:MAX_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
         return cls(tuple(rows))
@@ -148,7 +148,7 @@ class Stretch:
     def of(cls, told: bytes) -> Stretch:
         """Return the reply for a tape."""
         text = binascii.b2a_base64(told, newline=False).decode()
-        return cls(tuple(text[at : at + _PART] for at in range(0, len(text), _PART)))
+        return cls(tuple(text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)))
 
     @property
     def told(self) -> bytes:
@@ -203,7 +203,7 @@ def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
 
 
 class TooLongError(ValueError):
-    """A line is longer than its limit."""
+    """A line, of a request or a reply, is longer than its limit."""
 
 
 class Lines:
@@ -231,7 +231,7 @@ class Lines:
 def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
     """Return the first line that *recv* brings, at most *limit* bytes; None if the other side closes before."""
     lines = Lines(limit)
-    while chunk := recv(CHUNK):
+    while chunk := recv(CHUNK_BYTES):
         if found := lines.feed(chunk):
             return found[0]
     return None
@@ -294,9 +294,9 @@ def from_json(value: object) -> Request | Reply | Visible | None:
 def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     """Return *value* with its shown texts cut to their bounds and encodable, so that the outcome still arrives."""
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
-        return value | {"text": values.text(words, _MAX_WORDS)}
+        return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
-        return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
+        return value | {"rows": [values.text(row, MAX_ROW_CHARS) if isinstance(row, str) else row for row in rows]}
     return value
 
 
@@ -310,11 +310,11 @@ def _is_sound(found: object) -> bool:
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
         case Stretch(parts=parts):
-            return len(parts) <= _MOST_PARTS
+            return len(parts) <= _MAX_PARTS
         case Rows(rows=rows):
             return len(rows) <= MAX_ROWS
         case Refusal(rule=rule):
-            return len(rule) <= _MAX_RULE
+            return len(rule) <= _MAX_RULE_CHARS
     return True
 
 
@@ -330,7 +330,7 @@ def _read(form: typing.Any, value: object) -> typing.Any:
             raise ValueError
         return tuple(_read(typing.get_args(form)[0], one) for one in value)
     if form is str:
-        found = values.exact(value, _MAX_TEXT)
+        found = values.exact(value, _MAX_TEXT_CHARS)
     elif form is int:
         found = values.integer(value, 0, _MAX_NUMBER)
     elif form is bool:
@@ -345,7 +345,7 @@ _fields = functools.cache(typing.get_type_hints)
 
 def _line(message: dict[str, object]) -> bytes:
     line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-    if len(line) > MAX_MESSAGE:
+    if len(line) > MAX_MESSAGE_BYTES:
         raise TooLongError
     return line
 

@@ -41,7 +41,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.text import hidden
 
 #: Characters of one text.
-MAX_TEXT = 4096
+MAX_TYPED = 4096
 #: The statuses of an agent at its prompt: its turn is over.
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR)
 _LINES = "\t\n"
@@ -130,8 +130,8 @@ def text_problem(text: str) -> Refusal | None:
     """Return why *text* is never typed anywhere; None if it may be."""
     if not text:
         return Refusal("text", "there is nothing to type")
-    if len(text) > MAX_TEXT:
-        return Refusal("too-long", f"that is longer than {MAX_TEXT} characters; nothing was typed")
+    if len(text) > MAX_TYPED:
+        return Refusal("too-long", f"that is longer than {MAX_TYPED} characters; nothing was typed")
     # Controls, C1 too; marks of direction; surrogates; line and paragraph separators; characters that Unicode does not
     # know. And characters that are printable by that rule but cannot be seen.
     bad = next((c for c in text if not c.isprintable() and c not in _LINES and c not in "\u00a0\u202f\u3000"), "")

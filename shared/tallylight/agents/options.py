@@ -18,9 +18,9 @@ from tallylight.wire import values
 from tallylight.wire.text import is_visible
 
 #: Characters of one word that is kept, and of all of them.
-MAX_WORD, MAX_WORDS = 4096, 64
+MAX_WORD_CHARS, MAX_WORDS = 4096, 64
 #: Characters of a word that is kept for after the agent's end: a snapshot can hold so many.
-MAX_REMEMBERED = 500
+MAX_REMEMBERED_CHARS = 500
 #: Words that some parsers take for the value of an option without one.
 _TRUTHS = ("true", "false")
 
@@ -137,7 +137,7 @@ def remembered(found: Carried) -> Carried:
 
 
 def _can_be_kept(word: str) -> bool:
-    return len(word) <= MAX_REMEMBERED and "{" not in word and "[" not in word and is_visible(word)
+    return len(word) <= MAX_REMEMBERED_CHARS and "{" not in word and "[" not in word and is_visible(word)
 
 
 def _is_whole(own: Own, agent: Agent) -> bool:
@@ -147,7 +147,7 @@ def _is_whole(own: Own, agent: Agent) -> bool:
     if dangerous_flags(own.words, agent):
         return False
     # kitty would replace a word that begins with @, and a word that is no text could not be shown.
-    return all(word[:1] != "@" and values.exact(word, MAX_WORD) is not None for word in own.words)
+    return all(word[:1] != "@" and values.exact(word, MAX_WORD_CHARS) is not None for word in own.words)
 
 
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:

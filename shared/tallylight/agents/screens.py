@@ -21,23 +21,22 @@ MAX_RULES = 40
 MAX_PATTERNS = 16
 #: Rows that a rule reads by default, and at most.
 LAST = 12
-MAX_LAST = 48
+MAX_LAST_ROWS = 48
 #: The range of a rule's priority; our own weakest rules are below it.
 MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 #: The largest `room` of a rule, in rows, and the largest `margin`, in columns.
-MAX_ROOM, MAX_MARGIN = 200, 20
+MAX_ROOM_ROWS, MAX_MARGIN_COLUMNS = 200, 20
 
-#: The places of rows: the last ones; those up to the cursor's; those without a gap around the cursor; those in the last
-#: box (two lines across, little below it); those above that box; those below the last line across.
+#: The places of rows: the last ones, those up to the cursor's, and those around the cursor without a gap. A box is the
+#: last one with two lines across, and little below it. The line is the last one across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
-#: The kinds of choices at the end of a dialog: numbered with a pointer at one; numbered without a pointer; without
-#: numbers, with a pointer; answers in one row, where only the colour marks the selected one; and answers each behind
-#: its key in brackets, with any text below.
+#: The kinds of choices at the end of a dialog: numbers with a pointer, numbers alone, a pointer alone. Buttons are in
+#: one row, and only their colour marks the selected one. A letter in brackets is in front of its answer.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
 #: Choices without a pointer: only colours show the selected one.
 UNPOINTED = ("listed", "buttons")
-#: The keys of a choice: its number; the same and Enter; the key in parentheses at its end, else its number; the
-#: selection moved to it, up and down or to the sides, and Enter; or unknown.
+#: The keys of a choice: its number, or that and Enter. A hint is the key in parentheses at its end, else its number.
+#: Arrows move the selection to it, and Enter takes it.
 WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
 #: Keys that depend on the selected choice.
 MOVES = ("arrows", "side arrows")
@@ -68,7 +67,7 @@ class ScreenRule:
     not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
     last: int = LAST
-    most: int = MAX_LAST
+    most: int = MAX_LAST_ROWS
     choices: str = ""
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
@@ -111,14 +110,14 @@ def _parse(table: Table) -> ScreenRule:
         without=_patterns(table, "without"),
         not_below=_patterns(table, "not_below"),
         where=table.text("where", "end", choices=PLACES),
-        last=int(table.number("last", LAST, 1, MAX_LAST)),
-        most=int(table.number("most", MAX_LAST, 1, MAX_LAST)),
+        last=int(table.number("last", LAST, 1, MAX_LAST_ROWS)),
+        most=int(table.number("most", MAX_LAST_ROWS, 1, MAX_LAST_ROWS)),
         choices=choices,
         choose=table.text("choose", _TYPED.get(choices, "unknown"), choices=WAYS),
         question=_pattern(table, "question", table.text("question")),
         top=_pattern(table, "top", table.text("top")),
-        margin=int(table.number("margin", 0, 0, MAX_MARGIN)),
-        room=int(table.number("room", 0, 0, MAX_ROOM)),
+        margin=int(table.number("margin", 0, 0, MAX_MARGIN_COLUMNS)),
+        room=int(table.number("room", 0, 0, MAX_ROOM_ROWS)),
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, MIN_PRIORITY, MAX_PRIORITY),

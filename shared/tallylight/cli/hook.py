@@ -1,7 +1,7 @@
 """
 `tally hook`: the command of agents' hooks. A payload comes in on standard input, a report goes to the agent's terminal.
 
-It prints nothing and always succeeds: an agent must never see a failure of ours. It takes no longer than `PATIENCE_S`,
+It prints nothing and always succeeds: an agent must never see a failure of ours. It takes no longer than `HOOK_S`,
 and about the time of an empty Python program, because an agent waits for its hooks. So the mapping is a table
 (`hooks.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tallylight.cli.parser import Parser
 
 #: Seconds for everything, and seconds for the terminal to accept the report.
-PATIENCE_S = 3.0
+HOOK_S = 3.0
 WRITE_S = 0.5
 #: Bytes of an installed table of a user's own agent, at most.
 _TABLE_BYTES = 1 << 20
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> NoReturn:
             raise TimeoutError
 
         _signal.signal(_signal.SIGALRM, give_up)
-        _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
+        _signal.setitimer(_signal.ITIMER_REAL, HOOK_S)
         # As `os.environ` would have it.
         handle(argv, {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()})
     except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
@@ -92,7 +92,7 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
 
                     hand.hand([made], environ)
             sent = True
-    if len(data) > payload.LIMIT:
+    if len(data) > payload.MAX_PAYLOAD_BYTES:
         # A writer into a pipe without a reader fails.
         while posix.read(0, 1 << 16):
             pass
@@ -122,7 +122,7 @@ def _read(stdin: int) -> bytes:
     """Return the payload, and at most one piece beyond its limit. A person's terminal is not read."""
     data = b""
     try:
-        while len(data) <= payload.LIMIT and not (not data and posix.isatty(stdin)):
+        while len(data) <= payload.MAX_PAYLOAD_BYTES and not (not data and posix.isatty(stdin)):
             piece = posix.read(stdin, 1 << 16)
             if not piece:
                 break

@@ -68,11 +68,11 @@ def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str
 #: The version of commands' JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
 #: Cells of a name, at least, where a line also has a message.
-LEAST_NAME = 8
+LEAST_NAME_CELLS = 8
 #: Cells of a line that goes into a pipe or a file.
-PIPED = 120
+PIPED_CELLS = 120
 #: Cells of a line, at least, for a decision and its reason.
-WIDE = 72
+WIDE_CELLS = 72
 
 
 @attributes.frozen
@@ -94,7 +94,7 @@ class Output:
         depth = colours.depth(environ, is_terminal=is_terminal)
         return cls(
             stream,
-            columns=_columns(stream, environ) if is_terminal else PIPED,
+            columns=_columns(stream, environ) if is_terminal else PIPED_CELLS,
             colour=depth is not Depth.NONE,
             full_colour=depth is Depth.FULL,
         )
@@ -118,7 +118,7 @@ class Output:
         what = f"{head}  {mark} {pad(words or status_words(decision.status, decision.kind), room)}"
         source = f"{decision.reason.source.word}: " if decision.reason.source else ""
         why = f"{source}{rule_words(decision.reason.rule)}"
-        for text in [f"{what}  {why}"] if self.columns >= WIDE else [what.rstrip(), f"{'':10}{why}"]:
+        for text in [f"{what}  {why}"] if self.columns >= WIDE_CELLS else [what.rstrip(), f"{'':10}{why}"]:
             line = clean(text, self.columns)
             self.line(self.lit(decision.status, line) if decision.is_lit else line)
 

@@ -17,7 +17,7 @@ from tallylight.ui import colours
 #: The exit codes of every verb without others.
 CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 2: "wrong usage"}
 #: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
-WIDEST, NARROWEST = 100, 30
+WIDEST_CELLS, NARROWEST_CELLS = 100, 30
 _INDENT = "  "
 #: The beginning of argparse's message about unknown words.
 _UNKNOWN = "unrecognized arguments: "
@@ -102,7 +102,7 @@ def help_width() -> int:
     """Return the cells of a line of help, by COLUMNS or the terminal; without either 80 less the margin."""
     import shutil
 
-    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST), WIDEST)
+    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST_CELLS), WIDEST_CELLS)
 
 
 def paragraph(text: str) -> str:
@@ -124,7 +124,7 @@ def two_columns(rows: Iterable[tuple[str, str]], *, first: int = 0) -> str:
     width = help_width()
     first = max([first, *(len(left) for left, _ in rows)])
     start = len(_INDENT) + first + 2
-    if width - start < min(NARROWEST, width // 2):
+    if width - start < min(NARROWEST_CELLS, width // 2):
         start = 2 * len(_INDENT)
     lines = []
     for left, right in rows:

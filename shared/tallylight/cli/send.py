@@ -17,7 +17,7 @@ from tallylight.actions.answer import Answer, Done, Occupant
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER, DeferredText, Given, Reply, read_id
-from tallylight.actions.say import MAX_TEXT, Say, text_problem
+from tallylight.actions.say import MAX_TYPED, Say, text_problem
 from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -48,7 +48,7 @@ def make_parser() -> Parser:
         },
     )
     add_pane(parser)
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TYPED} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
     parser.add_argument("--to", metavar="ID", default="", help="the id of the question, from `tally read --question`")
     parser.add_argument("--queue", action="store_true", help="while it works or asks, wait for the end of its turn")
@@ -110,7 +110,7 @@ def _given(
     if text == "-":
         # One character more than may be typed, so that a longer text is refused, and never cut.
         try:
-            text = sys.stdin.read(MAX_TEXT + 2).removesuffix("\n")
+            text = sys.stdin.read(MAX_TYPED + 2).removesuffix("\n")
         except UnicodeDecodeError:
             raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
     if (problem := text_problem(text)) is not None:

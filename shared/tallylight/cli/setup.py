@@ -353,7 +353,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _report_the_rest(system)
         return DONE
-    _show_undo(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
+    _show_undo_plan(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for edit in wiring:
@@ -415,9 +415,10 @@ def _report_running(system: System, count: int) -> None:
         system.say("A running kitty keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
-def _show_undo(
+def _show_undo_plan(
     system: System, wiring: Sequence[Edit], taken: Sequence[Edit], *, linked: bool, everything: bool
 ) -> None:
+    """Show all that the undo will change, as diffs and sentences; *taken*: the edits in files of parts."""
     for line in wezterm.warning(system):
         system.say(line)
     for edit in (*wiring, *taken):

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from tallylight.cli.exit_codes import WAITS
-from tallylight.cli.output import GAP, LEAST_NAME, Output, age, clean, complain, fit, status_words
+from tallylight.cli.output import GAP, LEAST_NAME_CELLS, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, RepositoryStatus
@@ -29,7 +29,7 @@ VERSION = 2
 #: Columns below which the word `waiting` is left out, so that only the mark and the kind remain.
 NARROW = 72
 #: Cells of a reply, at least, or it is left out.
-_LEAST = 16
+_LEAST_CELLS = 16
 #: Seconds for `-o wide` to read the repositories of all panes.
 BESIDE_S = 3.0
 
@@ -141,7 +141,7 @@ def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, Rep
     if any(row[6] for row in rows):
         # A title may be as long as a line, and a question is worth more.
         for row in rows:
-            row[4] = clean(row[4], max(LEAST_NAME, output.columns // 5))
+            row[4] = clean(row[4], max(LEAST_NAME_CELLS, output.columns // 5))
     # Where it is narrow the message is cut first, then the name, then the agent. Mark, status and age always fit.
     for found, cells in zip(panes, fit(rows, output.columns, {6: 8, 4: 4, 3: 4, 1: 1}), strict=True):
         status = found.pane.status
@@ -163,7 +163,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
-    if pane.reply and room >= _LEAST:
+    if pane.reply and room >= _LEAST_CELLS:
         cells.append(clean(pane.reply, room))
     if any(cells):
         is_full = details.is_nearly_full(pane)

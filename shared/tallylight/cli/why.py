@@ -141,7 +141,7 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
         "children": details.children(pane),
         "reply": pane.reply,
         "queued": details.queued(pane, now),
-        "also": GAP.join((details.asked_of(pane, now), *details.collisions(pane))).strip(),
+        "also": GAP.join((details.changed_meanwhile(pane, now), *details.collisions(pane))).strip(),
         "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),

@@ -96,7 +96,9 @@ class Panel:
 
 @attrs.frozen(kw_only=True)
 class Push:
-    """Messages to browsers; *private_hosts* are written `host` or `host:port`."""
+    """
+    Messages to browsers; *private_hosts* are the push services that may have a private address: `host` or `host:port`.
+    """
 
     question: bool = setting(
         False, "include the question (it may show on the lock screen); false: only the agent and the project"

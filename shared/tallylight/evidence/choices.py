@@ -20,20 +20,20 @@ from tallylight.evidence.tail import Row, clean_line, upwards
 from tallylight.model.dialog import MAX_CHOICES, Place
 
 #: Rows between two choices, for the rest of a long label or its explanation.
-_GAP = 5
+_GAP_ROWS = 5
 #: Columns between the numbers of choices that may differ; the rest of a label is further to the right.
-_ASKEW = 1
+_ASKEW_COLUMNS = 1
 #: Rows below the last choice, without blank rows and edges: hints, and hints with rows that name a key.
-_HINTS = 4
-_FOOTER = 8
+_HINT_ROWS = 4
+_FOOTER_ROWS = 8
 #: Rows of a status bar at the end of the screen.
-_BARS = 2
+_BAR_ROWS = 2
 #: Rows from the end in which the last choice is looked for.
-_LOW = 16
+_LOW_ROWS = 16
 #: Columns right of a choice's number where another panel may begin.
-_BESIDE = 48
+_BESIDE_COLUMNS = 48
 #: Characters of a wrapped row, at least: no terminal is narrower, and much shorter text is no dialog's.
-_WRAPPED = 24
+_WRAPPED_CHARS = 24
 #: Pointers of dialogs; the last two are what `❯` and `›` become in a hardcopy of GNU Screen.
 _POINTERS = "❯›>→▶▸►➤➜◉●⏵*o:"
 _NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(?:([1-9]\d?)[.):]|[\[(]([1-9]\d?)[\])]) {{1,3}}(\S.*)")
@@ -52,7 +52,7 @@ _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 #: Boxes to be checked: Enter, or a number, may choose one and may change it.
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
 #: Characters of a button.
-_BUTTON = 24
+_BUTTON_CHARS = 24
 #: An answer typed behind such a row.
 _TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 #: An answer behind the key for it.
@@ -121,10 +121,10 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     None for several in a row, unless they need not be *is_clear*. With another number between them or right above the
     first, the keys that choose them are unknown.
     """
-    last = next((at for at in upwards(len(rows), _LOW) if _NUMBERED.match(rows[at].text)), None)
+    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _NUMBERED.match(rows[at].text)), None)
     if last is None:
         return None
-    end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE
+    end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE_COLUMNS
     found, is_alone = _counted_down(rows, last)
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
@@ -182,7 +182,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
-        elif found[0][0] - position > _GAP:
+        elif found[0][0] - position > _GAP_ROWS:
             return [], False
         is_clear &= match is None or found[0][0] == position
     if _number(found[0][1]) != 1:
@@ -193,7 +193,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
 
 def _is_before(rows: Sequence[Row], one: tuple[int, re.Match[str]], below: tuple[int, re.Match[str]]) -> bool:
     """Return whether the numbered row *one* is the choice in front of the one *below*, its number above."""
-    is_above = abs(_column(rows[one[0]]) - _column(rows[below[0]])) <= _ASKEW
+    is_above = abs(_column(rows[one[0]]) - _column(rows[below[0]])) <= _ASKEW_COLUMNS
     return is_above and _number(one[1]) == _number(below[1]) - 1
 
 
@@ -203,7 +203,7 @@ def _number(match: re.Match[str]) -> int:
 
 def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
     """Return numbered choices with several in one row; their keys are unknown."""
-    last = next((at for at in upwards(len(rows), _LOW) if _items(rows[at])), None)
+    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _items(rows[at])), None)
     if last is None or not _are_hints(rows, last + 1):
         return None
     first = last
@@ -231,7 +231,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
 
     *is_last*: only hints are below them.
     """
-    for at in upwards(len(rows), _FOOTER):
+    for at in upwards(len(rows), _FOOTER_ROWS):
         found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text) if not rows[at].is_edge]
         labels = tuple(label for _, label in found)
         if _are_answers(labels):
@@ -249,13 +249,13 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
 
     Hints may be behind them and below.
     """
-    for at in upwards(len(rows), _FOOTER):
+    for at in upwards(len(rows), _FOOTER_ROWS):
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
             # `Confirm` is a button, and `confirm the choice` a hint.
             is_word = part[:1].isascii() and part[:1].isalnum()
             is_hint = KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
-            if is_hint or len(part) > _BUTTON:
+            if is_hint or len(part) > _BUTTON_CHARS:
                 break
             labels.append(part)
         if _are_answers(labels):
@@ -284,7 +284,12 @@ def _end_of_choice(rows: Sequence[Row], position: int) -> int:
     column = _column(rows[position])
     width = _width(rows)
     end = position + 1
-    while end < len(rows) and rows[end].text and not rows[end].is_edge and 0 <= rows[end].indent - column < _BESIDE:
+    while (
+        end < len(rows)
+        and rows[end].text
+        and not rows[end].is_edge
+        and 0 <= rows[end].indent - column < _BESIDE_COLUMNS
+    ):
         if rows[end].indent == column and not _is_wrapped(rows[end - 1], rows[end], width):
             break
         end += 1
@@ -303,7 +308,7 @@ def _width(rows: Sequence[Row]) -> int:
 
 def _is_wrapped(row: Row, below: Row, width: int) -> bool:
     """Return whether *row* continues *below*: the next word did not fit into *width* columns."""
-    if len(row.text) < _WRAPPED:
+    if len(row.text) < _WRAPPED_CHARS:
         return False
     return row.indent + len(row.text) + 1 + len(below.text.partition(" ")[0]) > width
 
@@ -312,7 +317,7 @@ def _may_go_on(row: Row, below: Row) -> bool:
     """
     Return whether the label in *row* may continue *below*: it is long, and the next row begins with a small letter.
     """
-    return len(row.text) >= _WRAPPED and below.text[:1].islower()
+    return len(row.text) >= _WRAPPED_CHARS and below.text[:1].islower()
 
 
 def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
@@ -337,7 +342,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
                 bars += 1
             else:
                 return False
-    return bars <= _BARS and _are_few(hints)
+    return bars <= _BAR_ROWS and _are_few(hints)
 
 
 def is_hint(text: str) -> bool:
@@ -364,7 +369,7 @@ def _behind_box(rows: Sequence[Row], start: int) -> int:
 
 def _are_few(hints: Sequence[str]) -> bool:
     """Return whether so many *hints* may be below choices."""
-    return sum(KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
+    return sum(KEY.search(text) is None for text in hints) <= _HINT_ROWS and len(hints) <= _FOOTER_ROWS
 
 
 def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: bool = False) -> Choices | None:
@@ -376,7 +381,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     be at any key.
     """
     names_keys = KEY.search if is_named else KEYS_HINT.match
-    hint = next((at for at in upwards(len(rows), _LOW + 1) if names_keys(rows[at].text)), 0)
+    hint = next((at for at in upwards(len(rows), _LOW_ROWS + 1) if names_keys(rows[at].text)), 0)
     found = _pointed(rows, hint)
     # A label may name a key, too.
     if found is None or (is_named and rows[hint].indent >= found[1]):
@@ -389,7 +394,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     if is_clear:
         is_theirs = not any(map(_NUMBERED.match, labels)) and _are_hints(rows, end)
     else:
-        is_theirs = hint >= len(rows) - 1 - _HINTS
+        is_theirs = hint >= len(rows) - 1 - _HINT_ROWS
     if not is_theirs or not 2 <= len(starts) <= MAX_CHOICES:
         return None
     return Choices(

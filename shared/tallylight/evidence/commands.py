@@ -16,7 +16,7 @@ from tallylight.model import attributes
 
 MAX_DEPTH = 12
 MAX_WORDS = 256
-_MAX_COMMAND = 4096
+_MAX_COMMAND_CHARS = 4096
 
 
 def _words(text: str) -> frozenset[str]:
@@ -343,7 +343,7 @@ def _follow_shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
 
 def _follow_command(text: str, found: list[Invocation]) -> bool:
     """Add the programs of the one simple command of a shell command line; True if it is not that simple."""
-    if len(text) > _MAX_COMMAND:
+    if len(text) > _MAX_COMMAND_CHARS:
         return True
     try:
         import shlex  # few commands are a shell's

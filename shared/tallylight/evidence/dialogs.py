@@ -37,7 +37,7 @@ from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
 #: Rows above the choices that may be the question's.
-_ABOVE = 24
+_ABOVE_ROWS = 24
 
 _YES_NO = re.compile(
     r"(?:[\[(] ?(?P<first>y(?:es)?) ?[/|] ?(?P<second>no?)(?: ?[/|] ?\w{1,12}){0,4} ?[\])]"
@@ -74,7 +74,7 @@ _OF_SETTINGS = re.compile(
 #: A field that filters the choices below it, with the text typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
 #: Rows above the choices, or above such a field: the nearest one with text counts.
-_NEAR = 3
+_NEAR_ROWS = 3
 #: The hint how to leave a dialog without an answer.
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
 #: The same for a program that shows a text.
@@ -85,7 +85,7 @@ PAGER = re.compile(
 _ASKS_INSIDE = re.compile(r".{8,}\?(?= [A-Z])")
 #: The gap between a row and another panel; and columns right of a question where one may begin.
 _PANEL = re.compile(r" {4,}| {2,}[│┃]")
-_BESIDE = 48
+_BESIDE_COLUMNS = 48
 #: A heading without a question mark, one with an instruction, and one that only counts.
 _HEADING = re.compile(r"[A-Z][\w'’,/&-]*(?: [\w'’,/&()-]+){0,9}")
 _TOLD = re.compile(r"(?:please )?(?:choose|select|pick|enter|provide|specify|confirm|review|type)\b", re.IGNORECASE)
@@ -95,7 +95,7 @@ _CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
 #: The mark at the beginning of a message in a conversation.
 _MARKED = re.compile(r"[•●⏺✦◆■>›❯»✻✽⎿*-] ")
 #: Rows at the end that may name the key to leave.
-_FOOT = 3
+_FOOT_ROWS = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
 
@@ -130,7 +130,7 @@ def _below_question(rows: Sequence[Row], first: int) -> int:
 
 def _near_above(rows: Sequence[Row], first: int) -> int | None:
     """Return the nearest row with text above row *first*, not counting edges."""
-    return next((at for at in upwards(first, _NEAR) if rows[at].text and not rows[at].is_edge), None)
+    return next((at for at in upwards(first, _NEAR_ROWS) if rows[at].text and not rows[at].is_edge), None)
 
 
 def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
@@ -167,7 +167,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:
     """Return whether the last rows name the key that leaves the view: a picker, a transcript, a pager."""
-    last = [row.text for row in rows if row.text][-_FOOT:]
+    last = [row.text for row in rows if row.text][-_FOOT_ROWS:]
     return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
 
@@ -180,7 +180,7 @@ def arrows(distance: int, *, is_sideways: bool = False) -> str:
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = first
-    for position in upwards(first, _ABOVE):
+    for position in upwards(first, _ABOVE_ROWS):
         row = rows[position]
         if row.is_edge:
             if top < first:
@@ -221,7 +221,7 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
 
 
 def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
-    """Return the first row in the box of row *first*, or below a line across; None where there is neither."""
+    """Return the first row of the box around row *first*; else *top* if a line across is right above it; else None."""
     outside = next((at for at in upwards(first, first - top) if not rows[at].is_boxed), top - 1)
     if first < len(rows) and rows[first].is_boxed and outside < first - 1:
         return outside + 1
@@ -253,7 +253,7 @@ def _own_text(text: str) -> str:
 def _paragraphs(rows: Sequence[Row], top: int, first: int) -> list[list[int]]:
     """Return the rows with text between *top* and *first* in paragraphs, the lowest first."""
     found: list[list[int]] = [[]]
-    beside = rows[first].indent + _BESIDE if first < len(rows) else _BESIDE
+    beside = rows[first].indent + _BESIDE_COLUMNS if first < len(rows) else _BESIDE_COLUMNS
     for at in range(top, first):
         if rows[at].is_edge or rows[at].indent >= beside or not any(map(str.isalnum, rows[at].text)):
             found.append([])

@@ -49,7 +49,7 @@ WORK_LOOKS = 4
 #: A sure report is sent again after so many looks, and where these are rare, after so many seconds.
 AGAIN_LOOKS, AGAIN_S = 4, 1.5
 #: Blanks between a question in a row and its typed answer, at most.
-_BEHIND = 2
+_BEHIND_BLANKS = 2
 _AT_REST = (Status.IDLE, Status.DONE)
 
 
@@ -67,7 +67,7 @@ class ScreenReader:
         self._is_reflowed = False
         #: The rows of the choices of the last dialog with choices.
         self._rows: frozenset[str] = frozenset()
-        #: Looks with output since it was last at rest (None before the first rest); the status of that rest, and
+        #: Looks with output since it was last at rest, None before the first rest. With the status of that rest, and
         #: whether it has shown a sign of work since.
         self._worked: int | None = None
         self._rest: Status | None = None
@@ -133,7 +133,7 @@ class ScreenReader:
             return False
         beyond = look.cursor_column - width(look.lines[dialog.place.asks].rstrip())
         is_bare = not beyond and (self._status in _AT_REST or self._screen.quiet < STEADY_LOOKS)
-        return is_bare or beyond > _BEHIND
+        return is_bare or beyond > _BEHIND_BLANKS
 
     def _is_own_menu_of(self, dialog: Dialog) -> bool:
         """Return whether *dialog* is a menu that the person has opened."""

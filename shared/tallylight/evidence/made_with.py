@@ -29,7 +29,7 @@ _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "de
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
 _VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
 #: Characters of the metadata that may hold its description.
-_HEAD = 4096
+_HEAD_CHARS = 4096
 #: The words of packages for themselves, in one sentence.
 _ITSELF = re.compile(
     r"\b(?:coding|ai|llm|agentic)[- ](?:powered |based |driven )?(?:coding |programming |command[- ]line |terminal )?"
@@ -51,7 +51,7 @@ def of_npm(text: str) -> str:
 def of_python(text: str) -> str:
     """Return the sign in the `METADATA` of a distribution."""
     head = text.partition("\n\n")[0]
-    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD])
+    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD_CHARS])
 
 
 def of_itself(text: str) -> str:

@@ -25,13 +25,13 @@ from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_CHOICES
 
 #: Rows with text from the end up, for the last choice, a row of answers, and a hint.
-_LOW, _LAST, _FOOT = 20, 8, 5
+_LOW_ROWS, _LAST_ROWS, _FOOT_ROWS = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
-_GAP, _NEAR = 4, 3
+_GAP_ROWS, _NEAR_ROWS = 4, 3
 #: Characters at most of a choice, of one without a mark, of its leading answer, of a row of answers, and of a button.
-_LABEL, BARE, _HEAD, _ROW, _BUTTON = 120, 60, 24, 160, 28
+_LABEL_CHARS, BARE_CHARS, _HEAD_CHARS, _ROW_CHARS, _BUTTON_CHARS = 120, 60, 24, 160, 28
 #: Answers in one row, and rows below a library's question, at most.
-_BESIDE, _SHOWN = 6, 24
+_BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
 _MARK = re.compile(r"([❯›>→▶▸►➤➜⏵▷»☞⦿*●◉•◆■◼+○◯◻☐=-]{1,2}|\[[ xX*•✓✔-]?\]|\([ xX*•●o]?\)) {1,3}(?=\S)")
 #: The marks of choices that are not selected.
@@ -117,7 +117,7 @@ def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
 
     The visible cursor is in row *cursor_row* of the screen.
     """
-    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW]
+    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW_ROWS]
     found = max(
         _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
     )
@@ -145,14 +145,19 @@ def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None)
     if other is None:
         return found
     between = rows[found.starts[-1] + 1 : other.starts[0]]
-    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT
+    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT_ROWS
     is_pressed = found.pointed < 0 and _PRESSED.search(rows[other.starts[0]].text) is not None
     return other if is_parted or is_pressed else found
 
 
 def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
     """Yield the lowest list or row of each kind among the rows *low*."""
-    for most, find in ((_LOW, _marked_list), (_LOW, _numbered_list), (_LOW, _answers_below), (_LAST, _answers_beside)):
+    for most, find in (
+        (_LOW_ROWS, _marked_list),
+        (_LOW_ROWS, _numbered_list),
+        (_LOW_ROWS, _answers_below),
+        (_LAST_ROWS, _answers_beside),
+    ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
             yield found
@@ -174,12 +179,14 @@ def _label(text: str) -> str:
 @functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Return whether *label* begins with a yes or a no."""
-    return bool(YES.search(label[:_HEAD]) or NO.search(label[:_HEAD]))
+    return bool(YES.search(label[:_HEAD_CHARS]) or NO.search(label[:_HEAD_CHARS]))
 
 
 def have_both(labels: Sequence[str]) -> bool:
     """Return whether there is a yes and a no among *labels*."""
-    return any(YES.search(label[:_HEAD]) for label in labels) and any(NO.search(label[:_HEAD]) for label in labels)
+    return any(YES.search(label[:_HEAD_CHARS]) for label in labels) and any(
+        NO.search(label[:_HEAD_CHARS]) for label in labels
+    )
 
 
 @functools.lru_cache(maxsize=2048)
@@ -198,7 +205,7 @@ def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if mark in _UNMARKED:
         return None
     column = _label_column(rows[at], label)
-    starts = _aligned(rows, at, column, mark, _LABEL)
+    starts = _aligned(rows, at, column, mark, _LABEL_CHARS)
     if NUMBER.match(label):
         starts = _in_number_order(rows, starts, starts.index(at)) if starts else []
     if len(starts) < 2:
@@ -236,9 +243,9 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if number is None:
         return None
     starts, wanted = [at], int(number[1]) - 1
-    for position in upwards(at, MAX_CHOICES * _GAP):
+    for position in upwards(at, MAX_CHOICES * _GAP_ROWS):
         number = NUMBER.match(rows[position].text)
-        if not wanted or starts[-1] - position > _GAP:
+        if not wanted or starts[-1] - position > _GAP_ROWS:
             break
         if number is not None and rows[position].indent == rows[at].indent:
             if int(number[1]) != wanted:
@@ -254,15 +261,15 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
 def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the short rows around *at* as answers below one another; None if they are none."""
     label = rows[at].text
-    if len(label) > BARE or _names_keys(label):
+    if len(label) > BARE_CHARS or _names_keys(label):
         return None
-    starts = _aligned(rows, at, rows[at].indent, "", BARE)
+    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
     if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_no_answer, labels)):
         return None
     if have_both(labels):
         return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
-    above = next((rows[over].text for over in upwards(starts[0], _NEAR) if rows[over].text), "")
+    above = next((rows[over].text for over in upwards(starts[0], _NEAR_ROWS) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
@@ -275,12 +282,12 @@ def _is_no_answer(label: str) -> bool:
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the answers or buttons in the row *at*; None if there are none."""
     text = rows[at].text
-    if len(text) > _ROW:
+    if len(text) > _ROW_CHARS:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
     parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
-    if not 2 <= len(parts) <= _BESIDE:
+    if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     if have_both(parts):
         return Candidate("answers beside one another", (at,), parts, rows[at].indent)
@@ -291,7 +298,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
 
 def _may_be_button(part: str) -> bool:
     """Return whether *part* of a row may be a button: short words, that are no hint at a key."""
-    return len(part) <= _BUTTON and part[0].isalpha() and not KEY.match(part)
+    return len(part) <= _BUTTON_CHARS and part[0].isalpha() and not KEY.match(part)
 
 
 def _label_column(row: Row, label: str) -> int:
@@ -306,7 +313,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _GAP or row.is_edge:
+            if abs(position - last) > _GAP_ROWS or row.is_edge:
                 break
             if not row.text:
                 continue
@@ -336,8 +343,10 @@ def _label_place(row: Row, own: int, mark: str) -> int:
 
 def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
     """Return whether the row at *at* heads a part of a list: short, with rows of the list on both sides."""
-    beyond = next((row for row in rows[at + step :: step][:_NEAR] if row.text), None)
-    is_name = len(rows[at].text) <= _BUTTON and rows[at].text[0].isalpha() and not rows[at].text.endswith(("?", ":"))
+    beyond = next((row for row in rows[at + step :: step][:_NEAR_ROWS] if row.text), None)
+    is_name = (
+        len(rows[at].text) <= _BUTTON_CHARS and rows[at].text[0].isalpha() and not rows[at].text.endswith(("?", ":"))
+    )
     return is_name and beyond is not None and not beyond.is_edge and beyond.indent == column
 
 
@@ -361,7 +370,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
     else:
-        at = next((at for at in low[:_FOOT] if rows[at].number == cursor_row), None)
+        at = next((at for at in low[:_FOOT_ROWS] if rows[at].number == cursor_row), None)
     if at is None or not _only_hints(rows[at + 1 :]):
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
@@ -377,20 +386,20 @@ def _first_of_field(rows: Sequence[Row], at: int) -> int:
     """Return the first row of the text that is wrapped into the row at *at*."""
     first = at
     goes_on = not PROMPT_END.search(rows[at].text)
-    while goes_on and at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
+    while goes_on and at - first < _NEAR_ROWS and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
     return first
 
 
 def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the hint at the key that submits, with the input above it, if there is one."""
-    hint = next((at for at in low[:_FOOT] if _SUBMITS.search(rows[at].text)), None)
+    hint = next((at for at in low[:_FOOT_ROWS] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
         return None
     is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
     if not is_left and not ANSWERS.search(rows[hint].text):
         return None
-    field = next((at for at in upwards(hint, _GAP) if rows[at].text), hint)
+    field = next((at for at in upwards(hint, _GAP_ROWS) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
 
@@ -411,7 +420,7 @@ def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | No
     if at is None:
         return None
     end = next((end for end in range(at + 1, len(rows)) if not rows[end].text or rows[end].is_edge), len(rows))
-    if end - at > _SHOWN or not _only_hints(rows[end:]):
+    if end - at > _SHOWN_ROWS or not _only_hints(rows[end:]):
         return None
     return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
 
@@ -423,13 +432,13 @@ def _only_hints(rows: Sequence[Row]) -> bool:
 def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
     """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
-    at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
+    at = next((at for at in low[:_FOOT_ROWS] if wanted.search(rows[at].text)), None)
     return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
 def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the link that a browser should open; None if there is none."""
-    at = next((at for at in low[:_LAST] if _PAGE.search(rows[at].text)), None)
-    if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP) : at + _GAP]):
+    at = next((at for at in low[:_LAST_ROWS] if _PAGE.search(rows[at].text)), None)
+    if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP_ROWS) : at + _GAP_ROWS]):
         return None
     return Candidate(PAGE, (at,), column=rows[at].indent)

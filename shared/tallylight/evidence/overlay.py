@@ -11,18 +11,18 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import WIDTH
+from tallylight.agents.patterns import MAX_ROW_CHARS
 from tallylight.evidence.tail import Row, read_tail
 
 #: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
-_ROWS, _COLUMNS, _OFF = 5, 24, 3
+_LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 5, 24, 3
 #: Rows from the end of the screen that are searched.
-_REACH = 200
+_REACH_ROWS = 200
 #: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
 _TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
 _BOTTOM = re.compile(r"[╰└┗╚▙█▊▝▀]")
 _AROUND = " │┃║▌▐█▊▎"
-_SIDES, _WIDER = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
+_SIDES, _WIDER_COLUMNS = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
 #: The left part of an edge that is interrupted, and the right part of one.
 _BROKEN_LEFT, _BROKEN_RIGHT = re.compile(r" *[╭┌╰└][─━]{2,}(?= {2}|$)"), re.compile(r"(?<=  )[─━]{2,}[╮┐╯┘]$")
 
@@ -38,8 +38,8 @@ class _Place(NamedTuple):
 
 def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
-    first = max(0, len(lines) - _REACH)
-    near = [line[:WIDTH].rstrip() for line in lines[first:]]
+    first = max(0, len(lines) - _REACH_ROWS)
+    near = [line[:MAX_ROW_CHARS].rstrip() for line in lines[first:]]
     place = _framed(near) or _bare(near)
     if place is None:
         return ()
@@ -53,17 +53,17 @@ def _framed(lines: Sequence[str]) -> _Place | None:
     for at, line in enumerate(lines):
         for edge in _TOP.finditer(line):
             left, right = edge.start(), edge.end() - 1
-            if right - left < _COLUMNS or not 1 < left < right < columns - 2:
+            if right - left < _LEAST_COLUMNS or not 1 < left < right < columns - 2:
                 continue
             bottom = next((row for row in range(at + 1, len(lines)) if not _has_sides(lines[row], left, right)), at)
             is_whole = bottom < len(lines) and _BOTTOM.match(lines[bottom], left) is not None
-            if is_whole and bottom - at > _ROWS and _is_in_front(lines[at:bottom], left, right, columns):
+            if is_whole and bottom - at > _LEAST_ROWS and _is_in_front(lines[at:bottom], left, right, columns):
                 return _Place(at + 1, bottom, left + 1, right)
     return None
 
 
 def _has_sides(line: str, left: int, right: int) -> bool:
-    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER : right + 1])
+    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER_COLUMNS : right + 1])
 
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:
@@ -71,7 +71,7 @@ def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bo
     """Return whether the box covers text at both sides, or is in the middle of the screen."""
     sides = [row[:left].strip(_AROUND) for row in rows], [row[right + 1 :].strip(_AROUND) for row in rows]
     is_cut = all(map(any, sides))
-    return is_cut or (left > _OFF and abs(left - (columns - 1 - right)) <= _OFF)
+    return is_cut or (left > _OFF_COLUMNS and abs(left - (columns - 1 - right)) <= _OFF_COLUMNS)
 
 
 def _bare(lines: Sequence[str]) -> _Place | None:
@@ -82,14 +82,14 @@ def _bare(lines: Sequence[str]) -> _Place | None:
         left = lefts[at]
         right = min(
             (edge.start() for other in broken if lefts[other] == left and (edge := _BROKEN_RIGHT.search(lines[other]))),
-            default=WIDTH,
+            default=MAX_ROW_CHARS,
         )
         top = bottom = at
         while top > 0 and _is_blank(lines[top - 1], left, right):
             top -= 1
         while bottom < len(lines) and _is_blank(lines[bottom], left, right):
             bottom += 1
-        if right - left >= _COLUMNS and bottom - top > _ROWS:
+        if right - left >= _LEAST_COLUMNS and bottom - top > _LEAST_ROWS:
             return _Place(top, bottom, left, right)
     return None
 

@@ -17,7 +17,7 @@ from tallylight.evidence.process_table import PsutilTable, Table
 from tallylight.evidence.procfs import ProcTable
 
 #: Processes that are read, and bytes of a table of sockets.
-MAX_PROCESSES, MAX_TABLE = 32768, 4 * 1024 * 1024
+MAX_PROCESSES, MAX_TABLE_BYTES = 32768, 4 * 1024 * 1024
 _ESTABLISHED = "01"
 
 
@@ -94,7 +94,7 @@ def _rows(root: str, pid: int | str) -> Iterator[list[str]]:
     for name in ("tcp", "tcp6"):
         try:
             with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123
-                lines = file.read(MAX_TABLE).decode("ascii", "replace").splitlines()[1:]
+                lines = file.read(MAX_TABLE_BYTES).decode("ascii", "replace").splitlines()[1:]
         except OSError:
             continue
         yield from (fields for line in lines if len(fields := line.split()) > 9)

@@ -41,7 +41,7 @@ MAX_DEPTH = 64
 MAX_OPEN = 1024
 #: Seconds between readings of the processes behind a leader that is no agent; the same for a crowd, and how many are
 #: one.
-PERIOD_S, CROWD_S, _CROWD = 1.0, 1.7, 16
+PERIOD_S, CROWD_S, _CROWD_PROCESSES = 1.0, 1.7, 16
 #: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
@@ -323,7 +323,7 @@ class _SeenForeground:
         shown, self.behind = _shown_behind(leader, of)
         # Where the leader names an agent, it may run in any group.
         found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
-        if self.behind <= _CROWD and found.agent is None and isinstance(of, ProcTable):
+        if self.behind <= _CROWD_PROCESSES and found.agent is None and isinstance(of, ProcTable):
             ends = of.far_ends(pgid)
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
@@ -347,7 +347,7 @@ class _SeenForeground:
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
         # A crowd is read less often: a build starts processes all the time.
-        is_crowd = self.behind > _CROWD
+        is_crowd = self.behind > _CROWD_PROCESSES
         is_due = now - self.asked_at >= (CROWD_S if is_crowd else PERIOD_S)
         is_close = is_close and (is_due or not is_crowd)
         if is_close or is_due:

@@ -19,8 +19,8 @@ from tallylight.evidence import sock_diag
 from tallylight.evidence.process import Process
 
 #: Bytes of an argument list and of an environment that are read; its front decides.
-_MAX_CMDLINE = 1 << 16
-_MAX_ENVIRON = 1 << 20
+_MAX_CMDLINE_BYTES = 1 << 16
+_MAX_ENVIRON_BYTES = 1 << 20
 #: Descendants of one leader that are read, and threads asked for their children.
 MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
@@ -70,7 +70,7 @@ class ProcFiles:
     def __init__(self, root: str = "/proc") -> None:
         self._root = root
 
-    def read(self, pid: int, name: str, limit: int = _MAX_CMDLINE) -> bytes:
+    def read(self, pid: int, name: str, limit: int = _MAX_CMDLINE_BYTES) -> bytes:
         """Return the file *name* of *pid*, or b""."""
         try:
             fd = os.open(f"{self._root}/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
@@ -155,7 +155,7 @@ class ProcFiles:
 
     def environ(self, pid: int) -> dict[str, str]:
         found: dict[str, str] = {}
-        for part in self.read(pid, "environ", _MAX_ENVIRON).decode("utf-8", "surrogateescape").split("\0"):
+        for part in self.read(pid, "environ", _MAX_ENVIRON_BYTES).decode("utf-8", "surrogateescape").split("\0"):
             name, equals, value = part.partition("=")
             if equals:
                 found.setdefault(name, value)
@@ -326,7 +326,7 @@ class ProcTable(ProcFiles):
         for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
-                    found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
+                    found.extend(int(child) for child in file.read(_MAX_CMDLINE_BYTES).split())
             except FileNotFoundError:
                 if os.path.exists(f"{self._root}/{pid}/task/{thread}"):  # noqa: PTH110
                     return None

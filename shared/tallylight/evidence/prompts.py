@@ -45,11 +45,11 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
 #: Rows with text that may be below an input box.
-_BELOW_BOX = 5
+_BELOW_BOX_ROWS = 5
 #: Rows at the end of a dialog without choices that may be its agent's own footer.
-_FOOT = 4
+_FOOT_ROWS = 4
 #: How any program shows that it works, in its last rows with text; and the prompts of older agents.
-_LAST = 3
+_LAST_ROWS = 3
 _WORKS = re.compile(
     r"(?:[✻✽✶✢✳·*●◐-◓] ?)?Thinking(?:…|\.{3}| about\b|$)|[\u2801-\u28ff](?: |$)|"
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
@@ -62,7 +62,7 @@ _TIMED = re.compile(
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
 #: Rows above such a prompt that are read.
-_ABOVE = 10
+_ABOVE_ROWS = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
 _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
@@ -216,9 +216,13 @@ def _work_reading(rows: Sequence[Row], best: _RuleReading | None) -> _RuleReadin
     if best is not None and (best.found.status is not Status.IDLE or best.found.is_menu):
         return None
     texts = [row.text for row in rows if row.text]
-    if any(map(_TIMED.match, texts[-_ABOVE:])):
+    if any(map(_TIMED.match, texts[-_ABOVE_ROWS:])):
         return _RuleReading(ScreenReading(Status.WORKING, "it counts the time of its work"))
-    if best is not None or any(map(_PROMPT.match, texts[-_LAST:])) or not any(map(_WORKS.match, texts[-_LAST:])):
+    if (
+        best is not None
+        or any(map(_PROMPT.match, texts[-_LAST_ROWS:]))
+        or not any(map(_WORKS.match, texts[-_LAST_ROWS:]))
+    ):
         return None
     return _RuleReading(ScreenReading(Status.WORKING, "it says that it works"))
 
@@ -233,7 +237,7 @@ def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     if not _EMPTY_PROMPT.fullmatch(prompt):
         return "", False
     typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
-    above = rows[typed + 1 :][-_ABOVE:]
+    above = rows[typed + 1 :][-_ABOVE_ROWS:]
     return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
@@ -302,10 +306,9 @@ def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading
 
 def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
-    Return whether the rule of *best* names the dialog that *asking* reads.
+    Return whether a line of the rule of *best* is part of the dialog of *asking*: below its choices, or its first row.
 
-    A line below its choices names it. Its first row names it too, unless it is a permission: a line of its text may
-    look like that row.
+    The first row does not count in a permission: its text may look like it.
     """
     dialog = asking.found.dialog
     assert dialog is not None
@@ -383,13 +386,13 @@ class _Screen:
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:
         """
-        The edges of the last box; None if more than `_BELOW_BOX` rows are below it.
+        The edges of the last box; None if more than `_BELOW_BOX_ROWS` rows are below it.
 
         Its text may hold lines, too: the upper edge is the nearest above with the column and width of the lower one.
         """
         rows = self.rows
         bottom = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge), None)
-        if bottom is None or sum(bool(row.text) for row in rows[bottom + 1 :]) > _BELOW_BOX:
+        if bottom is None or sum(bool(row.text) for row in rows[bottom + 1 :]) > _BELOW_BOX_ROWS:
             return None
         edges = [at for at in upwards(bottom - 1, len(rows)) if rows[at].is_edge]
         alike = (at for at in edges if self._extent(at) == self._extent(bottom))
@@ -431,7 +434,7 @@ def _rule_fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, s
         end = screen.rows[choices.end - 1].number
         around = [row for row in rows if row.number > end]
     elif rule.status is Status.WAITING:
-        around = rows[-_FOOT:]
+        around = rows[-_FOOT_ROWS:]
     if any(is_in(line, around) for line in rule.without):
         return False
     if not rule.not_below:

@@ -11,9 +11,9 @@ are compared, look by look (four a second). A person's typing is not output, and
 2. **A little is no output.** A change outside of it is *minor* if it stays within `MINOR_ROWS` rows, and exchanges at
    most `MINOR_CELLS` characters: a clock, a spinner, a counter. The rows had text before and have text after. So is a
    screen that comes back for the third time within a short while: something blinks.
-3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
-   Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
-4. **A new size is not output**, nor is a text that is redrawn in the `SETTLING` looks after it.
+3. **Unless it does not stop.** Minor changes in at least `LIVELY_LOOKS` of the last `WINDOW_LOOKS` looks are output
+   after all. Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
+4. **A new size is not output**, nor is a text that is redrawn in the `SETTLING_LOOKS` looks after it.
 5. **A drawing is not output.** Some agents have a logo of braille dots, which moves while they rest.
 6. **A screen without text is not output.** A program that starts clears it first, and may then load for a long time.
 
@@ -36,21 +36,21 @@ MAX_ROWS = 500
 MAX_COLUMNS = 1000
 MINOR_ROWS = 2
 MINOR_CELLS = 12
-WINDOW = 8
-LIVELY = 7
-SETTLING = 3
+WINDOW_LOOKS = 8
+LIVELY_LOOKS = 7
+SETTLING_LOOKS = 3
 #: Rows below the cursor that belong to the input.
-BELOW = 12
+BELOW_ROWS = 12
 #: Characters that a person adds between two looks, at most; a paste goes on in one place.
-_TYPED = 16
+_TYPED_CHARS = 16
 #: Rows up from the last one with text in which the input box of a hidden cursor is looked for.
-_BOTTOM = 12
+_BOTTOM_ROWS = 12
 
 #: Rows below an inner terminal that may be the bars of the program around it, at most.
-BARS = 3
+MAX_BAR_ROWS = 3
 
 #: Dots of braille in one row that make a drawing.
-DRAWN = 4
+DRAWN_DOTS = 4
 _DOTS = re.compile("[\u2801-\u28ff]")
 #: Characters of lines across; first those that may be in a row of ASCII.
 _LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
@@ -75,10 +75,10 @@ class Look:
         """
         Return the screen without the bars of the program around an inner terminal of *size*, columns and rows.
 
-        Unchanged if that size is unknown, or more than `BARS` rows are below it.
+        Unchanged if that size is unknown, or more than `MAX_BAR_ROWS` rows are below it.
         """
         around = len(self.lines) - size[1] if size is not None and size[0] == self.columns else 0
-        return attrs.evolve(self, lines=self.lines[:-around]) if 0 < around <= BARS else self
+        return attrs.evolve(self, lines=self.lines[:-around]) if 0 < around <= MAX_BAR_ROWS else self
 
 
 class Change(enum.Enum):
@@ -94,6 +94,7 @@ class Change(enum.Enum):
 
     @property
     def is_output(self) -> bool:
+        """Return whether the program drew something: more than typing, a reflow, or a small change."""
         return self in (Change.LIVELY, Change.MAJOR)
 
 
@@ -107,8 +108,8 @@ class ScreenWatch:
         self._cursor = (0, 0)
         self._area = _Area(0, 0, 0, False)
         self._settling = 0
-        self._minor: deque[bool] = deque(maxlen=WINDOW)
-        self._recent: deque[int] = deque(maxlen=WINDOW)
+        self._minor: deque[bool] = deque(maxlen=WINDOW_LOOKS)
+        self._recent: deque[int] = deque(maxlen=WINDOW_LOOKS)
 
     def look(self, look: Look) -> Change:
         """Return the change since the last look; the first look, and one at a screen of a new size, start again."""
@@ -116,7 +117,7 @@ class ScreenWatch:
         if size != self._size:
             is_first = self._size is None
             self._size = size
-            self._settling = 0 if is_first else SETTLING
+            self._settling = 0 if is_first else SETTLING_LOOKS
             self._minor.clear()
             self._recent.clear()
             self._remember(look)
@@ -141,7 +142,7 @@ class ScreenWatch:
             if self._recent.count(digest) > 2:  # it blinks
                 change = Change.MINOR
         self._minor.append(change is Change.MINOR)
-        if change is Change.MINOR and sum(self._minor) >= LIVELY:
+        if change is Change.MINOR and sum(self._minor) >= LIVELY_LOOKS:
             return Change.LIVELY
         return change
 
@@ -185,18 +186,18 @@ class ScreenWatch:
         was_wrapped = _is_wrapped(old, old_top, old_cursor[0], columns)
         if not was_wrapped and not _is_wrapped(new, new_top, row, columns):
             return False
-        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW, len(new)), is_box=True)
+        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW_ROWS, len(new)), is_box=True)
         if rows:
             return False
         old_text = _text_before(old, old_top, old_cursor)
         new_text = _text_before(new, new_top, self._cursor)
-        is_little = abs(len(old_text) - len(new_text)) <= _TYPED
+        is_little = abs(len(old_text) - len(new_text)) <= _TYPED_CHARS
         return is_little and (new_text.startswith(old_text) or old_text.startswith(new_text))
 
 
 def _without_drawing(row: str) -> str:
     """Return *row* without a drawing of dots, such as a logo that moves; a spinner of one or two dots stays."""
-    return " ".join(_DOTS.sub("", row).split()) if len(_DOTS.findall(row)) >= DRAWN else row
+    return " ".join(_DOTS.sub("", row).split()) if len(_DOTS.findall(row)) >= DRAWN_DOTS else row
 
 
 class _Area(NamedTuple):
@@ -219,7 +220,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
         bottom = _border(rows, below, columns)
     else:
         last = next((at for at in upwards(height, height) if rows[at]), 0)
-        bottom = inside = _border(rows, range(last, max(0, last - _BOTTOM), -1), columns)
+        bottom = inside = _border(rows, range(last, max(0, last - _BOTTOM_ROWS), -1), columns)
     top = _border(rows, upwards(inside, reach - 1), columns) if inside is not None else None
     if top is not None and bottom is not None and bottom - top < reach:
         return _Area(top, bottom + 1, height, True)
@@ -230,7 +231,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
             first -= 1
         while last + 1 < height and len(rows[last]) >= columns > 0:
             last += 1
-    return _Area(first, last + 1, min(height, last + 1 + BELOW) if cursor_visible else last + 1, False)
+    return _Area(first, last + 1, min(height, last + 1 + BELOW_ROWS) if cursor_visible else last + 1, False)
 
 
 def _border(rows: Sequence[str], places: Iterable[int], columns: int) -> int | None:

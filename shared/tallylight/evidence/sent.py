@@ -27,9 +27,9 @@ _COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
 #: A command that ends the agent.
 _LEAVE = re.compile(r"[^\w/]{0,8}/?(?:exit|quit) ?")
 #: Characters at least: fewer may have been erased one by one between two looks.
-LEAST = 4
+LEAST_CHARS = 4
 #: Characters from the end of typed text that are looked for in the row above.
-_END = 8
+_END_CHARS = 8
 
 
 class Input:
@@ -79,8 +79,8 @@ class Input:
         if text == self._empty:
             typed, self._typed = self._typed, ""
             above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
-            is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
-            return is_whole and typed[-_END:] not in above
+            is_whole = len(typed) >= LEAST_CHARS and not self._is_erasing and not typed.startswith("/")
+            return is_whole and typed[-_END_CHARS:] not in above
         # Text was typed before the input was first seen, if it has become shorter than that. With the cursor in another
         # row, as in a menu, none was.
         typed = text.removeprefix(self._empty).strip() if text.startswith(self._empty) else ""

@@ -30,7 +30,7 @@ _STATES = 1 << _CONNECTED | 1 << _CONNECTS | 1 << _CLOSED_THERE | 1 << _LISTENS
 #: From <linux/tcp.h>: milliseconds since data was sent and received, and the bytes of each; the latter since 4.19.
 _SINCE, _RECEIVED, _SENT = (struct.Struct("=I4xI"), 44), (struct.Struct("=Q"), 128), (struct.Struct("=Q"), 200)
 #: Bytes of one answer, and answers to one question, at most.
-_MOST, _MANY = 1 << 18, 4096
+_MAX_ANSWER_BYTES, _MAX_ANSWERS = 1 << 18, 4096
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
@@ -68,7 +68,7 @@ def tcp_sockets() -> dict[int, Tcp]:
     for family in (socket.AF_INET, socket.AF_INET6):
         with contextlib.suppress(OSError), _Kernel() as kernel:
             answer = kernel.ask(_INET_QUESTION.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
-            for _ in range(_MANY):
+            for _ in range(_MAX_ANSWERS):
                 messages = list(_messages(answer))
                 found |= {one.inode: one for kind, body in messages if (one := _tcp_in(kind, body)) is not None}
                 if not messages or any(kind != _BY_FAMILY for kind, _ in messages):
@@ -109,7 +109,7 @@ class _Kernel:
 
     def more(self) -> bytes:
         """Return the next part of an answer."""
-        return self._socket.recv(_MOST)
+        return self._socket.recv(_MAX_ANSWER_BYTES)
 
 
 def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:

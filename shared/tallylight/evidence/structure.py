@@ -18,7 +18,7 @@ from tallylight.evidence.dialogs import PAGER, is_typed, kind_of, question_above
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
-    BARE,
+    BARE_CHARS,
     BEHIND_MARK,
     BUTTONS,
     CHOOSE,
@@ -45,25 +45,25 @@ from tallylight.model import attributes
 from tallylight.model.dialog import Choice, Dialog, Place
 
 #: Rows above possible answers that may ask, and how many of them with text.
-_ABOVE, _ASKING = 12, 6
+_ABOVE_ROWS, _ASKING_ROWS = 12, 6
 #: Choices of a long list, at least; and strange rows below that count, at most.
-_LONG, _STRANGE = 8, 4
+_LONG_CHOICES, _STRANGE_ROWS = 8, 4
 #: Rows with text at the end that show work; rows below a row of answers in which the answer may be typed.
-_LAST, _BELOW = 8, 2
+_LAST_ROWS, _BELOW_ROWS = 8, 2
 #: Rows of an input, at most, with its edges.
-_TALL = 6
+_TALL_ROWS = 6
 #: Rows above an input that is submitted, up to the row that names its content.
-_NEAR = 3
+_NEAR_ROWS = 3
 #: Rows with text below an input.
-_FOOT = 4
+_FOOT_ROWS = 4
 #: Rows between choices and the key that takes one, such as an error.
-_BETWEEN = 6
+_BETWEEN_ROWS = 6
 #: Rows of a form.
-_FORM = 24
+_FORM_ROWS = 24
 #: Words of a prompt without a subject, at most.
-_FEW = 2
+_FEW_WORDS = 2
 #: Columns right of possible answers where another panel may begin.
-_BESIDE = 30
+_BESIDE_COLUMNS = 30
 #: Signs that `tally why` names.
 _NAMED_SIGNS = 3
 
@@ -253,7 +253,7 @@ def signs(
     named = {sign: 1.0 for sign, is_so in found.items() if is_so}
     if "asks, and the cursor is right below" in named:
         named.pop("the cursor is below all", None)
-    return named | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
+    return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
 
 
 def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
@@ -263,7 +263,7 @@ def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
     Then they belong to the offer.
     """
     is_input = any(INPUT.match(rows[at].text) for at in below)
-    return not is_input and len(below) <= _BETWEEN and GO_ON.search(rows[below[-1]].text) is not None
+    return not is_input and len(below) <= _BETWEEN_ROWS and GO_ON.search(rows[below[-1]].text) is not None
 
 
 def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
@@ -273,7 +273,7 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     The explanation of the last choice, and an empty input for the answer, are left out.
     """
     last = offer.starts[-1]
-    beside = offer.column + _BESIDE
+    beside = offer.column + _BESIDE_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
     if not found:
@@ -290,7 +290,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    below = [one for one in rows[last + 1 :][:_BELOW] if EMPTY.match(one.text)]
+    below = [one for one in rows[last + 1 :][:_BELOW_ROWS] if EMPTY.match(one.text)]
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
@@ -305,7 +305,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
-        end = [row.text for row in rows if row.text][-_LAST:]
+        end = [row.text for row in rows if row.text][-_LAST_ROWS:]
         return found | {
             "waits for somebody": any(map(_WAITS.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
@@ -316,7 +316,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs of an input that is submitted."""
     first, last = offer.starts[0], offer.starts[-1]
-    over = next((rows[at].text for at in upwards(first, _NEAR) if rows[at].text), "")
+    over = next((rows[at].text for at in upwards(first, _NEAR_ROWS) if rows[at].text), "")
     return {
         "the cursor is in what is submitted": cursor_row is not None and rows[first].number == cursor_row,
         "an input that is submitted": first < last,
@@ -332,7 +332,7 @@ def _is_above(cursor_row: int | None, row: Row) -> bool:
 
 def _is_right_below(cursor_row: int | None, rows: Sequence[Row]) -> bool:
     """Return whether the cursor is below the first of *rows*, with only blank ones between: one at the least."""
-    is_near = cursor_row is not None and 1 < cursor_row - rows[0].number <= _NEAR
+    is_near = cursor_row is not None and 1 < cursor_row - rows[0].number <= _NEAR_ROWS
     return is_near and not any(row.text for row in rows[1:])
 
 
@@ -340,7 +340,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     """Return the signs of a field or a question behind its mark, with its *text*."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
-    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW])
+    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ROWS])
     is_named = _GIVEN.search(text) is not None
     over = next((row.text for row in reversed(rows[:first]) if row.text), "")
     return {
@@ -350,7 +350,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": _CHAT.match(text) is not None,
-        "hardly any words": len(text.split()) <= _FEW and not is_named,
+        "hardly any words": len(text.split()) <= _FEW_WORDS and not is_named,
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
@@ -370,8 +370,8 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "an answer among the choices": any(map(is_answer, offer.labels)),
         "a yes and a no among the choices": have_both(offer.labels),
         "a key at an answer": any(map(_KEYED.search, texts)),
-        "a long list": len(offer.starts) >= _LONG,
-        "long choices": any(len(label) > BARE for label in offer.labels),
+        "a long list": len(offer.starts) >= _LONG_CHOICES,
+        "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
     }
@@ -380,8 +380,8 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in the rows above."""
     first = offer.starts[0]
-    over = [row for row in rows[max(0, first - _ABOVE) : first] if row.text and not row.is_edge]
-    over = [row for row in over if row.indent < offer.column + _BESIDE][-_ASKING:]
+    over = [row for row in rows[max(0, first - _ABOVE_ROWS) : first] if row.text and not row.is_edge]
+    over = [row for row in over if row.indent < offer.column + _BESIDE_COLUMNS][-_ASKING_ROWS:]
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
@@ -398,7 +398,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
         "a question and nothing but this": is_alone and (is_asked or of_list.get("says to choose", False)),
-        "fields above": _are_fields(rows[max(0, first - _FORM) : first]),
+        "fields above": _are_fields(rows[max(0, first - _FORM_ROWS) : first]),
     }
 
 
@@ -419,7 +419,7 @@ def _are_fields(rows: Sequence[Row]) -> bool:
 
 def _is_input(rows: Sequence[Row], first: int) -> bool:
     """Return whether the last text above row *first* is in an input between two lines."""
-    edges = [at for at in range(max(0, first - _TALL), first) if rows[at].is_edge]
+    edges = [at for at in range(max(0, first - _TALL_ROWS), first) if rows[at].is_edge]
     if len(edges) < 2:
         return False
     return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
@@ -431,7 +431,7 @@ def _signs_below(
     """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
+    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
@@ -493,20 +493,21 @@ def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
     """Return whether a marked yes or no under a question has only an input in a box, and its foot, below."""
     last = offer.starts[-1]
     below = list(itertools.dropwhile(lambda at: not rows[at].text and not rows[at].is_edge, range(last + 1, len(rows))))
-    above = next((rows[at].text for at in upwards(offer.starts[0], _NEAR) if rows[at].text), "")
+    above = next((rows[at].text for at in upwards(offer.starts[0], _NEAR_ROWS) if rows[at].text), "")
     is_asked = offer.pointed >= 0 and have_both(offer.labels) and _ASKED.search(above) is not None
     if not is_asked or not below or not rows[below[0]].is_edge or not _is_box_below(rows, last):
         return False
     end = next(at for at in below[1:] if rows[at].is_edge)
     return (
-        sum(bool(row.text) for row in rows[below[0] : end]) <= 1 and sum(bool(row.text) for row in rows[end:]) <= _FOOT
+        sum(bool(row.text) for row in rows[below[0] : end]) <= 1
+        and sum(bool(row.text) for row in rows[end:]) <= _FOOT_ROWS
     )
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     """Return whether an input in a box of its own is below row *last*."""
     edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][rows[last].is_boxed :]
-    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
+    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_ROWS
 
 
 def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:

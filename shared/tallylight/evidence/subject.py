@@ -30,20 +30,20 @@ from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it that may name its file.
-_ROWS = 48
-_BEFORE = 12
+_MAX_ROWS = 48
+_BEFORE_ROWS = 12
 #: Rows of a remark between a command and the question: a warning, or the purpose of the tool.
-_REMARK = 12
+_REMARK_ROWS = 12
 #: Equal characters of a command and the row that names it.
-_SAME = 24
+_SAME_CHARS = 24
 #: Characters of one row that are read.
-_WIDTH = 240
+_ROW_CHARS = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
 #: The same in a row above the dialog, cut or not, behind the agent's description.
 _SAID = re.compile(r".*\S · \$ (\S.*?)…?$")
 #: The mark of the further lines of a command, and the columns left free beside it, at most.
-_LINE, _MARGINS = "· ", 8
+_LINE, _MARGIN_COLUMNS = "· ", 8
 _STAT = re.compile(r"(?:[•●] (?:\w+ )?)?(\S[^()]{0,199}?) \(?\+(\d{1,6}) [-−](\d{1,6})\)?$")
 _NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
 #: Rows that show that a text is cut.
@@ -106,19 +106,19 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
-    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
+    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
-    before = [_line(line) for line in lines[max(0, top - _BEFORE) : top]]
+    before = [_line(line) for line in lines[max(0, top - _BEFORE_ROWS) : top]]
     if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
         command, below = Row(0, 0, prompt[0][1]), prompt[1]
         if (said := _last(_SAID, before)) is not None and command.text.startswith(said[0][1]):
-            below = _of_command(command, below, max(map(len, lines)) - _MARGINS)
+            below = _of_command(command, below, max(map(len, lines)) - _MARGIN_COLUMNS)
         return "Shell: " + _paragraph([command, *below])
     return (
         _file_subject(rows, before, question)
         or _address_subject(rows)
         or _headed_subject(rows, question)
-        or _block_subject(rows, question, max(map(len, lines)) - _MARGINS)
+        or _block_subject(rows, question, max(map(len, lines)) - _MARGIN_COLUMNS)
         or _tool_subject(rows)
         or _folder_subject(rows, (question, *labels))
     )
@@ -126,13 +126,13 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
 
 def _line(line: str) -> Row:
     """Return a row of the screen without its frame."""
-    text = without_frame(line.replace("\u00a0", " ")[:_WIDTH])
+    text = without_frame(line.replace("\u00a0", " ")[:_ROW_CHARS])
     return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
 
 def _paragraph(rows: Sequence[Row]) -> str:
     """Return the leading rows of text of *rows* as one text."""
-    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_ROWS])
+    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_ROWS])
     return " ".join(row.text for row in found)
 
 
@@ -222,7 +222,10 @@ def _address_subject(rows: Sequence[Row]) -> str:
 
 
 def _headed_subject(rows: Sequence[Row], question: str) -> str:
-    """Return the paragraph below a row that announces a command, or below a question that names the tool."""
+    """
+    Return `Shell: npm test` with the paragraph below `command:`, or the tool that the question names with the paragraph
+    below it.
+    """
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
     text = _paragraph(below)
@@ -240,7 +243,7 @@ def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
     for top, bottom in reversed(list(itertools.pairwise(edges))):
         inner = _with_text(rows[top + 1 : bottom])
         below = [row.text for row in itertools.takewhile(lambda row: not row.is_edge, rows[bottom + 1 :]) if row.text]
-        if not inner or not any(map(question.startswith, below[: _REMARK + 1])):
+        if not inner or not any(map(question.startswith, below[: _REMARK_ROWS + 1])):
             continue
         text = _paragraph(inner)
         names = (_MCP.match(row.text) or _TITLE.match(row.text) for row in rows[:top])
@@ -253,7 +256,8 @@ def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
 
 def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
     """
-    Return the command in the paragraph between a title such as `Bash command` and the question; a remark may follow.
+    Return `Bash: npm test` from a title such as `Bash command` and the paragraph below it, without a remark behind the
+    command.
     """
     title, *below = _with_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
     named = _TITLE.match(title.text)
@@ -289,7 +293,7 @@ def _tool_subject(rows: Sequence[Row]) -> str:
             parts.append(_paragraph(below[at:]))
             is_behind = False
     # A paragraph by itself below it, above the question, is the same text in full.
-    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
+    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME_CHARS]) else title
     return f"{match[1]}: {whole}"
 
 
@@ -302,7 +306,7 @@ def _folder_subject(rows: Sequence[Row], texts: Sequence[str]) -> str:
 
 def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     """Return the rows right above a question in one row, as its subject."""
-    above = (_line(lines[at]) for at in upwards(asks, _ROWS))
+    above = (_line(lines[at]) for at in upwards(asks, _MAX_ROWS))
     rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
     text = " ".join(reversed(rows))
     if not text or _ABOUT_OUTPUT.search(question):

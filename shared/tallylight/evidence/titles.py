@@ -17,8 +17,8 @@ from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
 #: Work that begins within so many seconds of the last title is a turn only if it lasts `TURN_S`, until there was one.
-#: Codex sets its title when it has started, on a busy machine many seconds after its process, and then draws a frame or
-#: two of its spinner.
+#: Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two of its
+#: spinner.
 START_S = 3.0
 TURN_S = 1.0
 #: Characters of a title that are read; agents write 240 at most.

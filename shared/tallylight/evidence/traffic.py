@@ -4,8 +4,8 @@ A process by the connections of its tree: whether it asks a model and is answere
 Every coding agent sends the whole conversation to its model when a turn begins and after each tool, and reads a stream
 back. `Sample`s of one tree go in, four facts come out:
 
-1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn;
-   a slow program may change its screen only with the answer.
+1. *A request*: `REQUEST_BYTES` bytes in one burst on one connection. With a change at the end of the screen it begins a
+   turn; a slow program may change its screen only with the answer.
 2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
    first bytes are no stream. A stream that pauses continues while the screen moves.
 3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
@@ -25,22 +25,22 @@ from typing import NamedTuple
 import attrs
 
 #: Bytes of a burst that is a request; bytes more for the first one over TLS, with its greeting; the port of TLS.
-REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
+REQUEST_BYTES, GREETING_BYTES, TLS_PORT = 1500, 2000, 443
 #: Seconds without anything sent that end a burst, and seconds over which it is counted.
 GAP_S, BURST_S = 1.0, 2.0
-#: Seconds between a change at the end of the screen and the request of a turn or its answer; and how long after a
-#: change a slow program may send it.
+#: Seconds between a change at the end of the screen and the request of a turn or its answer. A slow program may take
+#: longer to send it.
 SCREEN_S, SLOW_S = 1.5, 10.0
 #: Seconds after the last fact in which a request belongs to the same turn: the screen need not change.
 GOES_ON_S = 2.0
 #: Seconds since the last byte while an answer streams in.
 STREAM_S = 0.75
 #: Bytes of the beginning of an answer; and seconds for which it may pause after it, or in the middle.
-OPENING, PAUSE_S = 700, 12.0
+OPENING_BYTES, PAUSE_S = 700, 12.0
 #: Changes within so many seconds of a screen that moves.
 MOVES, MOVES_S = 2, 1.5
 #: Bytes that only keep a connection alive, after so many seconds without any.
-ALIVE, ALIVE_S = 128, 2.0
+ALIVE_BYTES, ALIVE_S = 128, 2.0
 #: Seconds of silence after which a few bytes, sent while a request is unanswered, cancel it.
 CANCEL_S = 1.0
 #: Seconds after the first look in which it may be starting: it sends other requests then.
@@ -52,7 +52,7 @@ LATE_S = 60.0
 #: Seconds in which another request is a retry.
 RETRIES_S = 45.0
 #: Changes of the screen, and models, that are kept.
-_CHANGES, _MODELS = 16, 64
+_MAX_CHANGES, _MAX_MODELS = 16, 64
 
 
 class Connection(NamedTuple):
@@ -124,7 +124,7 @@ class _TrackedConnection:
         if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
             self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
         self.burst, self.ended_at = self.burst + grown, at
-        least = REQUEST + (GREETING if self.is_first and self.port == TLS_PORT else 0)
+        least = REQUEST_BYTES + (GREETING_BYTES if self.is_first and self.port == TLS_PORT else 0)
         if self.is_request:
             self.asked_at = at
         elif self.burst >= least:
@@ -135,7 +135,7 @@ class _TrackedConnection:
 
     def _add_received(self, came: int, at: float) -> None:
         """Count *came* more bytes received *at* a time, as an answer if a request is open."""
-        is_alive = came <= ALIVE and at - self.received_at > ALIVE_S
+        is_alive = came <= ALIVE_BYTES and at - self.received_at > ALIVE_S
         self.received_at, self.cancelled_at = at, math.inf
         if self.asked_at is not None and not is_alive:
             self.answer, self.arrived_at = self.answer + came, at
@@ -152,7 +152,7 @@ class _TrackedConnection:
     def answered_at(self) -> float:
         """When an answer came, or the connection was closed after a while; infinite for neither."""
         took = self.arrived_at - self.asked_at if self.asked_at is not None else 0.0
-        return self.arrived_at if self.answer >= OPENING or (self.is_over and took >= GAP_S) else math.inf
+        return self.arrived_at if self.answer >= OPENING_BYTES or (self.is_over and took >= GAP_S) else math.inf
 
     def is_open(self, now: float) -> bool:
         """Return whether its request still counts."""
@@ -169,7 +169,7 @@ class _TrackedConnection:
         if not self.answer:
             return UNANSWERED
         quiet = now - self.arrived_at
-        pauses = (moves or (opens and self.answer < OPENING)) and quiet < PAUSE_S
+        pauses = (moves or (opens and self.answer < OPENING_BYTES)) and quiet < PAUSE_S
         return ANSWERED if pauses or quiet <= STREAM_S else ""
 
 
@@ -193,7 +193,7 @@ class Traffic:
     #: When the first sample was taken.
     _first_at: float = math.inf
     _children: tuple[float, ...] = ()
-    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_CHANGES))
+    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_MAX_CHANGES))
     #: The far ends that an answer of a turn has come from.
     _models: set[object] = attrs.field(factory=set)
     #: The end of the last screen.
@@ -231,7 +231,7 @@ class Traffic:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
-            if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
+            if line.is_turn and line.answer >= OPENING_BYTES and len(self._models) < _MAX_MODELS:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
         self._connections = {

@@ -43,17 +43,17 @@ from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
 #: Chances for each double look at its screen, to see a spinner turn: while young or connected, and later.
-OFTEN, SELDOM = 4, 40
+OFTEN_CHANCES, SELDOM_CHANCES = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
-_HELD = 2
+_HELD_LOOKS = 2
 #: Rows with text below an input, lines across there, rows of it, and rows above it that may show work; at most.
-_BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
+_BELOW_ROWS, _EDGE_ROWS, _TALL_ROWS, _ABOVE_ROWS = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be of the shell that started it.
-_MARKS = 2
+_PROMPT_MARKS = 2
 
 #: The ends of prompts, and rows up from the last one with text that may hold typed text.
-_ASKS, _TYPED = (">", "❯", "›", "»", "$", ":", "?"), 24
+_ASKS, _TYPED_ROWS = (">", "❯", "›", "»", "$", ":", "?"), 24
 _PROMPT, _EMPTY = re.compile(r"(?:[>❯›]|>>>)(?: |$)"), (">", "❯", "›", ">>>")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
@@ -116,13 +116,13 @@ class UnknownProgram:
     @property
     def signs(self) -> tuple[str, ...]:
         """The signs of an agent seen so far, in words."""
-        has_input = self._inputs >= _HELD
+        has_input = self._inputs >= _HELD_LOOKS
         found = {
             "a spinner in its title": len(self._lamps) > 1,
             "an input of its own": has_input,
             "work shown beside its input": self._works,
             "a progress bar": self._has_bar,
-            "prompt marks in its interface": self._marks >= _MARKS,
+            "prompt marks in its interface": self._marks >= _PROMPT_MARKS,
             "requests as to a model": self._requests,
         }
         return tuple(sign for sign, is_so in (*found.items(), (self.made_with, True)) if sign and is_so)
@@ -136,8 +136,8 @@ class UnknownProgram:
 
     @property
     def _is_candidate(self) -> bool:
-        has_more = self._works or self._has_bar or self._marks >= _MARKS or self._requests
-        has_input = self._inputs >= _HELD and has_more
+        has_more = self._works or self._has_bar or self._marks >= _PROMPT_MARKS or self._requests
+        has_input = self._inputs >= _HELD_LOOKS and has_more
         return bool(self.made_with) or len(self._lamps) > 1 or has_input or (self._is_typed and self._requests)
 
     # Events. Once it is a candidate no more is noted.
@@ -171,7 +171,7 @@ class UnknownProgram:
             return False
         if not self._is_look_due:
             self._chances += 1
-            every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
+            every = OFTEN_CHANCES if self.talks or self._chances <= EAGER_CHANCES else SELDOM_CHANCES
             self._is_look_due = self._chances % every in (0, 1)
         return self._is_look_due
 
@@ -186,7 +186,7 @@ class UnknownProgram:
             return
         self._inputs += 1
         self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
-        above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
+        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_ROWS:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
@@ -199,7 +199,7 @@ class UnknownProgram:
             text = lines[cursor_row].rstrip()
         if prompt:
             end = next((at + 1 for at in upwards(len(lines), len(lines)) if lines[at].strip()), 0)
-            near = lines[max(0, end - _TYPED) : end]
+            near = lines[max(0, end - _TYPED_ROWS) : end]
             typed = (row[len(prompt) :].split() for row in near if row.startswith(prompt))
             self._is_typed = self._is_typed or any(len(words) > 1 for words in typed)
         if text.endswith(_ASKS):
@@ -256,7 +256,7 @@ class UnknownProgramWatch:
         if not self.is_remote:
             return
         self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
-        if self._prompts >= _HELD:
+        if self._prompts >= _HELD_LOOKS:
             self.program = self.program.without_signs()
 
     def applied(self, found: Identity) -> Identity:
@@ -332,7 +332,7 @@ def _find_input(
         if _PROMPT.match(row.text) and is_here and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
-        if texts_below > _BELOW or edges > _EDGES:
+        if texts_below > _BELOW_ROWS or edges > _EDGE_ROWS:
             return None
     return None
 
@@ -341,7 +341,7 @@ def _top_of_box(
     rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int, visible: int | None
 ) -> int | None:
     """Return the first row of the input with its lower edge at row *bottom* of the tail; None if it is none."""
-    upper = next((at for at in upwards(bottom, _TALL) if rows[at].is_edge), None)
+    upper = next((at for at in upwards(bottom, _TALL_ROWS) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
@@ -353,7 +353,7 @@ def _top_of_box(
 
 def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible: int | None) -> int | None:
     """Return the first row of the input behind a bar that is above row *bottom* of the tail."""
-    first, top = max(0, bottom - _TALL), bottom
+    first, top = max(0, bottom - _TALL_ROWS), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
     is_in_it = visible is None or _has_cursor(rows[top:bottom], visible)

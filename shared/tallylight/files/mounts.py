@@ -26,7 +26,7 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 @attrs.define
 class Mounts:
-    """The mounts as this process sees them. Without such a table each directory counts as a mount."""
+    """Finds the mounts of paths. On a system without a table of mounts each directory counts as one."""
 
     _points: frozenset[str] = frozenset()
     _read_at: float | None = None
@@ -49,7 +49,7 @@ class Mounts:
         return True
 
     def of(self, path: Path) -> str:
-        """Return the mount of *path* without following links. Reads no disk."""
+        """Return the mount point that *path* is on by its words alone, links not followed. Reads no disk."""
         found = self._known.get(path)
         if found is None:
             found = self._known[path] = self._by_words(str(path))

@@ -75,6 +75,11 @@ def checksum(data: bytes) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Receipt:
+    """
+    The changes to files of the user by setup, or by hooks, with their backups, for taking them back. Only `save`
+    changes it.
+    """
+
     folder: Path
     kind: Kind
     entries: tuple[Entry, ...]

@@ -211,7 +211,7 @@ class Table:
         return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
 
     def text_or_table(self, key: str, choices: Iterable[str] = ()) -> str | Table:
-        """Return a text, one of *choices*, or a table; `""` for a wrong text."""
+        """Return a text, one of *choices* if there are any, or a table; `""` for a wrong text, else an empty table."""
         if isinstance(self._data.get(key), str):
             return self.text(key, choices=choices)
         return self.table(key)

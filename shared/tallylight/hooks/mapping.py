@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Characters of a message and of any other text that are kept.
-MESSAGE = 200
-TEXT = 1024
+MESSAGE_CHARS = 200
+TEXT_CHARS = 1024
 #: Characters of texts that are kept even where the whole report is too long. One more than a session id may have: a
 #: long id must not become another.
-SESSION = 257
-MODE = 64
-MAX_ID = 64
+SESSION_CELLS = 257
+MODE_CHARS = 64
+MAX_ID_CHARS = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
 
 
@@ -44,14 +44,14 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
         return made | {"title": ""}
     if child:
         made["id"] = child
-    made["title"] = _line(_text(_find(payload, names["child_title" if child else "title"])), TEXT)
+    made["title"] = _line(_text(_find(payload, names["child_title" if child else "title"])), TEXT_CHARS)
     tasks = _find(payload, names["tasks"])
     if status == "done" and not child and isinstance(tasks, list) and tasks:
         made["state"] = "background"
         made["background"] = str(min(len(tasks), 9999))
-    made["session"] = _line(_text(_find(payload, names["session"])), SESSION)
-    made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
-    made["mode"] = _line(_text(_find(payload, names["mode"])), MODE)
+    made["session"] = _line(_text(_find(payload, names["session"])), SESSION_CELLS)
+    made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT_CHARS)
+    made["mode"] = _line(_text(_find(payload, names["mode"])), MODE_CHARS)
     return made | _words(rule, names, payload, made)
 
 
@@ -68,7 +68,7 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
         # The question that the agent's last words end with, else their last sentence.
         said = next(filter(None, (_find(payload, source) for source in messages if source != "tool")), None)
         asked = last_question(said)
-        told = _line(last_sentence(said), MESSAGE)
+        told = _line(last_sentence(said), MESSAGE_CHARS)
     if asked:
         words["kind"] = "question"
     if message := asked or told or _message(messages, payload, tool):
@@ -87,7 +87,7 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
 def _message(messages: Any, payload: Mapping[str, Any], tool: str) -> str:
     """Return the first of *messages* that is not empty."""
     for source in messages:
-        if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE):
+        if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE_CHARS):
             return text
     return ""
 
@@ -150,7 +150,7 @@ def _tool(name: Any, given: Any) -> str:
         from tallylight.model.tool_call import target
 
         what = target(given)
-    what = _line(what, MESSAGE - len(tool) - 2)
+    what = _line(what, MESSAGE_CHARS - len(tool) - 2)
     return f"{tool}: {what}" if what else tool
 
 
@@ -159,5 +159,5 @@ def _id(value: Any) -> str | None:
     text = _text(value)
     if not text:
         return ""
-    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID])
+    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID_CHARS])
     return made if made.strip("-") else None

@@ -85,7 +85,7 @@ class Engine(ABC, Generic[Id]):
         submit: Submit,
         store: Store,
         clock: Callable[[], float],
-        told: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
         resumable: Callable[[int], None] | None = None,
     ) -> None:
         self.config = config
@@ -105,12 +105,12 @@ class Engine(ABC, Generic[Id]):
         self._origin = 0.0
         self._mutes = Mutes()
         self._store = store
-        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), report, clock)
         context = Context(
             name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
-            touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
+            touched=self._touched.add, report=report, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
-        self.parts = HostParts(made(context), told)
+        self.parts = HostParts(made(context), report)
         self._processes: Processes[Id] = Processes(
             submit, table, self.guarded("processes", self._were_sampled), self.guarded("processes", raised)
         )
@@ -343,7 +343,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         pane.collisions,
         dict(pane.more),
         decision.since,
-        pane.tracker.said.revision,
+        pane.tracker.claims.revision,
         pane.pace,
         pane.dialog,
         pane.pid,

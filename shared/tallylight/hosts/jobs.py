@@ -21,7 +21,7 @@ MAX_THREADS = 12
 MAX_HUNG = 24
 MAX_WAITING = 2048
 #: A job that takes longer, in seconds, hangs: its disk or network does not respond.
-HANGS_S = 6.0
+JOB_HANGS_S = 6.0
 #: The pause after a failure in seconds, doubled with each further one up to the maximum.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
 
@@ -37,7 +37,7 @@ class Jobs:
         self,
         deliver: Callable[[Callable[[], None]], None],
         clock: Callable[[], float] = time.monotonic,
-        patience: float = HANGS_S,
+        patience: float = JOB_HANGS_S,
     ) -> None:
         self._deliver = deliver
         self._clock = clock

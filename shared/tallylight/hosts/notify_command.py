@@ -8,9 +8,9 @@ No shell reads the arguments. Yet `sh` changes to the home directory and becomes
 lock until a new child has become its program. A program on a disk that does not respond would block the terminal from
 any thread.
 
-TALLY_TITLE TALLY_MESSAGE              the texts of the notification: one line each, without control characters
-TALLY_STATUS TALLY_KIND TALLY_AGENT TALLY_PROJECT
-TALLY_PANE                             the pane's address, `kitty-4711:3`, for `tally jump` and `tally why`
+    TALLY_TITLE TALLY_MESSAGE              the texts of the notification: one line each, without control characters
+    TALLY_STATUS TALLY_KIND TALLY_AGENT TALLY_PROJECT
+    TALLY_PANE                             the pane's address, `kitty-4711:3`, for `tally jump` and `tally why`
 """
 
 from __future__ import annotations

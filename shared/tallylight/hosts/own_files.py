@@ -22,7 +22,7 @@ from tallylight.pane.pane import Pane
 
 #: A file hangs if it is not read after so many seconds, and after it was asked for so many times. Time alone is not
 #: enough: the process may have been paused, or be busy.
-HANGS_S = 2.0
+READ_HANGS_S = 2.0
 HANGS_ASKED = 40
 #: Readings at a time, including abandoned ones that still run: in one group, and in all. One of them is kept for groups
 #: that have responded before.
@@ -65,7 +65,7 @@ class _Reading(Generic[Id]):
             self.found.append(want.read() if key == self.key else None)
 
     def is_hanging(self, now: float) -> bool:
-        is_late = self.since is not None and now - self.since >= HANGS_S and self.asked >= HANGS_ASKED
+        is_late = self.since is not None and now - self.since >= READ_HANGS_S and self.asked >= HANGS_ASKED
         return is_late and len(self.found) < len(self.wanted)
 
 
@@ -95,12 +95,12 @@ class FileReader(Generic[Id]):
     """
     Reads agents' files on threads, one group for each set of mounts.
 
-    *read* gets the new contents for panes. *told* gets one line for each group that hangs.
+    *read* gets the new contents for panes. *report* gets one line for each group that hangs.
     """
 
     submit: Submit
     read: Callable[[Sequence[tuple[Id, Request, object]]], None]
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     clock: Callable[[], float]
     mounts: Mounts = attrs.field(factory=Mounts)
     _groups: dict[Key, _Group[Id]] = attrs.field(factory=dict)
@@ -188,7 +188,7 @@ class FileReader(Generic[Id]):
         group.waiting = []
         if key not in self._reported and len(self._reported) < MAX_GROUPS:
             self._reported.add(key)
-            self.told(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
+            self.report(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)
 
     def _were_read(self, reading: _Reading[Id], _: object) -> None:

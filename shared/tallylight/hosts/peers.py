@@ -14,7 +14,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.caller import Caller, Who
-from tallylight.actions.request import CHUNK, MAX_REQUEST, Lines, TooLongError
+from tallylight.actions.request import CHUNK_BYTES, MAX_REQUEST_BYTES, Lines, TooLongError
 from tallylight.snapshot import sockets
 
 
@@ -37,12 +37,12 @@ class Channel:
 
     socket: socket.socket
     unsent: bytes = attrs.field(init=False, default=b"")
-    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST))
+    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST_BYTES))
 
     def receive(self) -> list[bytes] | None:
         """Return the lines received since the last call; None if the peer has closed, or sent too much."""
         try:
-            data = self.socket.recv(CHUNK)
+            data = self.socket.recv(CHUNK_BYTES)
             return self._lines.feed(data) if data else None
         except BlockingIOError:
             return []

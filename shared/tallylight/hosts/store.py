@@ -17,7 +17,7 @@ import attrs
 from tallylight.model.jobs import Submit
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
-from tallylight.snapshot.former import Known, read_former
+from tallylight.snapshot.former import FormerPanes, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger
@@ -36,7 +36,7 @@ class _Opened:
     changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
-    former: Known
+    former: FormerPanes
 
     def close(self) -> None:
         self.snapshot.leave()
@@ -62,14 +62,14 @@ class Store:
     """
     A host's runtime directory.
 
-    *submit* runs one job per key on a thread. *now* is monotonic seconds. *told* gets each new problem, once as long as
-    it stays the same.
+    *submit* runs one job per key on a thread. *now* is monotonic seconds. *report* gets each new problem, once as long
+    as it stays the same.
     """
 
     host: str
     environ: Mapping[str, str]
     submit: Submit
-    told: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
     #: How long agents waited today.
@@ -85,8 +85,8 @@ class Store:
     #: As in `Snapshot`; part of the next one.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
-    #: What an earlier run showed, once read.
-    former: Known = attrs.field(init=False, factory=dict)
+    #: The panes that an earlier run showed, once read.
+    former: FormerPanes = attrs.field(init=False, factory=dict)
     _error: str = ""
 
     def open(self) -> None:
@@ -95,11 +95,11 @@ class Store:
         self.submit("runtime directory", lambda: _open(self.host, self.environ, day), self._was_opened, self._failed)
 
     def _failed(self, error: Exception) -> None:
-        self.told(f"runtime directory: {error}; no snapshot is written, and no request is taken")
+        self.report(f"runtime directory: {error}; no snapshot is written, and no request is taken")
 
     def _was_opened(self, result: _Opened) -> None:
         if result.spool.error and not result.snapshot.error:
-            self.told(f"requests: {result.spool.error}")
+            self.report(f"requests: {result.spool.error}")
         if not self._is_added and self.ledger.day in ("", result.ledger.day):
             self.ledger.day = result.ledger.day
             self.ledger.waited_s += result.ledger.waited_s
@@ -144,7 +144,7 @@ class Store:
         if (due := snapshot.due(now)) is not None and due <= now:
             self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved, self._was_saved)
         if snapshot.error and snapshot.error != self._error:
-            self.told(f"snapshot: {snapshot.error}")
+            self.report(f"snapshot: {snapshot.error}")
         self._error = snapshot.error
 
     def _was_saved(self, _result: object) -> None:

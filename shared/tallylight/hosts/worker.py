@@ -29,25 +29,25 @@ SWITCH_S = 0.0005
 #: These of kitty's jobs can hang, and each then loses one thread: settings, opening the runtime directory, snapshot,
 #: requests, scripts, ledger, open conversations, history, accuracy, projects, work, sessions, list, fork. So can 8
 #: readings of agents' files, 4 commands and 9 looks for collisions. Some threads are left for the others.
-HANGS_S = 1.0
+LENT_HANGS_S = 1.0
 
 
 class Worker:
     """
     Threads for jobs, and the results that are ready. Each key has one job at a time.
 
-    *told* is called once for every text key with a job that hangs; owners of other keys report that themselves.
+    *report* is called once for every text key with a job that hangs; owners of other keys report that themselves.
     """
 
     def __init__(
-        self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
+        self, report: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._report = told
+        self._report = report
         self._clock = clock
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         #: All the time lent so far, in seconds.
         self._lent = 0.0
-        self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
+        self._jobs = Jobs(self._results.put, lambda: self._lent, LENT_HANGS_S)
         #: As `Jobs.submit`; the result is passed on by a later `lend`.
         self.submit = self._jobs.submit
         self._reported: set[str] = set()

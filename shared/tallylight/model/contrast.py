@@ -22,7 +22,7 @@ WHITE: RGB = (255, 255, 255)
 SIGN_CONTRAST, FILL_CONTRAST = 4.5, 3.0
 #: Green that is closer to amber than this ratio is not filled: at a glance, only lightness separates the two.
 NEWS_CONTRAST = 1.5
-#: The same of green whose hue does the rest: what has more contrast would be nearly black.
+#: The same for green that would be nearly black with more contrast: its hue tells it apart.
 NEWS_HUE_CONTRAST = 2.0
 #: So much of its chroma a colour keeps, of 1, or it is not seen as that colour any more.
 VIVID = 0.75
@@ -120,7 +120,10 @@ def fills_of(colours: Mapping[Status, RGB], touching: frozenset[RGB]) -> Fills:
 
 
 def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:
-    """Return *colour* as the fill of the mark of `done` on *ground*; None if it would look like *amber*."""
+    """
+    Return the nearest fill to *colour* that differs enough from *ground*; None if there is none, or it looks like
+    *amber*.
+    """
     fill = moved(colour, frozenset({ground}), FILL_CONTRAST)
     if fill is not None and not _is_vivid(fill, colour):
         fill = moved(colour, frozenset({ground}), NEWS_HUE_CONTRAST)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 #: The last so many characters of a reply are looked at, and the last so many of a question are kept.
 LOOKED_AT = 8_000
-MOST = 400
+MAX_QUESTION_CHARS = 400
 #: The most rows after a question that may be its answers.
 _ANSWERS = 12
 #: Characters that may surround a question mark at the end of a line.
@@ -121,7 +121,7 @@ def last_sentence(text: object) -> str:
 
 
 def _from_the_end(row: str) -> list[str]:
-    """Return the last few sentences of *row*, the last one first, each cut to `MOST` and without Markdown."""
+    """Return the last few sentences of *row*, the last one first, each cut and without Markdown."""
     bare = row.replace("**", "").replace("`", "").lstrip("#> ")
     for bullet in _BULLETS:
         bare = bare.removeprefix(bullet)
@@ -129,7 +129,7 @@ def _from_the_end(row: str) -> list[str]:
     while len(found) < _LAST and any(map(str.isalnum, bare)):
         last_word = max(at for at, char in enumerate(bare) if char.isalnum())
         start = next((at + 1 for at in range(last_word - 1, 0, -1) if _ends(bare, at)), 0)
-        found.append(bare[start:].strip()[:MOST])
+        found.append(bare[start:].strip()[:MAX_QUESTION_CHARS])
         bare = bare[:start]
     return found
 
@@ -152,4 +152,4 @@ def _sentence(line: str) -> str:
     bare = line.lstrip("#>* ").rstrip(_AROUND)
     places = [(bare.rfind(end, 0, len(bare) - 1), end) for end in _ENDS]
     start = max((place + len(end) for place, end in places if place >= 0), default=0)
-    return bare[start:].lstrip(" *_")[-MOST:]
+    return bare[start:].lstrip(" *_")[-MAX_QUESTION_CHARS:]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: The most characters of a result: of a longer one both ends are kept.
-MOST = 400
+MAX_CALL_CHARS = 400
 #: The most characters of an input that are looked at.
 _LOOKED_AT = 200_000
 _NAME = 64
@@ -176,4 +176,4 @@ def counts(added: int, removed: int) -> str:
 
 
 def _middle(text: str) -> str:
-    return text if len(text) <= MOST else f"{text[: MOST // 2]}…{text[-MOST // 2 + 1 :]}"
+    return text if len(text) <= MAX_CALL_CHARS else f"{text[: MAX_CALL_CHARS // 2]}…{text[-MAX_CALL_CHARS // 2 + 1 :]}"

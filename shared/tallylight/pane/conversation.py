@@ -61,7 +61,10 @@ class Conversation:
 
     @property
     def strangers_pid(self) -> int | None:
-        """The process of the agent in the foreground, if no agent file names it."""
+        """
+        Return the process of an agent in the foreground without an agent file, once it has reported how to resume it;
+        else None.
+        """
         return self._pid if self._is_listening else None
 
     @property

@@ -63,6 +63,7 @@ def _asks(found: Answers, decision: Decision) -> AnswerEntry:
 
 
 def _rest(found: Answers, decision: Decision) -> AnswerEntry:
+    """Return the answer to the question `rest`: what still runs beside the turn, such as subagents."""
     rest, count = found.rest, decision.report.background
     if rest is None or not rest.fact.is_so:
         return AnswerEntry(question="rest", answer=f"{count} of its subagents still run" if count else _NOTHING)

@@ -18,7 +18,7 @@ from tallylight.model.dialog import Dialog
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.pane.transcript import Transcript
-from tallylight.snapshot.former import Known
+from tallylight.snapshot.former import FormerPanes
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import text
 from tallylight.tracker.attention import Attention
@@ -38,7 +38,7 @@ class Former:
     """
 
     id: str
-    known: Known
+    known: FormerPanes
     attention: Attention
     table: Table
     origin: float
@@ -84,7 +84,7 @@ class Former:
         return any(one.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
 
     def goes_on(self, now: float) -> bool:
-        """Return whether a status may still get an older begin at *now*."""
+        """Return whether this object is still of use at *now*: a status may get an older begin, or has one."""
         if now <= self.began + SETTLE_S:
             return True
         self._is_sure = True

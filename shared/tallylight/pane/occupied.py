@@ -111,7 +111,7 @@ class Occupied(Known):
     def _reconsider_program(self, now: float) -> None:
         """Change the foreground if the unknown program there is now taken for an agent, or no more."""
         found = self.unknown.applied(self._identity)
-        if found.is_remote and self.tracker.said.has_protocol_claim:
+        if found.is_remote and self.tracker.claims.has_protocol_claim:
             return  # an agent of another machine reports for itself, which is better than its screen
         is_over = found.is_remote and found.agent is None and self._run is not None
         if is_over or (found.agent is not None and self._run is None):
@@ -149,6 +149,10 @@ class Occupied(Known):
         self._reader.forget(self._pgid)
 
     def _changed_to(self, found: Identity, now: float) -> None:
+        """
+        Take in that *found* holds the foreground: go on with the same run, else begin another, or none without an
+        agent.
+        """
         before = self._run
         if before is not None and found.agent is not None and same_run(before.identity, found):
             self._goes_on(before, found, now)

@@ -111,9 +111,9 @@ class OwnFiles:
         elif run is not None and run.status_file == path:  # else another agent has come to the foreground since
             report = run.read(status_file, tail, now)
             if report is not None:
-                self.read_elsewhere(report, now)
+                self.take_report(report, now)
 
-    def read_elsewhere(self, report: Report, now: float) -> None:
-        """Take in *report*, made from the agent's own files, here or in a recording."""
+    def take_report(self, report: Report, now: float) -> None:
+        """Pass on *report*, which was made from the agent's own files now, or when a replayed recording was made."""
         self.conversation.take(report)
         self.tracker.report(report, now)

@@ -76,7 +76,10 @@ def version_of(process: Process) -> str:
 
 
 def _npm(program: Path) -> tuple[Path, str]:
-    """Return the folder of the npm package around *program*, and its `package.json`; empty if there is none."""
+    """
+    Return the folder of the npm package around *program* and the text of its `package.json`; without one, the real path
+    and "".
+    """
     place = Path(os.path.realpath(program))
     found = list(itertools.takewhile(lambda folder: folder.name != "node_modules", place.parents))
     for folder in found[:_MAX_FOLDERS] if len(found) < len(place.parents) else ():

@@ -50,7 +50,7 @@ class ProcessWatch:
 
     def _pause(self, now: float) -> float:
         tracker = self.tracker
-        if tracker.said.tells_turns:
+        if tracker.claims.tells_turns:
             return REPORTING_S if tracker.decision.status is Status.WORKING else RESTING_S
         if self._said is None and not self.traffic.is_pending(now):
             return RESTING_S
@@ -73,7 +73,7 @@ class ProcessWatch:
         tracker = self.tracker
         works = tracker.decision.status is Status.WORKING
         self.traffic.take(sample)
-        self._fact = self.traffic.fact(now, is_running=works and tracker.said.tells_turns)
+        self._fact = self.traffic.fact(now, is_running=works and tracker.claims.tells_turns)
         before, self.unanswered = self.unanswered, self.traffic.unanswered_since(now) if works else None
         if self.unanswered != before:
             tracker.touch()

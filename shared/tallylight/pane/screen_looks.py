@@ -60,8 +60,8 @@ class ScreenLooks:
     def _is_unchanged(self) -> bool:
         return (
             self.dialog is not None
-            and self._tracker.said.has_file_ask
-            and self._tracker.said.revision == self._revision
+            and self._tracker.claims.has_file_ask
+            and self._tracker.claims.revision == self._revision
         )
 
     def is_wanted(self, now: float) -> bool:
@@ -103,4 +103,4 @@ class ScreenLooks:
             for one in filter(None, found):
                 tracker.report(one, now)
         self._same = self._same + 1 if self._is_unchanged else 0
-        self._revision = tracker.said.revision
+        self._revision = tracker.claims.revision

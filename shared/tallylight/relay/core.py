@@ -36,7 +36,7 @@ from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import Spoken
+from tallylight.relay.spoken import ProtocolReader
 from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
@@ -96,8 +96,8 @@ class RelayCore(Core):
             flood=(self._is_flooded, self._defer),
             screen=screen,
         )
-        self._spoken = Spoken(self._agent)
-        self._records = self._spoken.records
+        self._protocols = ProtocolReader(self._agent)
+        self._records = self._protocols.records
         #: The payload for a notification that has yet to be sent.
         self._attention = ""
         self._unwrapper = Unwrapper(screen=screen)
@@ -276,7 +276,7 @@ class RelayCore(Core):
     def _read(self, sequence: Sequence) -> bool:
         """Take in one sequence; return whether it is of our protocols."""
         self._is_fresh = False
-        event, report = self._spoken.take(sequence, self._now)
+        event, report = self._protocols.take(sequence, self._now)
         if report is not None and report.rule == osc26.RULE:
             self._mirror.report(report, self._now)
         elif isinstance(event, Notification):
@@ -310,6 +310,7 @@ class RelayCore(Core):
                 self._send_answers()
 
     def _send_answers(self) -> None:
+        """Give the program the answers to its own queries, which wait while a key is half sent."""
         self._child += self._pending_answers
         self._pending_answers.clear()
 
@@ -319,7 +320,7 @@ class RelayCore(Core):
             return
         self._is_fresh = True
         self._inbox.forget_but_arms()
-        self._spoken.clear()
+        self._protocols.clear()
         self._mirror.clear()
 
     # Our own writes ------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ class Mirror:
 
     @property
     def is_changed(self) -> bool:
-        """Return whether the bar has to be updated."""
+        """Return whether the terminal's progress bar has to be sent again."""
         return self._wanted != self._shown
 
     def report(self, report: Report, now: float) -> None:

@@ -36,7 +36,7 @@ ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 
 class Position:
-    """The position in one stream."""
+    """The part of a control sequence that one stream is in, and whether other bytes may be written there."""
 
     def __init__(self) -> None:
         #: The state before `_later`.

@@ -46,6 +46,7 @@ def _best(claims: _Claims) -> int:
 
 
 def _merged(claims: _Claims) -> Report:
+    """Return the report of the best claim of one record, its empty fields filled from the others, best rank first."""
     best = claims[_best(claims)][0]
     others = [claims[rank][0] for rank in sorted(claims, reverse=True)]
     gaps: dict[str, object] = {}
@@ -71,9 +72,9 @@ class Records:
         #: The number of present and dropped records below another one than the root.
         self._nested = 0
         #: The recipe of OSC 88. It is sent with the root record, or alone while there is none.
-        self._arm = osc1338.Recipe()
+        self._recipe = osc1338.Recipe()
         #: The recipe that the host has.
-        self._arm_published = osc1338.Recipe()
+        self._recipe_published = osc1338.Recipe()
         #: Ids for `take` to look at, in the order of their changes.
         self._changed: dict[str, None] = {}
 
@@ -120,7 +121,7 @@ class Records:
             self._published[report.id] = (None, last[1])
             self._changed[report.id] = None
 
-    def noted(self, report: Report, now: float) -> None:
+    def note_sent(self, report: Report, now: float) -> None:
         """Take in a report that the program sent to the host itself: it need not be sent again."""
         self.report(report, now)
         self._changed.pop(report.id, None)
@@ -131,16 +132,16 @@ class Records:
                 self._forget(id_)
         if report.id in self._records:
             self._published[report.id] = (self._merged(report.id), now)
-            if not report.id and self._arm.argv:  # the program's own variable lacks the recipe
+            if not report.id and self._recipe.argv:  # the program's own variable lacks the recipe
                 self._published[report.id] = (None, now)
                 self._changed[""] = None
-        elif not report.id and self._arm != self._arm_published:
+        elif not report.id and self._recipe != self._recipe_published:
             self._changed[""] = None
 
-    def armed(self, arm: osc1338.Recipe) -> None:
+    def set_recipe(self, arm: osc1338.Recipe) -> None:
         """Set the recipe of OSC 88, which wins over that in a report; an empty one withdraws it."""
-        if self._arm != arm:
-            self._arm = arm
+        if self._recipe != arm:
+            self._recipe = arm
             self._changed[""] = None
 
     def replace(self, report: Report, now: float) -> None:
@@ -149,7 +150,7 @@ class Records:
         self._changed[report.id] = None
 
     def clear(self) -> None:
-        """Drop all records, so that the host's are withdrawn."""
+        """Drop all records; the next `take` withdraws those that the host has."""
         for id_ in list(self._records):
             self._drop(id_)
 
@@ -166,8 +167,8 @@ class Records:
             self._published[id_] = (None, at)
         for id_ in (*self._published, *self._records):
             self._changed[id_] = None
-        if self._arm.argv:
-            self._arm_published = osc1338.Recipe()
+        if self._recipe.argv:
+            self._recipe_published = osc1338.Recipe()
             self._changed[""] = None
 
     def take(self, limit: int, now: float) -> list[str]:
@@ -184,11 +185,11 @@ class Records:
                     self._forget(below)
                     if below in self._records:
                         self._changed[below] = None
-            if not id_ and self._arm != self._arm_published:
+            if not id_ and self._recipe != self._recipe_published:
                 if len(payloads) >= limit:
                     return payloads
-                payloads.append(osc1338.encode_recipe(self._arm))
-                self._arm_published = self._arm
+                payloads.append(osc1338.encode_recipe(self._recipe))
+                self._recipe_published = self._recipe
             self._changed.pop(id_, None)
         for id_ in list(self._changed):
             if len(payloads) >= limit:
@@ -197,7 +198,7 @@ class Records:
             report, known = self._merged(id_), self._published.get(id_, (None, 0.0))[0]
             payload = _payload(report)
             if not id_:
-                self._arm_published = self._arm
+                self._recipe_published = self._recipe
             if payload not in ("", _payload(known)):
                 payloads.append(payload)
                 self._published[id_] = (report, now)
@@ -252,8 +253,8 @@ class Records:
 
     def _merged(self, id_: str) -> Report:
         report = _merged(self._records[id_])
-        if self._arm.argv and not id_:
-            report = attributes.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
+        if self._recipe.argv and not id_:
+            report = attributes.evolve(report, resume=self._recipe.argv, cwd=report.cwd or self._recipe.cwd)
         if report.agent:
             return report
         above = id_

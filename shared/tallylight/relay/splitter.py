@@ -7,7 +7,7 @@ is a second reader of the same grammar for speed: the scanner makes an object of
 because an ESC interrupts any sequence: only the envelope of a multiplexer, which may contain ESC, needs memory.
 
 Only an unfinished sequence of interest is held back: `ESC`, the start of an introducer in `INTRODUCERS`, or the body
-after one, up to `LIMIT` bytes. `release` passes it on; its rest is then passed on unread.
+after one, up to `MAX_SEQUENCE_BYTES` bytes. `release` passes it on; its rest is then passed on unread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tallylight.relay.position import ENVELOPES, Position, State
 from tallylight.wire import cli_agent, osc3008, osc21337, user_var
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.registry import OURS
-from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind, whole
+from tallylight.wire.scanner import BEL, MAX_SEQUENCE_BYTES, ST, Sequence, SequenceKind, whole
 
 #: The beginnings of sequences that are consumed with any content.
 _OWN = *(b"%d;" % number for number in OURS), b"777;" + cli_agent.PREFIX
@@ -218,7 +218,7 @@ class Splitter:
                     self._hold(data, start, out)
                     return
                 at, terminator = ending
-                if not terminator or at - start > LIMIT:
+                if not terminator or at - start > MAX_SEQUENCE_BYTES:
                     at = _BROKEN(data, at).end()  # type: ignore[union-attr]  # it may be empty
                     continue  # the aborting byte is read again
                 if take(whole(data[start:at])):
@@ -250,7 +250,7 @@ class Splitter:
 
         *last* is the end of the sequence before it.
         """
-        if start - last >= DENSE or self._flood is None or len(data) > LIMIT:
+        if start - last >= DENSE or self._flood is None or len(data) > MAX_SEQUENCE_BYTES:
             return start
         if not self._flood[0]() or not self.position.is_safe:
             return start
@@ -278,7 +278,7 @@ class Splitter:
         if at < len(data):
             self._held += data[at:]
             self.holds += not self._is_same or at > 0
-            if len(self._held) >= LIMIT:
+            if len(self._held) >= MAX_SEQUENCE_BYTES:
                 self.release(out)
 
     def _resume(self, data: bytes, out: list[bytes]) -> tuple[bytes, int, int]:
@@ -300,7 +300,7 @@ class Splitter:
         ending = _ending(data, 0)
         if ending is None:
             self._held += data
-            if len(self._held) >= LIMIT:
+            if len(self._held) >= MAX_SEQUENCE_BYTES:
                 self.release(out)
             return data, -1, -1
         end, terminator = ending
@@ -308,7 +308,7 @@ class Splitter:
         self._held.clear()
         self._in_body = False
         raw = held + data[:end]
-        is_whole = terminator and len(raw) <= LIMIT and (self._hears_all or not raw.startswith(BAR))
+        is_whole = terminator and len(raw) <= MAX_SEQUENCE_BYTES and (self._hears_all or not raw.startswith(BAR))
         if is_whole and self._take(whole(raw)):
             self.gap = len(out)
             return data, end, end
@@ -334,11 +334,11 @@ class Splitter:
         """Collect an envelope while it passes, and pass a copy to `open_envelope` once it is whole."""
         if self._open is None:
             return
-        self._envelope += piece[: LIMIT + 1 - len(self._envelope)]
+        self._envelope += piece[: MAX_SEQUENCE_BYTES + 1 - len(self._envelope)]
         if self.position.state is State.GROUND:
             raw = bytes(self._envelope)
             self._envelope.clear()
-            if len(raw) <= LIMIT and raw.endswith(ST):
+            if len(raw) <= MAX_SEQUENCE_BYTES and raw.endswith(ST):
                 self._open(Sequence(SequenceKind.DCS, raw[2:-2], ST, raw))
 
     def _skip_envelope(self, data: bytes, at: int) -> int:

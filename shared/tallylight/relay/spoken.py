@@ -1,5 +1,5 @@
 """
-Spoken: the reports and notifications in the sequences of one program, through all of its protocols.
+The protocols of one program: the reports and notifications in its sequences.
 
 Sequences go in one by one. Partial updates are merged, and chunks are joined. The relay and the reader of tmux's panes
 both use it, so that a sequence means the same in both.
@@ -19,7 +19,7 @@ from tallylight.wire.registry import Event
 from tallylight.wire.scanner import Sequence
 
 
-class Spoken:
+class ProtocolReader:
     """Reads the sequences of one program. *agent* returns the agent's name for records without one."""
 
     def __init__(self, agent: Callable[[], str] = str) -> None:
@@ -42,10 +42,10 @@ class Spoken:
             case cli_agent.CliAgentEvent():
                 report = cli_agent.to_report(event, self.records.status())
             case osc1338.Recipe():
-                self.records.armed(event)
+                self.records.set_recipe(event)
             case user_var.UserVar(envelope.CARRIER, value):
                 if (noted := osc1338.decode_variable(value)) is not None:
-                    self.records.noted(noted, now)
+                    self.records.note_sent(noted, now)
             case Notification() | Chunk():
                 event = self._notifications.merge(event)
         if report is not None:

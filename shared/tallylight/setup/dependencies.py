@@ -54,10 +54,10 @@ _OWN_FILES: tuple[str, ...] = (
     "~/.config/uv/uv.toml",
 )
 #: Bytes of a download; pip's wheel has 2 MB, its index page less.
-MAX_DOWNLOAD = 32 << 20
-_TIMEOUT = 900.0
+MAX_DOWNLOAD_BYTES = 32 << 20
+_TIMEOUT_S = 900.0
 #: Characters of an address and of a file name.
-_MAX_NAME = 2000
+_MAX_NAME_CHARS = 2000
 
 #: Returns the words before `--target`, or raises `NoWayError`.
 Way = Callable[[System, Path, Path], "list[str]"]
@@ -89,7 +89,7 @@ def install(
                 problems.append(f"  {name}: {error}")
                 continue
             for packages in filter(None, dict.fromkeys((required + wanted, required))):
-                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
+                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT_S)
                 if done.returncode == 0:
                     return packages == required + wanted
             lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
@@ -203,7 +203,7 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
         # A mirror may give the address relative to its page.
         texts = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
-        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME))
+        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME_CHARS))
         url = urllib.parse.urljoin(index, url)
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None
@@ -218,11 +218,11 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 def _download(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
-            data: bytes = answer.read(MAX_DOWNLOAD + 1)
+            data: bytes = answer.read(MAX_DOWNLOAD_BYTES + 1)
     except urllib.error.URLError as error:
         raise NoWayError(f"{url}: {error.reason}") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoWayError(f"{url}: {error}") from None
-    if len(data) > MAX_DOWNLOAD:
-        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
+    if len(data) > MAX_DOWNLOAD_BYTES:
+        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD_BYTES} bytes")
     return data

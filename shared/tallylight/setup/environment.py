@@ -38,7 +38,7 @@ _FORMAT = "1"
 #: Folders in a wheel's package besides the package, and Python's own.
 _LEFT_OUT = {"__pycache__", "_kittens", "_wezterm"}
 #: Linux cuts a `#!` line at 255 bytes, and older kernels at 127.
-_MAX_SHEBANG = 120
+_MAX_SHEBANG_BYTES = 120
 
 
 class Source(NamedTuple):
@@ -87,7 +87,7 @@ def base_python() -> Path:
 def launcher_text(place: Layout, python: Path) -> str:
     """Return the text of the command. -I and -S: the user's Python set-up is not read, which also halves its start."""
     first = f"#!{python} -IS\n"
-    if " " in str(python) or len(os.fsencode(first)) > _MAX_SHEBANG:
+    if " " in str(python) or len(os.fsencode(first)) > _MAX_SHEBANG_BYTES:
         # Two languages in one: sh sees an empty word and `:`, and then exec; Python sees one long string.
         quoted = str(python).replace("'", "'\\''")
         first = f"#!/bin/sh\n''':'\nexec '{quoted}' -IS \"$0\" \"$@\"\n'''\n"

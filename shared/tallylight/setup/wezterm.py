@@ -73,7 +73,7 @@ _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
 _PLUGIN = re.compile(r"\bplugin\s*\.\s*require\b")
 _LATE = "a format-tab-title handler comes before Tallylight; move the line that loads Tallylight to the top"
 #: Lines of a configuration that are quoted, and characters of each.
-_MAX_QUOTED, _MAX_LINE = 8, 120
+_MAX_QUOTED_LINES, _MAX_LINE_CHARS = 8, 120
 
 
 class WezTerm(NamedTuple):
@@ -203,8 +203,8 @@ def warning(system: System) -> Iterator[str]:
     name = system.short(here.config)
     yield f"{name} still loads Tallylight; delete these lines, which are not changed for you:"
     lines = enumerate(read_write.text_or_nothing(here.config).splitlines(), 1)
-    ours = [f"  {number}: {line.strip()[:_MAX_LINE]}" for number, line in lines if "tallylight" in line]
-    yield from ours[:_MAX_QUOTED]
+    ours = [f"  {number}: {line.strip()[:_MAX_LINE_CHARS]}" for number, line in lines if "tallylight" in line]
+    yield from ours[:_MAX_QUOTED_LINES]
     if here.needs_us:
         yield f"Until then {system.short(here.link)} stays, as a file that does nothing: WezTerm would show an error."
     yield ""

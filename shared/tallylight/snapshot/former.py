@@ -25,10 +25,10 @@ MAX_FILES, KEEP_S = 8, 86400.0
 SLACK_S = 2.0
 
 #: The panes of earlier runs by their id: one of each process, the newest first.
-Known = dict[str, list[Pane]]
+FormerPanes = dict[str, list[Pane]]
 
 
-def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
+def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPanes:
     """Return the panes of earlier runs of *host*; *clock* is the wall clock now. A fault costs only its file."""
     found: list[Snapshot] = []
     with contextlib.suppress(OSError, SnapshotError):
@@ -42,7 +42,7 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
         for path in [folder / f"{host}-{os.getpid()}.json", *kept]:
             with contextlib.suppress(OSError, SnapshotError):
                 found.append(read(path))
-    known: Known = {}
+    known: FormerPanes = {}
     boot, _, _ = birth_of(os.getpid()).rpartition("/")
     for snapshot in sorted(found, key=lambda one: -one.written):
         if snapshot.birth.rpartition("/")[0] != boot or snapshot.written > clock + SLACK_S:

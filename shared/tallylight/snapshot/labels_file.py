@@ -81,7 +81,7 @@ class LabelsFile:
         self._stamp: read_write.Stamp | None = None
 
     def change(self, how: Callable[[Labels], Labels]) -> str:
-        """Replace the labels by *how* of the labels; return a message for the person, empty on success."""
+        """Replace the labels by *how* of the labels; return a message for the person, empty if there is none."""
         try:
             self.labels, message = change(self._file, how)
             return message

@@ -35,8 +35,8 @@ from tallylight.snapshot.writer import SnapshotError, checked_directory, directo
 from tallylight.wire import values
 
 VERSION = 1
-#: `focus` PANE [PANEL that gives the keyboard back]; `jump` with the options of `tally jump`; `snooze` PANE
-#: [MINUTES]; `unread` PANE; `seen` PANE; `mute` [PANE] with the words of `tracker.mutes.Mutes.ask`.
+#: The verbs take a pane, `jump` and `mute` also none. `focus` may have the panel that gives the keyboard back, `snooze`
+#: its minutes. `jump` has the options of `tally jump`, and `mute` the words of `tracker.mutes.Mutes.ask`.
 VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
 #: The verbs that need no pane.
 _FOR_ALL = ("jump", "mute")
@@ -45,7 +45,7 @@ MAX_WAITING = 64
 #: The most bytes of one file.
 MAX_BYTES = 4096
 #: The most characters of a text in a request, and the most arguments.
-MAX_TEXT = 256
+MAX_ARG_CHARS = 256
 MAX_ARGS = 8
 #: Older requests, in seconds, are dropped: the host was stopped meanwhile.
 MAX_AGE_S = 10.0
@@ -76,7 +76,7 @@ class Request:
         verb, pane, args = value.get("verb"), value.get("pane"), value.get("args")
         if verb not in VERBS or not isinstance(args, list) or len(args) > MAX_ARGS:
             return None
-        if not all(values.exact(text, MAX_TEXT) is not None for text in (pane, *args)):
+        if not all(values.exact(text, MAX_ARG_CHARS) is not None for text in (pane, *args)):
             return None
         if not str(pane).strip() and verb not in _FOR_ALL:
             return None

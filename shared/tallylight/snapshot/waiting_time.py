@@ -48,7 +48,11 @@ class Waited:
 
 @attributes.define
 class Ledger:
-    """The sum of one host. *day* and *waited_s* begin with the values that an earlier run left, if there are any."""
+    """
+    Sums the seconds that agents of one host waited today.
+
+    *day* and *waited_s* begin with the values that an earlier run left, if there are any.
+    """
 
     day: str = ""
     waited_s: float = 0.0

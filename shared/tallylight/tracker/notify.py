@@ -176,10 +176,10 @@ class _Need:
         if view.visible or view.snoozed:
             return True
         # The agent may ask another question right after the first; the end of a snooze asks again, too.
-        is_anew = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
-        if is_anew:
+        is_again = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
+        if is_again:
             self.is_known, self.began = False, now
-        return was_looked_at or is_anew
+        return was_looked_at or is_again
 
 
 @attrs.define

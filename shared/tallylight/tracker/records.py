@@ -100,14 +100,14 @@ class Records:
         if before is None:
             claims[report.source] = Claim(report, at, since, self.sequence)
             return
-        if not report.id and report.source in _EXACT and _asks_anew(before.report, report):
-            self._ask_anew(before, now)
+        if not report.id and report.source in _EXACT and _is_other_question(before.report, report):
+            self._replace_question(before, now)
         if _goes_on(before.report, report):
             before.renewed(report, at, self.sequence)
         else:
             claims[report.source] = Claim(report, at, since, self.sequence, before.finished_work(since))
 
-    def _ask_anew(self, before: Claim, now: float) -> None:
+    def _replace_question(self, before: Claim, now: float) -> None:
         """Mark the claims about the question before, which was answered, as not about the new one."""
         is_missed = before.report.status is Status.WAITING
         since = now - CONTRADICTION_S if is_missed else before.since
@@ -181,7 +181,7 @@ class Records:
         self._nested -= "/" in id_
 
 
-def _asks_anew(before: Report, report: Report) -> bool:
+def _is_other_question(before: Report, report: Report) -> bool:
     """Return whether *report*, of a source that reports each dialog once, is about another question than *before*."""
     is_same = (before.status, before.kind) == (report.status, report.kind) and before != report
     return report.status is Status.WAITING and (not is_same or before.what not in ("", report.what))

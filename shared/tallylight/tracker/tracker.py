@@ -48,7 +48,7 @@ class Tracker:
         #: Called with each report, the time at which it came, and the time since when it is true.
         self.on_report: Callable[[Report, float, float], None] | None = None
         #: All current claims, by record and source.
-        self.said = Records()
+        self.claims = Records()
         self._foreground: Foreground | None = None
         self._explicit = False
         self._at_prompt = False
@@ -93,13 +93,13 @@ class Tracker:
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Return a decision for each record, at most *most* of them, by id path. The pane's own path is `""`."""
-        ids = itertools.islice(("", *(id_ for id_, _ in self.said.children)), most)
+        ids = itertools.islice(("", *(id_ for id_, _ in self.claims.children)), most)
         return {id_: self._decide(id_, self._now or 0.0, []) for id_ in ids}
 
     @property
     def answers(self) -> Answers:
         """The answers about the pane itself: its turn, its question, and its background work."""
-        return answers(self.said.own, self._view(self._now or 0.0, of_child=False))
+        return answers(self.claims.own, self._view(self._now or 0.0, of_child=False))
 
     def shown_by(self, sources: Collection[Source]) -> tuple[Status, Claim] | None:
         """
@@ -107,12 +107,12 @@ class Tracker:
 
         Guesses count here even where the agent reports for itself.
         """
-        claims = {source: claim for source, claim in self.said.own.items() if source in sources}
+        claims = {source: claim for source, claim in self.claims.own.items() if source in sources}
         return light(answers(claims, self._view(self._now or 0.0, of_child=True)))
 
     def touch(self) -> None:
         """Count a change outside the records, such as new choices of a question, so that a host publishes it."""
-        self.said.revision += 1
+        self.claims.revision += 1
 
     def deadline(self) -> float | None:
         """Return when the next `tick` could change something; None if none could."""
@@ -121,14 +121,14 @@ class Tracker:
     @property
     def wants_output(self) -> bool:
         """Return whether visible output would be evidence here. It is none for an agent with a status file."""
-        own = self.said.own
+        own = self.claims.own
         works = (claim.status is Status.WORKING for claim in own.values())
         return Source.REGISTRY not in own and (self._agent is not None or any(works))
 
     @property
     def wants_screen(self) -> bool:
         """Return whether the screen is worth reading: it has a vote here, or the text of the question is only there."""
-        has_vote = not self._explicit and Source.REGISTRY not in self.said.own
+        has_vote = not self._explicit and Source.REGISTRY not in self.claims.own
         return self._agent is not None and (has_vote or self._shown.status is Status.WAITING)
 
     # Input ---------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ class Tracker:
                 return
             self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
         else:
-            screen = self.said.own.get(Source.SCREEN) if source is Source.SCREEN else None
+            screen = self.claims.own.get(Source.SCREEN) if source is Source.SCREEN else None
             is_again = screen is not None and screen.report is report
             self._take(report, now, since)
             if screen is not None:
@@ -169,14 +169,14 @@ class Tracker:
             # A subagent may report its end after its agent has.
             self.after_exit_claim = self.after_exit_claim if report.id else None
         if is_goodbye:
-            self.said.goodbye(report.id, source, since)
+            self.claims.goodbye(report.id, source, since)
             last = self._pending or self._shown
             if report.rule == osc1338.EXIT and last.status is Status.WAITING:  # it ended with an open question
                 self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=True, is_gone=True)
             return
         if self._start is not None:
             self._start.has_spoken = True
-        self.said.claim(report, now, since)
+        self.claims.claim(report, now, since)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, which may change this tracker at *now*, and decide once after the last of them."""
@@ -203,7 +203,7 @@ class Tracker:
         if self._agent is not None and not is_starting(self._start, now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification is never taken back by its sender. Output shows that the question was answered.
-            self.said.withdraw("", Source.NOTIFICATION)
+            self.claims.withdraw("", Source.NOTIFICATION)
         self._settle(now)
 
     def blank(self, now: float) -> None:
@@ -211,7 +211,7 @@ class Tracker:
         if self._start is not None:
             self._start.blank(self._advance(now))
             if is_starting(self._start, now):
-                self.said.withdraw("", Source.HEURISTIC)
+                self.claims.withdraw("", Source.HEURISTIC)
                 self._settle(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
@@ -274,7 +274,7 @@ class Tracker:
         if is_so:
             self.after_exit_claim = None
         if not is_so or self.timing.done_is is Status.DONE:
-            self.said.seen(is_so=is_so)
+            self.claims.seen(is_so=is_so)
         self._settle(now)
 
     def tick(self, now: float) -> None:
@@ -282,9 +282,9 @@ class Tracker:
         now = self._advance(now)
         if self._start is not None and not is_starting(self._start, now):
             self._start = None
-            if not self.said.own:
+            if not self.claims.own:
                 self._guess(Status.WORKING, None, "it came to the foreground", now)
-        guess = self.said.own.get(Source.HEURISTIC)
+        guess = self.claims.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
@@ -295,7 +295,7 @@ class Tracker:
 
     def pause(self, seconds: float) -> None:
         """Shift all times by *seconds* in which neither the agent nor the host ran (suspend, SIGSTOP)."""
-        self.said.pause(seconds)
+        self.claims.pause(seconds)
         self._arrived += seconds
         self._changed_at += seconds
         self._deadlines = [at + seconds for at in self._deadlines]
@@ -325,31 +325,31 @@ class Tracker:
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
         if self._foreground is None or not self._foreground.is_candidate:
             guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=says)
-            self.said.claim(guess, now)
+            self.claims.claim(guess, now)
 
     def _agent_started(self, foreground: Foreground, now: float) -> None:
         """Forget all claims but a protocol report of the last `ADOPT_S` seconds: that is the new agent's own."""
-        own = self.said.own.get(Source.PROTOCOL)
+        own = self.claims.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
-            self.said.own[Source.PROTOCOL] = own
+            self.claims.own[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = self._arrived = now
-        self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self.said.own)
+        self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self.claims.own)
         if not is_starting(self._start, now):
             # Without a guess here an agent that stays silent would never become `quiet`.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
 
     def _known_to_speak(self, now: float) -> None:
         """Judge the start of the agent in the foreground again: it is known only now that it reports its status."""
-        has_spoken = any(source is not Source.HEURISTIC for source in self.said.own)
+        has_spoken = any(source is not Source.HEURISTIC for source in self.claims.own)
         drew = self._last_output if self._last_output != self._arrived else None
         self._start = Startup(self._arrived, True, has_spoken, drew)
         if is_starting(self._start, now):
-            self.said.withdraw("", Source.HEURISTIC)
+            self.claims.withdraw("", Source.HEURISTIC)
 
     def _forget(self) -> None:
-        self.said.forget()
+        self.claims.forget()
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -359,14 +359,16 @@ class Tracker:
 
     def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
         """Decide one record, and add to *deadlines* the times at which the result may change by itself."""
-        claims = self.said[id_]
+        claims = self.claims[id_]
         found = answers(claims, self._view(now, of_child=bool(id_)))
         deadlines += found.deadlines
         shown, ended = light(found), self.after_exit_claim
         if shown is None and ended is not None and not id_ and now >= self.held_until:
             shown = ended.status, ended
         claim = shown[1] if shown is not None else None
-        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self.said.answered_sequence)
+        report = merged(
+            claims, claim, self._agent.name if self._agent is not None else "", self.claims.answered_sequence
+        )
         if shown is None or claim is None:
             holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
             source, status, rule = unclaimed(holder, is_starting=is_starting(self._start, now), at_prompt=at_prompt)
@@ -377,28 +379,28 @@ class Tracker:
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))
-        confirmed = confirmed_kind(claims, self.said.answered_sequence) if status is Status.WAITING else None
+        confirmed = confirmed_kind(claims, self.claims.answered_sequence) if status is Status.WAITING else None
         return Decision(status, kind, reason, since, report, confirmed_kind=confirmed)
 
     def _target(self, now: float) -> Decision:
         self._deadlines = []
         root = self._decide("", now, self._deadlines)
-        if len(self.said) == 1:
+        if len(self.claims) == 1:
             return root
         # A flood may leave hundreds of children: only the child that is shown is decided in full.
         view = self._view(now, of_child=True)
-        busy, urgent = subagents.survey(root, self.said.children, view, self._deadlines)
+        busy, urgent = subagents.survey(root, self.claims.children, view, self._deadlines)
         if not urgent:
             return subagents.in_background(root, busy)
         shown = self._decide(urgent, now, self._deadlines)
-        return subagents.in_place_of(root, shown, self.said.own.get(Source.SCREEN), self.said.answered_sequence)
+        return subagents.in_place_of(root, shown, self.claims.own.get(Source.SCREEN), self.claims.answered_sequence)
 
     def _settle(self, now: float) -> None:
         if self._is_receiving:
             return
         target = self._target(now)
-        self.said.decided(target.status)
-        guess = self.said.own.get(Source.HEURISTIC)
+        self.claims.decided(target.status)
+        guess = self.claims.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
         if self._start is not None and is_starting(self._start, now):

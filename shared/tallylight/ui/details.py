@@ -86,8 +86,8 @@ def collisions(pane: Pane, names: Mapping[str, str] = MappingProxyType({})) -> d
     }
 
 
-def asked_of(pane: Pane, now: float) -> str:
-    """Return who changed the file that it asks to write: `api changed this file 2 min ago`; "" if nobody did."""
+def changed_meanwhile(pane: Pane, now: float) -> str:
+    """Return who changed the file that the agent asks to write: `api changed this file 2 min ago`; "" if nobody did."""
     last = max((one for one in pane.collisions if one.asked), key=lambda one: one.at, default=None)
     if last is None or pane.status is not Status.WAITING:
         return ""

@@ -25,9 +25,9 @@ ASK_COLOURS = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
 #: The same for reports of the keyboard focus (1004).
 ENABLE_FOCUS, DISABLE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
 #: Bytes of one paste, more than the longest text that is typed into an agent; the rest is dropped.
-MAX_PASTE = 16 * 1024 + 4
+MAX_PASTE_BYTES = 16 * 1024 + 4
 #: Bytes of one sequence. The longest known one has some 20.
-MAX_SEQUENCE = 64
+MAX_SEQUENCE_BYTES = 64
 
 
 @attrs.frozen
@@ -148,10 +148,10 @@ class Decoder:
         if end < 0:
             # The last bytes may be the start of the end.
             used = max(0, len(self._data) - len(_PASTE_END) + 1)
-            self._paste = (before + self._data[:used])[:MAX_PASTE]
+            self._paste = (before + self._data[:used])[:MAX_PASTE_BYTES]
             return used, None
         self._paste = None
-        return end + len(_PASTE_END), Paste((before + self._data[:end])[:MAX_PASTE].decode("utf-8", "replace"))
+        return end + len(_PASTE_END), Paste((before + self._data[:end])[:MAX_PASTE_BYTES].decode("utf-8", "replace"))
 
 
 def _character(data: bytes) -> tuple[int, Event | None]:
@@ -189,14 +189,14 @@ def _sequence(data: bytes) -> tuple[int, Event | None]:
         return found.end(), _csi(found[1].decode("ascii"), chr(found[2][0]))
     # With other characters in it, it can no longer become a control sequence.
     is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
-    return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or is_broken else 0, None
+    return min(len(data), MAX_SEQUENCE_BYTES) if len(data) >= MAX_SEQUENCE_BYTES or is_broken else 0, None
 
 
 def _string(data: bytes) -> tuple[int, Event | None]:
     """Return the colour in an operating system command; None for any other."""
     end = _STRING_END.search(data, 2)
     if end is None:
-        return MAX_SEQUENCE if len(data) >= MAX_SEQUENCE else 0, None
+        return MAX_SEQUENCE_BYTES if len(data) >= MAX_SEQUENCE_BYTES else 0, None
     found = _COLOUR.fullmatch(data, 0, end.start())
     if found is None:
         return end.end(), None

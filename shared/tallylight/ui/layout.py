@@ -67,21 +67,22 @@ def folded(text: str, cells: int) -> list[str]:
 #: The operator between two commands in a shell, and the first word of the second one.
 _JOINED = re.compile(r"(?:&&|\|\||[;|]) *[^\s;&|]\S*")
 #: Cells of the beginning that are kept in front of a tail, at least.
-_HEAD = 8
+_HEAD_CELLS = 8
 
 
 def brief(text: str, cells: int) -> str:
     """
-    Return clean *text* cut to *cells*: of joined commands the last one stays, for that is where harm hides.
+    Return *text*, which is clean already, cut to *cells*; the end of a command line is kept, for harm hides there.
 
-    The last command keeps its first word, or is left out.
+    Of joined commands the last one is kept, at least with its operator and first word. Without room for these only the
+    beginning is kept.
     """
     if width(text) <= cells:
         return text
     *_, last = [None, *_JOINED.finditer(text)]
-    if last is None or width(last[0]) + _HEAD + 2 > cells:
+    if last is None or width(last[0]) + _HEAD_CELLS + 2 > cells:
         return clean(text, cells)
-    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD - 1))
+    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD_CELLS - 1))
     return f"{clean(text[: last.start()].rstrip() + ' ' * cells, cells - width(tail) - 1)} {tail}"
 
 

@@ -10,8 +10,8 @@ from tallylight.model.contrast import Fills
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 
-#: Cells below which we draw a tab in any style, for kitty's styles have ends of up to eight cells; and cells below
-#: which it has only its mark.
+#: Cells below which we draw a tab in any style, and cells below which it has only its mark. The ends of kitty's styles
+#: have up to eight cells.
 NARROW, TINY = 10, 3
 #: The distance in OKLab to amber or red below which an active tab counts as a colour that a fill touches.
 NEAR = 0.15

@@ -22,7 +22,7 @@ from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENAB
 _ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 #: Bytes of one read.
-_CHUNK = 4096
+_CHUNK_BYTES = 4096
 
 
 def size(fd: int) -> tuple[int, int]:
@@ -105,11 +105,11 @@ class Terminal:
         ready, _, _ = select.select([self._in, self._woken, *also], [], [], timeout)
         if self._woken in ready:
             with contextlib.suppress(BlockingIOError):
-                os.read(self._woken, _CHUNK)
+                os.read(self._woken, _CHUNK_BYTES)
         if self._in not in ready:
             return b""
         try:
-            return os.read(self._in, _CHUNK) or None
+            return os.read(self._in, _CHUNK_BYTES) or None
         except OSError:
             return None
 

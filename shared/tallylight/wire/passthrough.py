@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from tallylight.wire.envelope import SCREEN_PAYLOAD
-from tallylight.wire.scanner import LIMIT, ST, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, ST, Scanner, Sequence, SequenceKind
 
 #: The most nested multiplexers; each level costs a scanner.
 LEVELS = 4
@@ -55,7 +55,8 @@ class Unwrapper:
             return []
         if self._inner is not None and not self._screen and _ENVELOPE.fullmatch(data) and self._scanner.is_idle:
             # The content is one more envelope: the common case in a flood.
-            return self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data)) if len(data) <= LIMIT else []
+            is_too_long = len(data) > MAX_SEQUENCE_BYTES
+            return [] if is_too_long else self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data))
         out: list[Sequence] = []
         for item in self._scanner.feed(data):
             if isinstance(item, Sequence):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 #: The most bytes of one sequence with introducer and terminator. vibeflow has the same limit, xterm less, kitty 1 MiB.
-LIMIT = 131_072
+MAX_SEQUENCE_BYTES = 131_072
 #: The most bytes of one CSI. Real ones stay below 100; terminals stop at 16 to 256 parameters.
 CSI_LIMIT = 4096
 
@@ -155,7 +155,7 @@ _GROUND, _ESCAPE, _CSI_OVER, _STRING = range(4)
 class Scanner:
     """Splits one stream into text and sequences. Feed it in order; it never raises."""
 
-    def __init__(self, limit: int = LIMIT, *, screen: bool = False) -> None:
+    def __init__(self, limit: int = MAX_SEQUENCE_BYTES, *, screen: bool = False) -> None:
         self.limit = limit
         self._csi_limit = min(limit, CSI_LIMIT)
         self._screen = screen

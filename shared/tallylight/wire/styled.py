@@ -215,13 +215,13 @@ def apply(style: Style, parameters: str) -> Style:
 
 
 def _colour_behind(words: Iterator[str]) -> Colour | None:
-    """The colour of `38;5;N` or `38;2;R;G;B`; its words behind `38` are taken."""
+    """Return the colour of `38;5;N` or `38;2;R;G;B`; its words after `38` are removed."""
     kind = _number(next(words, ""))
     return _colour_of([kind, *(_number(next(words, "")) for _ in range({5: 1, 2: 3}.get(kind, 0)))])
 
 
 def _colour_of(numbers: list[int]) -> Colour | None:
-    """The colour of `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`."""
+    """Return the colour of `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`; None for any other."""
     if not all(0 <= number <= 255 for number in numbers):
         return None
     match numbers:

@@ -33,16 +33,16 @@ _IGNORABLE = (
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff" + "".join([chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17)])
 )
-#: Marks and signs that only change how others are drawn or joined, and draw nothing themselves: the invisible stackers
-#: and number joiners (Indic_Syllabic_Category, https://www.unicode.org/Public/UCD/latest/ucd/IndicSyllabicCategory.txt),
-#: and by their names in the charts the Tifinagh joiner, the Egyptian, Khitan, Duployan and SignWriting modifiers, and
-#: the place of an object.
+#: Marks and signs that only change how others are drawn or joined, and draw nothing themselves. They are the invisible
+#: stackers and number joiners (https://www.unicode.org/Public/UCD/latest/ucd/IndicSyllabicCategory.txt). By their names
+#: in the charts they are also the Tifinagh joiner, the Egyptian, Khitan, Duployan and SignWriting modifiers, and the
+#: place of an object.
 _MODIFIERS = (
     "\u1039\u17d2\u1a60\u1bab\u2d7f\uaaf6\ufffc\U00010a3f\U0001107f\U00011133\U000113d0\U0001193e\U00011a47\U00011a99"
     "\U00011d45\U00011d97\U00011f42\U00013440\U00013447-\U00013455\U00016fe4\U0001bc9d\U0001da9b-\U0001da9f"
     "\U0001daa1-\U0001daaf"
 )
-#: Of these, what is spelling between two letters of a script in use: Burmese, Khmer, Tai Tham, Sundanese, Tifinagh,
+#: Joiners that are spelling between two letters of a script in use: Burmese, Khmer, Tai Tham, Sundanese, Tifinagh,
 #: Meetei, Chakma.
 _STACKERS = {
     "\u1039": "[\u1000-\u1038\u103a-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f]",
@@ -124,8 +124,8 @@ def sanitise(text: str, *, cells: int = CELLS) -> str:
 
 def _sanitise(text: str, cells: int) -> str:
     text = text[: cells * _LONGEST]
-    # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
-    # after it, because NFC has the last word on what a character is.
+    # Marks are cut before NFC, which is quadratic in the length of a run of them. Everything is stripped again after
+    # it, because NFC may change a character.
     text = _cap(_strip(text), cells * _LONGEST, 2 * MARKS)
     return _cap(_strip(normalize("NFC", text)), cells, MARKS)
 

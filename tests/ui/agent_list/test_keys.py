@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.ui.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste, TerminalColour
+from tallylight.ui.keys import MAX_PASTE_BYTES, MAX_SEQUENCE_BYTES, Decoder, Event, Key, Mouse, Paste, TerminalColour
 from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {
@@ -84,7 +84,7 @@ def test_a_pause_does_not_end_a_paste() -> None:
     assert decoder.feed(b"b\x1b[201~") == [Paste("ab")]
 
 
-@pytest.mark.parametrize(("size", "kept"), [(MAX_PASTE, MAX_PASTE), (MAX_PASTE + 1, MAX_PASTE)])
+@pytest.mark.parametrize(("size", "kept"), [(MAX_PASTE_BYTES, MAX_PASTE_BYTES), (MAX_PASTE_BYTES + 1, MAX_PASTE_BYTES)])
 def test_a_paste_is_bounded(size: int, kept: int) -> None:
     """At the limit all of a paste is there; what is over it is dropped."""
     events = Decoder().feed(b"\x1b[200~" + b"x" * size + b"\x1b[201~")
@@ -96,7 +96,7 @@ def test_a_sequence_is_bounded() -> None:
     """A sequence without an end holds up the keys behind it only so long."""
     decoder = Decoder()
 
-    assert decoder.feed(b"\x1b[" + b"1" * (MAX_SEQUENCE - 3)) == [] and decoder.is_pending
+    assert decoder.feed(b"\x1b[" + b"1" * (MAX_SEQUENCE_BYTES - 3)) == [] and decoder.is_pending
     assert decoder.feed(b"1") == [] and not decoder.is_pending
     assert decoder.feed(b"x") == [Key("x")]
 

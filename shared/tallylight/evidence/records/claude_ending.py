@@ -47,8 +47,8 @@ _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cl
 LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
 _CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
-_MAX_WORD = 64
-_MAX_ID = 128
+_MAX_WORD_CHARS = 64
+_MAX_ID_CHARS = 128
 #: Entries with calls or results that are read.
 _MAX_CALLS = 64
 _INTERRUPTED = "[Request interrupted by user"
@@ -152,15 +152,15 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
             continue
         for part in tables(table(entry, "message").get("content")):
             if part.get("type") == "tool_result":
-                answered.add(values.text(part.get("tool_use_id"), _MAX_ID))
-            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID) not in answered:
+                answered.add(values.text(part.get("tool_use_id"), _MAX_ID_CHARS))
+            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID_CHARS) not in answered:
                 waiting.append(tool_call(part.get("name"), part.get("input"), cwd))
     return middle(waiting[0], WHAT_CELLS) if len(waiting) == 1 else ""
 
 
 def is_limit(entry: dict[str, Any]) -> bool:
     """Return whether the entry of an API error reports a usage limit."""
-    return values.text(entry.get("error"), _MAX_WORD) in LIMITS
+    return values.text(entry.get("error"), _MAX_WORD_CHARS) in LIMITS
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
@@ -171,7 +171,7 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
         return Ending(Status.BACKGROUND, background=count) if count is not None else Ending(Status.DONE)
     if kind == "assistant" and entry.get("isApiErrorMessage") is True:
         message = sanitise(_first_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
-        if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
+        if values.text(entry.get("error"), _MAX_WORD_CHARS) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         if is_limit(entry):
             return Ending(Status.WAITING, message, kind=Kind.LIMIT)

@@ -22,9 +22,9 @@ from tallylight.wire.text import sanitise
 #: Characters of a file; observed ones have some 400 bytes.
 MAX_CHARS = 1 << 16
 #: Cells of a session id, one more than it may have: one that is too long must not become another.
-_MAX_SESSION = 257
+_MAX_SESSION_CELLS = 257
 #: The largest number in the file: a time in ms since the epoch.
-_MOST = 1 << 63
+_LARGEST_NUMBER = 1 << 63
 _MAX_MS = int(1000 * values.LATEST)
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 #: The kinds of a session: at a terminal, in the background, or of the daemon of its remote control.
@@ -113,7 +113,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     return Reading(
         raw,
         sanitise(waiting_for),
-        sanitise(session, cells=_MAX_SESSION),
+        sanitise(session, cells=_MAX_SESSION_CELLS),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
         values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
@@ -126,4 +126,4 @@ def _integer(value: object) -> int | None:
     """Return a number, or one in quotes: the file's own habit differs by field and version."""
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         value = int(value)
-    return values.integer(value, 0, _MOST)
+    return values.integer(value, 0, _LARGEST_NUMBER)

@@ -23,7 +23,7 @@ from tallylight.evidence.records.reading import TAIL_BYTES
 #: Names of one folder, and bytes of the first line of a file.
 MAX_NAMES, HEAD_BYTES = 4_096, 65_536
 #: Rows of one answer of a database, and bytes of all.
-MAX_ROWS, MAX_TEXT = 256, 262_144
+MAX_ROWS, MAX_QUERY_CHARS = 256, 262_144
 #: Files with a remembered size.
 MAX_SEEN = 256
 #: Thousands of steps after which a query is dropped: some 0.1 s.
@@ -68,7 +68,7 @@ class Places:
     is_strange: bool = False
 
     def names(self, folder: str) -> Sequence[str]:
-        """Return the names in a folder, sorted; at most `MAX_NAMES`."""
+        """Return the sorted names in *folder*; of more than `MAX_NAMES`, an arbitrary choice."""
         found: list[str] = []
         with contextlib.suppress(OSError, ValueError), os.scandir(folder) as entries:
             for entry in entries:
@@ -181,7 +181,7 @@ def added(path: str, offset: int, size: int) -> tuple[bytes, int]:
 
 def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> list[tuple[object, ...]]:
     """
-    Return a database's answers to *queries*, at most `MAX_TEXT` characters; nothing if it is busy or is none.
+    Return a database's answers to *queries*, at most `MAX_QUERY_CHARS` characters; nothing if it is busy or is none.
 
     Raises `StrangeError` if it lacks the tables.
     """
@@ -200,7 +200,7 @@ def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> lis
         for query in queries:
             for row in database.execute(query, arguments).fetchmany(MAX_ROWS):
                 size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-                if size > MAX_TEXT:
+                if size > MAX_QUERY_CHARS:
                     return found
                 found.append(row)
     except sqlite3.OperationalError as error:

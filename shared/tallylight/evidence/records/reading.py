@@ -34,10 +34,10 @@ MAX_WORD = 256
 #: Lines of a reply that are kept.
 _REPLY_LINES = 4
 #: Characters of the text that these are cut from.
-_MAX_TEXT = 8_192
+_MAX_TEXT_CHARS = 8_192
 _MAX_TOKENS = 1 << 40
 #: Characters of each text of an edit that are kept.
-_MAX_EDIT = 4_096
+_MAX_EDIT_CHARS = 4_096
 
 
 @attrs.frozen
@@ -193,7 +193,12 @@ class Reading:
     def edited(self, given: object, at: float | None) -> None:
         """Note the edits of a tool call, if it writes files."""
         found = [
-            Edit(path[:_MAX_EDIT], old[:_MAX_EDIT] if old is not None else None, new[:_MAX_EDIT], at or 0.0)
+            Edit(
+                path[:_MAX_EDIT_CHARS],
+                old[:_MAX_EDIT_CHARS] if old is not None else None,
+                new[:_MAX_EDIT_CHARS],
+                at or 0.0,
+            )
             for path, old, new in tool_call.replaced(given)
         ]
         self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
@@ -304,13 +309,13 @@ def word(value: object) -> str:
 
 def line(value: object, cells: int = LINE_CELLS) -> str:
     """Return the first line of a text that is not empty, cut to *cells*."""
-    found = (part.strip() for part in values.text(value, _MAX_TEXT).splitlines())
+    found = (part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines())
     return sanitise(next((part for part in found if part), ""), cells=cells)
 
 
 def lines(value: object) -> str:
     """Return the first lines of a text, as one."""
-    found = [part.strip() for part in values.text(value, _MAX_TEXT).splitlines() if part.strip()]
+    found = [part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines() if part.strip()]
     return sanitise(" ".join(found[:_REPLY_LINES]), cells=REPLY_CELLS)
 
 

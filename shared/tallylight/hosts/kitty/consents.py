@@ -1,8 +1,8 @@
 """
-Asking a person for their consent in kitty: a window over a pane, which runs `ui.consent`.
+Asks a person for consent in kitty: a window over a pane, which runs `ui.consent`.
 
-What they say comes over a channel that nobody else has: a program that can write to that window's terminal says nothing
-by it. A window that closes without a word is a no.
+The answer arrives over a private channel: a program that can write to that window's terminal cannot answer. A window
+that closes without an answer means no.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tallylight.hosts.kitty import channel
 
 
 def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal | None:
-    """Ask over *window*; *answered* is called with the answer. Refused where not all of *page* can be seen there."""
+    """
+    Ask over *window*; *answered* gets the answer. Return a refusal if the window is too small to show all of *page*.
+    """
     columns, rows = window.screen.columns, window.screen.lines
     if not page.fits(columns, rows):
         size = f"window {window.id} has {columns} columns and {rows} lines"

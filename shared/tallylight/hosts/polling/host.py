@@ -4,8 +4,8 @@ A polling host: a process beside the terminal programs, which can only query its
 A `Source` knows how to query one multiplexer or terminal, and returns a `SourcePane` for each pane (`source`). The host
 does all else: foreground programs, titles, screens, agents' own files, the snapshot, and requests of other processes.
 
- host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
- host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
+    host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
+    host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
 
 Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` run on others, and may
 take as long as `files.program.run` allows. One that hangs delays nothing else, and is called again after longer and
@@ -58,7 +58,7 @@ _IDLE_S = 1.0
 
 
 @attrs.define(eq=False)
-class _Asked:
+class _SourceState:
     """One source: when it is asked next, and the entries of its panes that it got last."""
 
     source: Source
@@ -101,19 +101,19 @@ class PollingHost(Engine[str]):
             submit=self._jobs.submit,
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
-            told=self._report_once,
+            report=self._report_once,
         )
         self._groups = process_table.Groups(table)
         #: Names that the user gave to conversations; the list reports problems with their file.
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
-        self._asked = [_Asked(source) for source in sources]
+        self._asked = [_SourceState(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         #: Takes reports from output and from the socket.
         self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
-        #: Notifies a person; None for a host with a terminal that does that.
-        self._notices: Notices | None = None
         #: Sends notifications; None for a host with a terminal that sends them.
+        self._notices: Notices | None = None
+        #: Whether its terminal ended with all programs in it: their conversations stay open for `tally restore`.
         self.is_lost = False
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
@@ -297,13 +297,13 @@ class PollingHost(Engine[str]):
 
     # Panes ----------------------------------------------------------------------------------------------------
 
-    def _failed(self, asked: _Asked, error: Exception) -> None:
+    def _failed(self, asked: _SourceState, error: Exception) -> None:
         """Ask a source later: it could not list its panes."""
         asked.failures += 1
         asked.due = self._clock() + backoff(asked.failures)
         self.problems[type(asked.source).__name__] = f"{type(error).__name__}: {error}"
 
-    def _looked(self, asked: _Asked, found: Sequence[SourcePane] | None) -> None:
+    def _looked(self, asked: _SourceState, found: Sequence[SourcePane] | None) -> None:
         """Apply a source's list of panes; None means no change."""
         asked.failures = 0
         self.problems.pop(type(asked.source).__name__, None)

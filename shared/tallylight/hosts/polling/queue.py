@@ -50,7 +50,7 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
+#: How often, in seconds, panes with a queued text are looked at, and how often otherwise.
 LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, a client may take to send its request.
 TAKE_S = 2.0
@@ -113,7 +113,7 @@ class DeferredTexts:
         with connection:
             connection.settimeout(TAKE_S)
             try:
-                line = request.first_line(connection.recv, request.MAX_REQUEST) or b""
+                line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
                 connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return

@@ -25,7 +25,7 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
 from tallylight.relay.records import NOTED
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import Spoken
+from tallylight.relay.spoken import ProtocolReader
 from tallylight.tracker.notify import enriched
 from tallylight.wire import envelope, osc9_4, osc133, osc1338
 from tallylight.wire.notification import Notification
@@ -52,8 +52,8 @@ class Ear:
         self._begin()
 
     def _begin(self) -> None:
-        self._spoken, self._unwrapper = Spoken(), Unwrapper()
-        self._splitter = Splitter(self._take, self._spoken.clear, self._open, hears_all=True)
+        self._protocols, self._unwrapper = ProtocolReader(), Unwrapper()
+        self._splitter = Splitter(self._take, self._protocols.clear, self._open, hears_all=True)
         #: Whether the program's last title was read.
         self.has_title = False
 
@@ -70,7 +70,7 @@ class Ear:
         The end of a turn stays. The `tally` variable arrives over the socket, too, and is withdrawn there.
         """
         stays = (Status.DONE, Status.ERROR)
-        reports = [one for one in self._spoken.records.current() if one.rule != NOTED and one.status not in stays]
+        reports = [one for one in self._protocols.records.current() if one.rule != NOTED and one.status not in stays]
         self._begin()
         gone = [attributes.evolve(_CLEAR, id=report.id) for report in reports]
         return [Word.of_payload(osc1338.encode_payload(one)) for one in gone]
@@ -81,7 +81,7 @@ class Ear:
         return words
 
     def _say_records(self) -> None:
-        records = self._spoken.records
+        records = self._protocols.records
         if records.is_changed:
             self._words += map(Word.of_payload, records.take(_ALL, self._now))
 
@@ -91,7 +91,7 @@ class Ear:
             self._take(inner, is_own=False)
 
     def _take(self, sequence: Sequence, *, is_own: bool = True) -> bool:
-        event, _ = self._spoken.take(sequence, self._now)
+        event, _ = self._protocols.take(sequence, self._now)
         if isinstance(event, UserVar):
             if event.name == envelope.CARRIER:
                 self._words.append(Word.of_payload(event.value))

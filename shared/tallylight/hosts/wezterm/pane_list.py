@@ -4,12 +4,12 @@ WezTerm's list of panes, `wezterm cli list --format json`, and the feed that our
 https://wezterm.org/cli/cli/list.html . The list has no user variables and no focus. The feed has both, because only
 WezTerm's own process knows them:
 
- {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
- "release": "0.1.0",
- "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
- "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
- "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
-     "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
+    {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
+    "release": "0.1.0",
+    "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
+    "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
+    "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
+        `"said": [{"n": 1, "value": "state=waiting;tool=claude"}]`}}}
 
 `n` counts the values of a pane's variable, from 1 in each life of WezTerm's Lua state; `number` changes with each feed.
 `problems` are the names of problems in Lua. Neither is trusted: a value of the wrong type costs its pane, or itself.
@@ -24,7 +24,7 @@ import attrs
 
 from tallylight.evidence.screen import Look
 from tallylight.hosts.wezterm import mux_word
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.model.errors import DecodeError
 from tallylight.model.lights import RGB
 from tallylight.model.limits import MAX_PANES as MAX_PANES
@@ -80,7 +80,7 @@ class FedPane:
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
     #: The report of a mux server; None if there is none.
-    server: Told | None = None
+    server: ServerReport | None = None
 
 
 @attrs.frozen(kw_only=True)

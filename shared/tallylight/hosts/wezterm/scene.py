@@ -1,10 +1,10 @@
 """
 The scene: all that our Lua draws, decided here. Pure.
 
- {"version": 1, "stale": false, "written": 1700000000.5, "pid": 4712, "summary": "!1 ●2",
- "tabs": {"3": {"pane": 7, "status": "waiting", "mark": "!", "name": "shop", "what": "npm test", …}},
- "paints": {"tab": {"waiting": {"fill": "#FFAA00", "sign": "#000000", …}}, "#000000": {…}},
- "words": {"7": "waiting:permission;pane=4711.7;…"}, "seen": {"4711.3": 1700000000}}
+    {"version": 1, "stale": false, "written": 1700000000.5, "pid": 4712, "summary": "!1 ●2",
+    "tabs": {"3": {"pane": 7, "status": "waiting", "mark": "!", "name": "shop", "what": "npm test", …}},
+    "paints": {"tab": {"waiting": {"fill": "#FFAA00", "sign": "#000000", …}}, "#000000": {…}},
+    "words": {"7": "waiting:permission;pane=4711.7;…"}, "seen": {"4711.3": 1700000000}}
 
 A tab has one light for its panes. `paints` are by the ground of the mark: `tab` where a whole tab may be filled, else
 the colour of a tab that keeps its own. The scene of a mux server has only `words`, its Lua's reports to the GUIs.
@@ -22,7 +22,7 @@ import attrs
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.sessions_inside import with_inside
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import Bar
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
@@ -61,7 +61,7 @@ class Place:
     #: WezTerm's titles for a program that has set none: the names of the foreground process.
     processes: frozenset[str] = frozenset()
     #: The report of a mux server.
-    server: Told | None = None
+    server: ServerReport | None = None
 
 
 @attrs.frozen

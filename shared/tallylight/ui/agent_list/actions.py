@@ -137,7 +137,7 @@ class Channelled(Direct):
     def __init__(self, environ: Mapping[str, str], client: Callable[[], PaneClient], channel: socket.socket) -> None:
         super().__init__(environ, client)
         self._channel = channel
-        self._lines = Lines(request.MAX_MESSAGE)
+        self._lines = Lines(request.MAX_MESSAGE_BYTES)
         self._picture = Receiver()
         self.descriptors = (channel.fileno(),)
 
@@ -170,7 +170,7 @@ class Channelled(Direct):
         try:
             # A socket with a timeout waits for it, whatever its flags are.
             while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
-                self._take(self._channel.recv(request.CHUNK))
+                self._take(self._channel.recv(request.CHUNK_BYTES))
         except (OSError, TooLongError):
             self._close()
 
@@ -191,7 +191,7 @@ class Channelled(Direct):
                 if os.isatty(1):
                     os.write(1, RING.encode("ascii"))
             while True:
-                for reply in self._take(self._channel.recv(request.CHUNK)):
+                for reply in self._take(self._channel.recv(request.CHUNK_BYTES)):
                     return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.

@@ -8,8 +8,8 @@ the list rings, by setting the user variable `BELL` of its own window.
 
 from __future__ import annotations
 
-#: Variables of a list that a terminal opened: the descriptor of its channel; the row selected in the first picture; and
-#: how new the terminal's snapshot must be to show that picture, in seconds since the epoch.
+#: Variables of a list that a terminal opened: the descriptor of its channel, and the row selected in the first picture.
+#: The last one says how new the terminal's snapshot must be to show that picture, in seconds since the epoch.
 CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"
 #: The user variable that a list sets after it has asked, and the sequence that sets it. Its value has no meaning.
 BELL = "tally_list"

@@ -14,7 +14,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.record import OVER, State
 from tallylight.ui.layout import countdown
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
 def due(state: State) -> float:
@@ -36,14 +36,14 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
     if pane.snoozed_until > now:
         # When `layout.left` changes, at the latest: of hours it may be a minute too early.
         left = pane.snoozed_until - now
-        unit = 1 if left <= _MINUTE + 1 else _MINUTE
+        unit = 1 if left <= _MINUTE_S + 1 else _MINUTE_S
         yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
         yield now + countdown(pane.limited_until - now)[1]
         # A day ahead or more its end is shown with the day.
-        yield math.nextafter(pane.limited_until - _DAY, math.inf)
+        yield math.nextafter(pane.limited_until - _DAY_S, math.inf)
     if pane.unanswered_since:
-        yield now + _MINUTE - (now - pane.unanswered_since) % _MINUTE
+        yield now + _MINUTE_S - (now - pane.unanswered_since) % _MINUTE_S
     if pane.queued_until > now:
         yield pane.queued_until
 
@@ -51,5 +51,5 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
 def _older(since: float, now: float) -> float:
     """Return when the `layout.age` of an event at *since* changes."""
     age = max(0.0, now - since)
-    unit = next((unit for unit in (_DAY, _HOUR, _MINUTE) if age >= unit), 1)
+    unit = next((unit for unit in (_DAY_S, _HOUR_S, _MINUTE_S) if age >= unit), 1)
     return since + (math.floor(age / unit) + 1) * unit

@@ -16,11 +16,11 @@ from tallylight.ui.agent_list.state import filtered, listing, notified
 
 def snoozing(row: Row, now: float) -> Effects:
     """Return the request to snooze *row*, or to end its snooze."""
-    return marking(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
+    return mark_request(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
 
 
-def marking(row: Row, verb: str, *args: str) -> Effects:
-    """Return the request *verb* to the host of *row*."""
+def mark_request(row: Row, verb: str, *args: str) -> Effects:
+    """Return the effect that asks the host of *row* for the `Mark` *verb*: `seen`, `unread` or `snooze`."""
     return (Perform(row, Mark(verb, row.pane.id, args)),)
 
 

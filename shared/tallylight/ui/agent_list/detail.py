@@ -70,7 +70,8 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
 
 def line_of(part: Part, columns: int) -> Line:
     """
-    Return one line of a question: the command on a ground of its own, a choice with its number, all of one weight.
+    Return one line of a question: a choice behind its bold number, the command on a raised ground, earlier text dim.
+    All choices look alike.
     """
     if part.is_choice:
         if not part.number:
@@ -155,7 +156,7 @@ def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     found = attrs.evolve(found, worktree="") if pane.worktree else found
     facts = [
-        details.asked_of(pane, state.now),
+        details.changed_meanwhile(pane, state.now),
         *_collisions(row, state),
         row.label.name and pane.project,
         pane.agent,
@@ -192,7 +193,10 @@ def _facts(row: Row, state: State, columns: int) -> list[Line]:
     """Return the other facts, dim, as many in a line as fit; important ones are not dim."""
     lines: list[Line] = []
     used = columns
-    loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}
+    loud = {
+        details.changed_meanwhile(row.pane, state.now),
+        *(fact for fact, same in _collisions(row, state).items() if same),
+    }
     loud |= {details.context(row.pane)} if details.is_nearly_full(row.pane) else set()
     for known in filter(None, _fact_texts(row, state, columns)):
         fact = clean(known, max(1, columns - 1))

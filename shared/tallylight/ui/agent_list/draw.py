@@ -11,7 +11,7 @@ from collections import Counter
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.model import lights
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
@@ -138,7 +138,7 @@ def _written(state: State, columns: int, height: int) -> list[Line]:
     if writing is None or height < 1:
         return []
     length = len(writing.editor.text)
-    many = f" {length} of {MAX_TEXT} characters " if length > MAX_TEXT // 2 else ""
+    many = f" {length} of {MAX_TYPED} characters " if length > MAX_TYPED // 2 else ""
     when = ", queued until its turn ends" if writing.why else ""
     to = clean(f"── to {writing.holder.agent} in {writing.name}{when} ", max(1, columns - len(many)))
     lines: list[Line] = [

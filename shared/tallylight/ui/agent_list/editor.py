@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.ui.layout import chop
 from tallylight.wire.text import sanitise, width
 
@@ -21,7 +21,7 @@ NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
 _LINE_END = re.compile(r"\r\n?")
 #: Characters that a terminal would not paste either, and ones that could not be encoded.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MOST = MAX_TEXT * 2
+_MOST = MAX_TYPED * 2
 
 
 @attrs.frozen
@@ -43,14 +43,14 @@ class Editor:
 
 
 def inserted(editor: Editor, text: str) -> Editor:
-    """Return the editor with *text* inserted at the cursor; characters beyond `MAX_TEXT` are left out."""
-    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TEXT - len(editor.text)]
+    """Return the editor with *text* inserted at the cursor; characters beyond `MAX_TYPED` are left out."""
+    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TYPED - len(editor.text)]
     return Editor(editor.before + clean + editor.after, editor.cursor + len(clean))
 
 
 def has_room(editor: Editor, text: str) -> bool:
     """Return whether all of *text* can be inserted."""
-    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
+    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TYPED
 
 
 def pressed(editor: Editor, name: str) -> Editor | None:
@@ -117,11 +117,13 @@ def _is_mark(char: str) -> bool:
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
 
-def _home(editor: Editor) -> Editor:
+def _to_line_start(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the start of its line."""
     return attrs.evolve(editor, cursor=editor.before.rfind("\n") + 1)
 
 
-def _end(editor: Editor) -> Editor:
+def _to_line_end(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the end of its line."""
     end = editor.text.find("\n", editor.cursor)
     return attrs.evolve(editor, cursor=len(editor.text) if end < 0 else end)
 
@@ -152,15 +154,15 @@ _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "right": _right,
     "up": _up,
     "down": _down,
-    "home": _home,
-    "ctrl+a": _home,
-    "end": _end,
-    "ctrl+e": _end,
+    "home": _to_line_start,
+    "ctrl+a": _to_line_start,
+    "end": _to_line_end,
+    "ctrl+e": _to_line_end,
     "backspace": lambda editor: _without(editor, _left(editor).cursor, editor.cursor),
     **dict.fromkeys(("delete", "ctrl+d"), lambda editor: _without(editor, editor.cursor, _right(editor).cursor)),
     "ctrl+w": lambda editor: _without(
         editor, max(editor.before.rstrip().rfind(blank) for blank in " \n\t") + 1, editor.cursor
     ),
-    "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
-    "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),
+    "ctrl+u": lambda editor: _without(editor, _to_line_start(editor).cursor, editor.cursor),
+    "ctrl+k": lambda editor: _without(editor, editor.cursor, _to_line_end(editor).cursor),
 }

@@ -7,7 +7,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import sanitise
 
 #: Cells of a part's words about a pane.
-MAX_FACT = 60
+MAX_FACT_CELLS = 60
 
 
 class Facts:
@@ -17,11 +17,11 @@ class Facts:
         self._calls = {found.part.name: found.part.fact for found in index.used() if found.part.fact}
 
     def of(self, pane: Pane) -> tuple[str, ...]:
-        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT` cells."""
+        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT_CELLS` cells."""
         said = []
         for name, fact in list(self._calls.items()):
             try:
-                said.append(sanitise(index.load(fact)(pane), cells=MAX_FACT))
+                said.append(sanitise(index.load(fact)(pane), cells=MAX_FACT_CELLS))
             except Exception:  # a part must not cost the list
                 del self._calls[name]
         return tuple(filter(None, said))

@@ -24,9 +24,9 @@ WRITTEN = 3
 #: Columns up to which a panel has rows of its own form.
 NARROW = 40
 #: Lines of the detail for a question without its answers, and for a row without a question.
-_QUESTION, _FACTS = 6, 4
+_QUESTION_LINES, _FACT_LINES = 6, 4
 #: Rows above a preview below the list, at least.
-_ABOVE_PREVIEW = 3
+_ABOVE_PREVIEW_ROWS = 3
 
 
 @attrs.frozen
@@ -67,20 +67,20 @@ def areas(state: State) -> Areas:
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
     if not is_previewing(state):
         return Areas(rows, middle - rows)
-    # While a question is shown its screen takes the place of it: half of each would be an answer without the command.
+    # A shown question gives way to its screen: half of each would be an answer without the command.
     kept = 0 if state.asking is not None else kept
-    rows = min(rows, max(_ABOVE_PREVIEW, (middle - kept) // 3), middle - kept)
+    rows = min(rows, max(_ABOVE_PREVIEW_ROWS, (middle - kept) // 3), middle - kept)
     return Areas(rows, kept, middle - rows - kept)
 
 
 def _kept(state: State, middle: int) -> int:
     """Return the least lines of the detail: the same for each row, so that the rows do not move with the cursor."""
     asking = [len(row.pane.choices) for row in state.shown if row.pane.status is Status.WAITING]
-    return min(middle // 2, _QUESTION + max(asking) if asking else _FACTS)
+    return min(middle // 2, _QUESTION_LINES + max(asking) if asking else _FACT_LINES)
 
 
 def is_previewing(state: State) -> bool:
-    """Return whether the preview is drawn: modes that take the whole screen cover it."""
+    """Return whether the preview is open in a mode that draws it; a narrow panel has no lines for it."""
     modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
     return state.preview is not None and state.mode in modes
 
@@ -136,7 +136,7 @@ def heights(state: State) -> tuple[int, ...]:
 
 
 def drawn_heights(state: State) -> tuple[int, ...]:
-    """Return the number of lines of each row now; nothing where each has one, as beside an editor or a preview."""
+    """Return the number of lines of each row as drawn; empty if each has one, as above an editor or a preview."""
     room = areas(state).rows - bool(state.folded) - len(set(state.headings))
     return state.heights if sum(state.heights) <= room else ()
 

@@ -48,7 +48,7 @@ LATE_S = 0.01
 COLOURS_S = 0.1
 #: Seconds to wait for a file that is as new as the picture. A host keeps it back for half a second at most; the list
 #: does not wait for a dead disk.
-PATIENCE_S = 3.0
+FRESH_WAIT_S = 3.0
 #: Seconds without a key after which a person was away, and seconds for which the news is shown then.
 AWAY_S, BACK_S = 1800.0, 60.0
 
@@ -76,12 +76,12 @@ def run(
     *labels* are a person's names for conversations, and are changed by the list. A list that *is_panel* stays after an
     action, and does not have the keyboard at the start. *selected* is the address of the row that is selected in a
     picture that is there already. That picture may be newer than the host's file: it stays, and keys wait, until the
-    file is as of *as_of*, or for `PATIENCE_S`. *beside* makes the watch of the agents' repositories, once the first
+    file is as of *as_of*, or for `FRESH_WAIT_S`. *beside* makes the watch of the agents' repositories, once the first
     picture is drawn; None: they are not read.
     """
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + FRESH_WAIT_S
     while time.monotonic() < end:
         feed.poll(time.monotonic())
         if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:

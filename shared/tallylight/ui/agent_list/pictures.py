@@ -18,7 +18,7 @@ from tallylight.wire import values
 from tallylight.wire.styled import MAX_COLUMNS, MAX_ROW, MAX_ROWS, Reader, StyledLine, StyledScreen
 
 #: Characters of all rows of one picture, each at most 12 bytes in JSON; the rows behind that are left out.
-MAX_PICTURE = 340_000
+MAX_PICTURE_CHARS = 340_000
 
 
 @attrs.define
@@ -39,7 +39,7 @@ class Sender:
         changed = [
             [index, row] for index, row in enumerate(kept) if row != (before[index] if index < len(before) else "")
         ]
-        left = MAX_PICTURE
+        left = MAX_PICTURE_CHARS
         for position, (_, row) in enumerate(changed):
             left -= len(str(row))
             if left < 0:

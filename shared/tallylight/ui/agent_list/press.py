@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
-from tallylight.actions.say import MAX_TEXT, Say
+from tallylight.actions.say import MAX_TYPED, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
@@ -28,7 +28,7 @@ from tallylight.ui.agent_list.selection import Act, Proposal, SharedAnswer
 from tallylight.ui.keys import Event, Focus, Mouse, Paste, TerminalColour
 
 #: Lines that a turn of the wheel moves.
-WHEEL = 3
+WHEEL_LINES = 3
 #: The keys that answer, and where they do.
 _NUMBERS = tuple("123456789")
 _NUMBERED = (Mode.LIST, Mode.ANSWER)
@@ -261,7 +261,7 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return states.notified(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.notified(state, f"a text has at most {MAX_TYPED} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:
@@ -343,8 +343,8 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "r": lambda state, row: (state, opening(row, "resume")),
     "!": lambda state, row: (state, opening(row, "wrong")),
     "s": lambda state, row: (state, commands.snoozing(row, state.now)),
-    "u": lambda state, row: (state, commands.marking(row, "unread")),
-    "v": lambda state, row: (state, commands.marking(row, "seen")),
+    "u": lambda state, row: (state, commands.mark_request(row, "unread")),
+    "v": lambda state, row: (state, commands.mark_request(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),
 }
 
@@ -355,7 +355,7 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     """Apply a click or a turn of the wheel."""
     if event.what != "press":
-        return _wheel(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
+        return _wheel(state, event, WHEEL_LINES if event.what == "wheel_down" else -WHEEL_LINES), ()
     if state.mode in OVER:
         return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):

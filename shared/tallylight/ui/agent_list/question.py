@@ -24,13 +24,13 @@ from tallylight.wire.text import sanitise
 #: Choices with a key of their own.
 MAX_CHOICES = 9
 #: Cells of a label, as long as the question's own.
-_LABEL = 8000
+_LABEL_CELLS = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
 INDENT, NUMBER = 3, 5
 #: A row that is only a line across counts as a blank one.
 _RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
 #: Characters that a row must share with a command, to be taken for a part of it.
-_SHARED = 4
+_SHARED_CHARS = 4
 
 
 @attrs.frozen
@@ -149,9 +149,11 @@ def _command(rows: list[str], what: str) -> range:
 
     def is_part(row: str) -> bool:
         found = "".join(row.split())
-        if len(found) < min(_SHARED, len(sought)):
+        if len(found) < min(_SHARED_CHARS, len(sought)):
             return False
-        return any(found in part for part in ends) or (len(ends) > 1 and len(end) >= _SHARED and found.endswith(end))
+        return any(found in part for part in ends) or (
+            len(ends) > 1 and len(end) >= _SHARED_CHARS and found.endswith(end)
+        )
 
     found = [number for number, row in enumerate(rows) if is_part(row)] if sought else []
     return range(found[0], found[-1] + 1) if found else range(0)
@@ -179,7 +181,7 @@ def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
 
 
 def _shown(text: str) -> str:
-    return sanitise(text, cells=_LABEL)
+    return sanitise(text, cells=_LABEL_CELLS)
 
 
 def scrolled(asking: Asking, step: int) -> Asking:

@@ -22,7 +22,7 @@ from tallylight.wire.text import sanitise
 #: Seconds between two checks for a result, and between the beginnings of two looks at a screen.
 WAIT_S, PACE_S = 0.05, 0.25
 #: Cells of a part's news for a person who comes back.
-MAX_NEWS = 200
+MAX_NEWS_CELLS = 200
 
 Found = TypeVar("Found")
 
@@ -99,6 +99,6 @@ def away(panes: Iterable[Row], seconds: float) -> str:
     for found in index.used():
         if found.part.news:
             with contextlib.suppress(Exception):  # the list stays, whatever is wrong with a part
-                if said := sanitise(index.load(found.part.news)(shown, seconds), cells=MAX_NEWS):
+                if said := sanitise(index.load(found.part.news)(shown, seconds), cells=MAX_NEWS_CELLS):
                     return said
     return ""

@@ -54,7 +54,7 @@ def question_id(row: Row) -> QuestionId:
 
 @attrs.frozen(kw_only=True)
 class Writing:
-    """The text that is being written for *holder*, in the pane at *address* with the display *name*."""
+    """A text that a person is writing for the agent *holder*, in the pane at *address* with the display *name*."""
 
     address: str
     name: str

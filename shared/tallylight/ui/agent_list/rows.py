@@ -34,7 +34,7 @@ WORDS = {
 
 
 #: Cells of the mark and the blank behind it, in a panel.
-_NARROW = 4
+_NARROW_CELLS = 4
 
 
 _NO_MATCH = ("No agent matches.", "Esc shows all.")
@@ -49,7 +49,7 @@ _BEGIN = (
 
 
 @attrs.frozen
-class Look:
+class RowStyle:
     """The look of a row's name, and whether its text is dim."""
 
     chip: Status | None = None
@@ -58,17 +58,17 @@ class Look:
     is_text_dim: bool = False
 
 
-def look_of(row: Row, state: State) -> Look:
-    """Return the look of *row*."""
+def style_of(row: Row, state: State) -> RowStyle:
+    """Return how *row* is drawn: filled if it needs a person, bold for news, dim if it is snoozed or idle."""
     pane = row.pane
     if table.needs_person(row, state.now):
-        return Look(pane.status, is_bold=True)
+        return RowStyle(pane.status, is_bold=True)
     if pane.status is Status.LIMITED and not is_snoozed(pane, state.now):
-        return Look(pane.status)
+        return RowStyle(pane.status)
     if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.unread):
-        return Look(is_dim=True, is_text_dim=True)
+        return RowStyle(is_dim=True, is_text_dim=True)
     is_news = pane.status is Status.DONE or pane.unread
-    return Look(is_bold=is_news, is_text_dim=not is_news)
+    return RowStyle(is_bold=is_news, is_text_dim=not is_news)
 
 
 def mark_of(row: Row, state: State) -> Span:
@@ -112,7 +112,7 @@ def draw(state: State, height: int) -> list[Line]:
 def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line]:
     """Return the *height* lines of one row."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs_person(row, state.now)
+    look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     said = table.row_text(row, state)
     on = functools.partial(_on, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
@@ -141,10 +141,10 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
 def _narrow(row: Row, state: State, height: int) -> list[Line]:
     """Return a row of a panel: its mark, its name and its age; below, if there is room, its question."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs_person(row, state.now)
+    look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_on, is_selected)
-    room = max(1, state.columns - _NARROW)
+    room = max(1, state.columns - _NARROW_CELLS)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
         mark_of(row, state),
@@ -155,7 +155,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     )
     if height < 2:
         return [first]
-    return [first, (Span(" " * _NARROW), Span(table.row_text(row, state).cut(room), is_dim=True))]
+    return [first, (Span(" " * _NARROW_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
 def _on(is_selected: bool, text: str, **look: Any) -> Span:

@@ -104,7 +104,7 @@ class SharedAnswer:
 
     @property
     def hints(self) -> tuple[tuple[str, str], ...]:
-        """The keys of the page."""
+        """Return the keys for answering all agents at once, with their effect: `1-3`, `answer all 4`."""
         return ((f"1-{len(self.targets[0][1].choices)}", f"answer all {len(self.targets)}"),)
 
     def lines(self) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def row_text(row: Row, state: State) -> RowText:
     if pane.status is Status.DONE:
         text, behind = pane.outcome or text, fields.words(pane.more)
     elif needs_person(row, now):
-        before += [details.asked_of(pane, now), pane.detail if pane.detail not in text else ""]
+        before += [details.changed_meanwhile(pane, now), pane.detail if pane.detail not in text else ""]
     else:
         before += [details.unanswered(pane, now), pane.doing]
         behind = details.bar(pane.progress)

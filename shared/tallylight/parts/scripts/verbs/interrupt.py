@@ -1,4 +1,4 @@
-"""`tally interrupt`: stop what an agent does, by the agent's own key, as a person would."""
+"""`tally interrupt`: stops an agent's turn, by the agent's own key, as a person would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallylight.snapshot.addresses import add_pane
 
 
 def make_parser() -> Parser:
-    """What `tally interrupt` takes."""
+    """Return the parser of `tally interrupt`."""
     parser = Parser(
         prog="tally interrupt",
         description="Interrupt an agent that works, by its own key. By default only in panes that the caller started; "

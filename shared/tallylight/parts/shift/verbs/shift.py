@@ -1,8 +1,8 @@
 """
-`tally shift`: when the limit that stops an agent has ended, type a text at its prompt, so that it goes on by itself.
+`tally shift`: types a text at an agent's prompt when its limit has ended, so that it continues by itself.
 
-The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, behind no other text,
-for this process alone.
+The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, after no other text,
+and for this process only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say w
 
 
 def make_parser() -> Parser:
-    """What `tally shift` takes."""
+    """Return the parser of `tally shift`."""
     parser = Parser(
         prog="tally shift",
         description="Type a text into an agent when the limit that stops it has ended. It is typed at the agent's "
@@ -47,7 +47,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Have it typed, and return the exit code."""
+    """Queue the text for each pane, and return the exit code."""
     parser = make_parser()
     options = parser.parse_args(argv)
     if options.all == (options.pane is not None):

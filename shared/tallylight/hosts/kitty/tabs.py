@@ -82,8 +82,8 @@ class TabLights:
     #: kitty's options under which the user's own code was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
-    #: Values of the bar that is drawn: the cells of each tab, its colours, the filled tabs, and its screen. Unless kitty
-    #: shares the bar out, `_rooms` has the cells of each, and whether it is cut.
+    #: Values of the bar that is drawn: the cells of each tab, its colours, the filled tabs, and its screen. `_rooms`
+    #: has the cells of each, and whether it is cut, unless kitty shares the bar out.
     _cells: int = MAX_TITLE_CELLS
     _rooms: Sequence[tuple[int, bool]] = ()
     _bar: Fills | None = None

@@ -21,6 +21,7 @@ and `tallylight_moon/__init__.py` says what it adds:
         readers={"moon": "tallylight_moon.record:READER"},
         fields={"phase": Field("text", "the phase of the moon", 12, "tallylight_moon.host:shown")},
         opens={"moon": "tallylight_moon.host:opens"},
+        keys={"m": Key("look at its moon", "tallylight_moon.verb:over")},
         routes={"phase": "tallylight_moon.host:phase"},
         news="tallylight_moon.host:news",
         undo="tallylight_moon.undo",
@@ -30,8 +31,9 @@ and `tallylight_moon/__init__.py` says what it adds:
 hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
 `evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`. Each pane of a
 snapshot has a field `phase`, and `shown(value)` makes words of it. `opens(pane)` says why the list does not open a page
-over a pane, `phase(query)` answers `tally serve`, `news(rows, seconds)` says what happened while you were away, and
-`undo` takes back what the part has put into a file of yours.
+over a pane. The key `m` of the list lends its terminal to `over(row)`. `phase(query)` answers `tally serve`,
+`news(rows, seconds)` says what happened while you were away, and `undo` takes back what the part has put into a file of
+yours.
 
 A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
 finds the parts; docs/parts.md explains all of it with a whole example.
@@ -77,6 +79,19 @@ class Field:
     shown: str = ""
 
 
+@attributes.frozen
+class Key:
+    """
+    A key of the list for the selected row. *about* is its line in the help of the list.
+
+    *call* names a function that gets the row while the list lends it the terminal, and returns a text for the agent, or
+    nothing. The person sees the text in the list and sends it from there.
+    """
+
+    about: str
+    call: str
+
+
 @attributes.frozen(kw_only=True)
 class Part:
     """
@@ -90,9 +105,9 @@ class Part:
 
     *readers* are each an `evidence.records.readers.Reader`, by what an agent file calls its `record`; *opens* are
     called with the selected pane, by the word of the page that the list opens over it, and return a `Refusal` or None;
-    *routes* answer `GET /api/parts/NAME/ROUTE` of the server, each called on a thread with the query as a mapping, and
-    return what JSON can say; *fields* by their names; *serves* are modules and objects that the core asks for
-    (`index.ask`).
+    *keys* are those of the list that are free; *routes* answer `GET /api/parts/NAME/ROUTE` of the server, each called
+    on a thread with the query as a mapping, and return what JSON can say; *fields* by their names; *serves* are modules
+    and objects that the core asks for (`index.ask`).
     """
 
     name: str
@@ -105,6 +120,7 @@ class Part:
     undo: str = ""
     readers: Mapping[str, str] = attributes.field(factory=dict)
     opens: Mapping[str, str] = attributes.field(factory=dict)
+    keys: Mapping[str, Key] = attributes.field(factory=dict)
     routes: Mapping[str, str] = attributes.field(factory=dict)
     fields: Mapping[str, Field] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)

@@ -22,7 +22,7 @@ from tallylight import parts
 from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.parts import GROUP, Field, Part, Verb
+from tallylight.parts import GROUP, Field, Key, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -174,7 +174,8 @@ def _to_json(found: Found) -> dict[str, object]:
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
     fields = {name: [one.form, one.about, one.limit, one.shown] for name, one in part.fields.items()}
-    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, **more}
+    keys = {name: [key.about, key.call] for name, key in part.keys.items()}
+    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, "keys": keys, **more}
 
 
 def _from_json(value: object, off: set[str]) -> Found | None:
@@ -194,12 +195,17 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         for name, one in _members(value.get("fields")).items()
         if isinstance(one, list) and [type(word) for word in one] == [str, str, int, str]
     }
+    keys = {
+        name: Key(*key)
+        for name, key in _members(value.get("keys")).items()
+        if isinstance(key, list) and [type(word) for word in key] == [str, str]
+    }
     named: dict[str, Any] = {
         field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
         for field in _NAMED
     }
     named |= {field: text(field) for field in _TEXTS}
-    part = Part(verbs=verbs, fields=fields, **named)
+    part = Part(verbs=verbs, fields=fields, keys=keys, **named)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
@@ -228,6 +234,14 @@ def fields() -> Mapping[str, Field]:
     found: dict[str, Field] = {}
     for one in used():
         found = {**one.part.fields, **found}
+    return found
+
+
+def keys() -> dict[str, Key]:
+    """Return the keys of the list that parts declare; the first part with a key counts."""
+    found: dict[str, Key] = {}
+    for one in used():
+        found = {**one.part.keys, **found}
     return found
 
 

@@ -74,7 +74,7 @@ class Terminal:
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """Take keys as they are pressed, and the screen from `enter` on, until the end of this context."""
-        before = termios.tcgetattr(self._in)
+        before = self._before = termios.tcgetattr(self._in)
         old_handler = signal.signal(signal.SIGWINCH, lambda *_: None)
         old_wake = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         try:
@@ -87,6 +87,18 @@ class Terminal:
             with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
                 self.write(self._leave)
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Leave the terminal as it was before, to another program, until the end of this context."""
+        own = termios.tcgetattr(self._in)
+        self.write(self._leave)
+        termios.tcsetattr(self._in, termios.TCSADRAIN, self._before)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._in, termios.TCSADRAIN, own)
+            self.enter()
 
     def enter(self) -> None:
         """Take the whole screen. Until then the old contents can be seen, as the first picture by the terminal."""

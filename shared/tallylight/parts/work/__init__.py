@@ -10,11 +10,19 @@ the branch and the changes beside an agent, `changes` counts what a turn came to
 
 from __future__ import annotations
 
-from tallylight.parts import Field, Part
+from tallylight.parts import Field, Key, Part, Verb
 
 PART = Part(
     name="work",
     about="changed lines beside each agent, and agents that change the same lines",
+    verbs={
+        "diff": Verb(
+            "See",
+            "show what an agent changed since you looked; comment on it, or undo it",
+            f"{__name__}.verbs.diff",
+            ("review", "changes"),
+        ),
+    },
     host=f"{__name__}.host:WorkHost",
     fields={
         "diffstat": Field(
@@ -23,5 +31,6 @@ PART = Part(
             shown=f"{__name__}.changes:shown",
         ),
     },
+    keys={"d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over")},
     serves={"repositories": f"{__name__}.beside"},
 )

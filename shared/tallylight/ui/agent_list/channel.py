@@ -9,7 +9,9 @@ looks whether the list has asked: it rings, by setting the user variable `BELL` 
 from __future__ import annotations
 
 #: The variables of a list that a terminal opened: the descriptor of its channel to there; and of the first picture the
-#: row that was selected, and as of when the terminal's snapshot must be to be as new, in seconds since the epoch.
+#: row that was selected, and as of when the terminal's snapshot must be to be as new, in seconds since the epoch. A key
+#: to be pressed first.
+FIRST_KEY = "TALLYLIGHT_LIST_KEY"
 CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"
 #: The user variable that a list sets after it has asked, and the sequence that sets it. Its value says nothing.
 BELL = "tally_list"

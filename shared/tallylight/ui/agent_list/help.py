@@ -4,6 +4,12 @@ Help: the keys of the list in groups, and those of them that a person looks for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tallylight.parts import Key
+from tallylight.wire.text import sanitise
+
 #: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
     "Answer",
@@ -33,8 +39,17 @@ HELP: tuple[str, ...] = (
 )
 
 
-def found(sought: str) -> tuple[str, ...]:
-    """The lines of the help with each word of *sought*, in upper or lower case; all of it where nothing is sought."""
+def found(sought: str, keys: Mapping[str, Key] = MappingProxyType({})) -> tuple[str, ...]:
+    """
+    The lines of the help with each word of *sought*, in upper or lower case; all of it where nothing is sought.
+
+    *keys* are those of parts.
+    """
     words = sought.casefold().split()
-    lines = tuple(line for line in HELP if all(word in line.casefold() for word in words))
+    more = [f"  {sanitise(key, cells=8):<10} {sanitise(found.about, cells=66)}" for key, found in keys.items()]
+    lines = tuple(
+        line
+        for line in (*HELP, *(["Of parts"] if more else []), *more)
+        if all(word in line.casefold() for word in words)
+    )
     return lines or ("no key does that",)

@@ -1,0 +1,252 @@
+"""
+`tally diff`: what an agent changed in its last turn, or since you looked, in your own pager, tool or editor.
+
+git compares two trees that `turns` has taken, and runs no program of the repository. The pager, the tool and the editor
+are the person's own, by the environment and by git's own settings, never by those of the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import tty
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.actions import git
+from tallylight.actions.answer import Done, Occupant
+from tallylight.actions.client import PaneClient
+from tallylight.actions.request import HOLDER, DeferredText, Reply
+from tallylight.actions.say import text_problem
+from tallylight.cli.exit_codes import NOTHING
+from tallylight.cli.output import Output, clean, complain
+from tallylight.cli.parser import Parser
+from tallylight.cli.reaching import CODES, client_of, tell
+from tallylight.model.errors import TallyError
+from tallylight.parts.work import ledger, review, undo
+from tallylight.parts.work.ledger import Stretch
+from tallylight.parts.work.trees import Store
+from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
+from tallylight.snapshot.elsewhere import is_elsewhere
+
+#: How git has less show what fits on a screen, if the person does not say otherwise.
+_LESS = {"LESS": "FRX", "LV": "-c"}
+#: How a setting of a pager says that there is none, and that it is another setting.
+_NO, _YES = frozenset({"false", "no", "off"}), frozenset({"true", "yes", "on"})
+_HELP = """\
+# Write comments below the lines that they are about, each line with >> at its beginning.
+# Save and leave the editor: your comments become one text for the agent. You may remove other lines.
+"""
+
+
+def make_parser() -> Parser:
+    """Return what `tally diff` takes."""
+    parser = Parser(
+        prog="tally diff",
+        description="Show what an agent changed since you last looked at it, or in its last turn, in your pager. Your "
+        "own changes between its turns are not among them.",
+        examples={
+            "tally diff": "what the agent of this pane changed since you looked, else that of the most urgent one",
+            "tally diff 3 --turn": "what pane 3 changed in its last turn",
+            "tally diff 3 --tool": "the same in git's difftool",
+            "tally diff 3 --comment": "in your editor: lines that begin with >> go to the agent as one text",
+            "tally diff 3 --undo": "put the files of its last turn back",
+        },
+        codes=CODES | {0: "done", NOTHING: "no turn of that pane is known, or there is nothing to send or to undo"},
+    )
+    add_pane(parser, nargs="?")
+    since = parser.add_mutually_exclusive_group()
+    since.add_argument("--since-looked", action="store_true", help="since you last looked at it; the default")
+    since.add_argument("--turn", action="store_true", help="its last turn")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--tool", action="store_true", help="show it in git's difftool, as your git is set up")
+    how.add_argument("--comment", action="store_true", help="write comments in your editor, and send them")
+    how.add_argument("--undo", action="store_true", help="put the files of its last turn back, where nobody has since")
+    how.add_argument("--stay", action="store_true", help="afterwards wait for a key: c comments, u undoes")
+    parser.add_argument("--yes", action="store_true", help="with --comment and --undo: do not ask")
+    parser.add_color()
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Show it, and return the exit code."""
+    options = make_parser().parse_args(argv)
+    panes = read_panes(os.environ)
+    try:
+        view = View.of(pick(panes, options.pane, os.environ), options, panes)
+    except UnknownTurnError as error:
+        complain("diff", error)
+        return NOTHING
+    return view.stay() if options.stay else view.show()
+
+
+def over(row: Found) -> str:
+    """Show what the agent of *row* changed, in the terminal of the list; return the comments on it as one text."""
+    view = View.of(row, make_parser().parse_args(["--stay"]))
+    view.stay()
+    return view.text
+
+
+class UnknownTurnError(TallyError):
+    """Nothing is known of what an agent has changed."""
+
+
+@attrs.define
+class View:
+    """What a person does with the turns of the pane *found*. *panes* are all; None: the list passes *text* on."""
+
+    found: Found
+    store: Store
+    options: argparse.Namespace
+    panes: Panes | None = None
+    text: str = ""
+
+    @classmethod
+    def of(cls, found: Found, options: argparse.Namespace, panes: Panes | None = None) -> View:
+        """Return that of one pane; `UnknownTurnError` if nothing is known of it."""
+        if is_elsewhere(found.host):
+            raise UnknownTurnError(f"{found.name} works on another machine; run `tally diff` there")
+        cwd = found.pane.conversation.cwd
+        store = Store.of(cwd, os.environ) if cwd else None
+        view = cls(found, store, options, panes) if store is not None else None
+        if view is None or not view.known:
+            raise UnknownTurnError(f"no turn of {found.name} is known; only turns in a git repository are kept")
+        return view
+
+    @property
+    def known(self) -> list[Stretch]:
+        """Return all turns that are known of the pane."""
+        return ledger.of_pane(ledger.load(self.store.folder), self.found.address, self.found.pane.agent_pid)
+
+    @property
+    def stretches(self) -> Sequence[Stretch]:
+        """Return those that are to be shown."""
+        return (ledger.last_turn if self.options.turn else ledger.since_looked)(self.known)
+
+    def show(self) -> int:
+        """Do what the options say."""
+        if self.options.undo:
+            return self._undo()
+        if self.options.comment:
+            return self._comment()
+        return self._tool() if self.options.tool else self._page()
+
+    def stay(self) -> int:
+        """Show it, and do what keys say until another one is pressed."""
+        code = self._page()
+        acts = {"c": self._comment, "t": self._page, "u": self._undo}
+        while (key := _key("\n  c comment   t all of its last turn   u undo   any other key: back ")) in acts:
+            self.options.turn |= key == "t"
+            code = acts[key]()
+            if key == "c" and code == 0:
+                break
+        return code
+
+    def _page(self) -> int:
+        is_coloured = Output.chosen(self.options.color).colour
+        text = review.shown(self.store, self.stretches, time.time(), is_coloured=is_coloured)
+        pager = _pager(self.store.found) if sys.stdout.isatty() else ""
+        if pager:
+            _run(["/bin/sh", "-c", pager], _LESS | os.environ, text)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        return 0
+
+    def _tool(self) -> int:
+        for one in ledger.joined(self.stretches):
+            words = ("difftool", "--no-prompt", one.before, one.after, "--", *review.pathspecs(one))
+            if self.store.found.open(*words, also=self.store.environ()):
+                return 1
+        return 0
+
+    def _undo(self) -> int:
+        plan = undo.planned(self.store, ledger.last_turn(self.known), time.time())
+        sys.stdout.write("".join(f"  {clean(line, 4096)}\n" for line in plan.lines()))
+        if not (plan.restore or plan.remove):
+            complain("diff", "there is nothing to undo")
+            return NOTHING
+        if not self._agreed("undo this?"):
+            return NOTHING
+        undo.carry_out(self.store, plan, time.time())
+        sys.stdout.write("undone; `tally diff --undo` takes that back\n")
+        return 0
+
+    def _comment(self) -> int:
+        diff = _HELP + review.shown(self.store, self.stretches, time.time(), is_coloured=False)
+        with tempfile.NamedTemporaryFile("wb", dir=self.store.folder, suffix=".diff", delete=False) as file:
+            file.write(diff.encode("utf-8", "surrogateescape"))
+        path = Path(file.name)
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        if _run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], os.environ):
+            raise TallyError(f"the editor failed; {path} has what you wrote")
+        text = review.worded(review.comments(diff, path.read_bytes().decode("utf-8", "surrogateescape")))
+        if not text:
+            complain("diff", f"no line begins with {review.MARK}; nothing was sent")
+            return NOTHING
+        if problem := text_problem(text):
+            raise TallyError(f"{problem.text}; {path} has your comments")
+        if self.panes is None:
+            self.text = text
+            return 0
+        sys.stdout.write(f"{text}\n")
+        told = _queued(client_of(self.panes), self.found, text) if self._agreed("send this?") else None
+        if not isinstance(told, Done):
+            complain("diff", f"nothing was sent; {path} has your comments")
+        return tell("diff", self.found, told, as_json=False) if told is not None else NOTHING
+
+    def _agreed(self, question: str) -> bool:
+        return self.options.yes or _key(f"{question} y: yes; any other key: no ") == "y"
+
+
+def _queued(client: PaneClient, found: Found, text: str) -> Reply:
+    held = client.look(found, HOLDER)
+    if not isinstance(held, Occupant):
+        return held
+    return client.perform(found, DeferredText(found.pane.id, held.pid, held.start, text))
+
+
+def _pager(found: git.Repository) -> str:
+    """Return the person's pager as git chooses it, without what the repository says; nothing for none."""
+    own = dict(found.own)
+    wanted = own.get("pager.diff", "")
+    if wanted.lower() in _NO:
+        return ""
+    wanted = wanted if wanted.lower() not in _YES else ""
+    names = (os.environ.get("GIT_PAGER"), wanted, own.get("core.pager"), os.environ.get("PAGER"))
+    return next(filter(None, names), "less")
+
+
+def _run(argv: Sequence[str], environ: Mapping[str, str], text: str | None = None) -> int:
+    """Run the person's program in this terminal, with *text* as its input. Ctrl-C is for it alone."""
+    given = text.encode("utf-8", "surrogateescape") if text is not None else None
+    # Not ignored, which the program would inherit.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.run(argv, env=environ, input=given, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _key(asked: str) -> str:
+    """Return the next key that is pressed after what is *asked*."""
+    if not sys.stdin.isatty():
+        raise TallyError("nobody can be asked here: run it in a terminal, or give --yes")
+    sys.stdout.write(asked)
+    sys.stdout.flush()
+    fd = sys.stdin.fileno()
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setcbreak(fd)
+        return os.read(fd, 64).decode("utf-8", "replace")
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        sys.stdout.write("\n")

@@ -100,15 +100,15 @@ def comments(diff: str, edited: str) -> list[Comment]:
 
 def _places(diff: str) -> Iterator[_Place]:
     """Yield for each line of *diff* what it is a line of."""
-    here, number = _Place(), 0
+    here, number = _Place(), -1
     for line in diff.splitlines():
         if line.startswith("diff --git "):
-            here, number = _Place(), 0
-        elif not number and line.startswith(("--- a/", "+++ b/")):
+            here, number = _Place(), -1
+        elif number < 0 and line.startswith(("--- a/", "+++ b/")):
             here = _Place(line[6:])
         elif (hunk := _HUNK.match(line)) is not None:
             here, number = _Place(here.path), int(hunk[1])
-        elif number and line[:1] in ("+", " ", "-"):
+        elif number >= 0 and line[:1] in ("+", " ", "-"):
             here = _Place(here.path, number, line[1:])
             number += line[0] != "-"
         yield here

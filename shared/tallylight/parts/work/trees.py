@@ -161,7 +161,12 @@ class Store:
         paths = list(dict.fromkeys(listed.split("\0")[:-1]))
         if len(paths) > MAX_FILES:
             raise StuckError(self.top)
-        sizes = {path: _bytes(Path(self.top, path)) for path in paths}
+        # What lies behind a link now is not there any more: git takes the link in its place.
+        whole = {path: Path(self.top, path) for path in paths}
+        folders = {
+            folder: os.path.realpath(folder) == str(folder) for folder in {path.parent for path in whole.values()}
+        }
+        sizes = {path: _bytes(file) for path, file in whole.items() if folders[file.parent]}
         kept = {path: size for path, size in sizes.items() if size is not None and size <= MAX_FILE}
         if sum(kept.values()) > MAX_NEW:
             raise StuckError(self.top)

@@ -144,15 +144,15 @@ class Turns:
 
     def _take(self, cwd: str, now: float) -> None:
         """Have a tree taken of *cwd* for all that wait for one."""
+        wishes = tuple(self._wishes.pop(cwd))
         if self._slow.get(cwd, now) > now:
-            _forget(self._wishes.pop(cwd))
+            _forget(wishes)
             return
-        wishes = tuple(self._wishes[cwd])
         job = functools.partial(_taken, cwd, self.environ, wishes, self.clock())
         done = functools.partial(self._was_taken, wishes)
         failed = functools.partial(self._failed, cwd, wishes, now)
-        if self.submit(f"trees on {self.mounts.of(Path(cwd))}", job, done, failed):
-            self._wishes.pop(cwd, None)
+        if not self.submit(f"trees on {self.mounts.of(Path(cwd))}", job, done, failed):
+            self._wishes[cwd] = list(wishes)
 
     def _was_taken(self, wishes: tuple[_Wish, ...], tree: Tree | None) -> None:
         _forget(wishes)

@@ -79,8 +79,8 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
     panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
     # Nothing that is started from here gets hold of the channel.
-    for name in (CHANNEL, FIRST_KEY):
-        os.environ.pop(name, None)
+    os.environ.pop(CHANNEL, None)
+    os.environ.pop(FIRST_KEY, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),

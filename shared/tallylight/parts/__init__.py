@@ -9,7 +9,7 @@ needed for the first time. A package offers its part by an entry point of the gr
 
 and `tallylight_moon/__init__.py` says what it adds:
 
-    from tallylight.parts import Field, Part, Verb
+    from tallylight.parts import Field, Key, Part, Verb
 
     PART = Part(
         name="moon",

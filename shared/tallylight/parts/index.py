@@ -27,7 +27,7 @@ from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: Of the file. Another number counts as no file.
-VERSION = 2
+VERSION = 3
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
 #: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
@@ -190,16 +190,8 @@ def _from_json(value: object, off: set[str]) -> Found | None:
         for name, verb in _members(value.get("verbs")).items()
         if isinstance(verb, list) and len(verb) >= 3 and all(isinstance(word, str) for word in verb)
     }
-    fields = {
-        name: Field(*one)
-        for name, one in _members(value.get("fields")).items()
-        if isinstance(one, list) and [type(word) for word in one] == [str, str, int, str]
-    }
-    keys = {
-        name: Key(*key)
-        for name, key in _members(value.get("keys")).items()
-        if isinstance(key, list) and [type(word) for word in key] == [str, str]
-    }
+    fields = {name: Field(*one) for name, one in _listed(value.get("fields"), str, str, int, str)}
+    keys = {name: Key(*one) for name, one in _listed(value.get("keys"), str, str)}
     named: dict[str, Any] = {
         field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
         for field in _NAMED
@@ -207,6 +199,13 @@ def _from_json(value: object, off: set[str]) -> Found | None:
     named |= {field: text(field) for field in _TEXTS}
     part = Part(verbs=verbs, fields=fields, keys=keys, **named)
     return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
+
+
+def _listed(value: object, *kinds: type) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the lists of *value* with words of these *kinds*, by their names."""
+    for name, one in _members(value).items():
+        if isinstance(one, list) and [type(word) for word in one] == [*kinds]:
+            yield name, one
 
 
 def _members(value: object) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Terminal:
     @contextlib.contextmanager
     def opened(self) -> Iterator[None]:
         """Take keys as they are pressed, and the screen from `enter` on, until the end of this context."""
-        before = self._before = termios.tcgetattr(self._in)
+        before = termios.tcgetattr(self._in)
         old_handler = signal.signal(signal.SIGWINCH, lambda *_: None)
         old_wake = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         try:
@@ -90,10 +90,14 @@ class Terminal:
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
-        """Leave the terminal as it was before, to another program, until the end of this context."""
-        own = termios.tcgetattr(self._in)
+        """Leave the terminal to another program as a shell would, until the end of this context."""
+        own, shared = termios.tcgetattr(self._in), termios.tcgetattr(self._in)
+        # Not as it was found: a terminal that opens the list silences its keys before that.
+        shared[0] |= termios.ICRNL
+        shared[1] |= termios.OPOST | termios.ONLCR
+        shared[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
         self.write(self._leave)
-        termios.tcsetattr(self._in, termios.TCSADRAIN, self._before)
+        termios.tcsetattr(self._in, termios.TCSADRAIN, shared)
         try:
             yield
         finally:

@@ -51,6 +51,13 @@ class _Pane:
     #: Trees that are wanted and not there.
     waits: int = 0
 
+    def has_left(self, visible: bool, now: float) -> bool:
+        """Take note whether a person sees the pane; return whether one has looked until now."""
+        has_left = not visible and self.looks_since is not None and now - self.looks_since >= DWELL_S
+        if not visible or self.looks_since is None:
+            self.looks_since = now if visible else None
+        return has_left
+
 
 @attrs.frozen
 class _Wish:
@@ -88,18 +95,14 @@ class Turns:
     def _look(self, id_: Any, pane: Pane, panes: Mapping[Any, Pane], now: float) -> None:
         known = self._panes.setdefault(id_, _Pane())
         is_busy = pane.decision.status in BUSY and pane.agent_pid is not None
-        visible = pane.attention.visible
-        has_left = not visible and known.looks_since is not None and now - known.looks_since >= DWELL_S
-        if not visible or known.looks_since is None:
-            known.looks_since = now if visible else None
+        has_left = known.has_left(pane.attention.visible, now)
         if is_busy and not known.turn:
             self._begin(known, pane)
         elif known.turn and known.before is not None and (has_left or not is_busy):
             self._end(id_, known, pane, panes, is_over=not is_busy)
         elif known.turn and not is_busy and not known.waits:
             known.turn = 0.0  # there is no tree that it began with
-        if not is_busy and (pane.attention.seen or visible):
-            known.was_seen = True
+        known.was_seen |= not is_busy and (pane.attention.seen or pane.attention.visible)
 
     def _begin(self, known: _Pane, pane: Pane) -> None:
         known.pid, known.agent = pane.agent_pid or 0, pane.agent.name if pane.agent is not None else ""

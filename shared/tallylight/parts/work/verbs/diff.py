@@ -41,6 +41,7 @@ from tallylight.snapshot.elsewhere import is_elsewhere
 _LESS = {"LESS": "FRX", "LV": "-c"}
 #: How a setting of a pager says that there is none, and that it is another setting.
 _NO, _YES = frozenset({"false", "no", "off"}), frozenset({"true", "yes", "on"})
+ELSEWHERE = "it works on another machine; run `tally diff` there"
 _HELP = """\
 # Write comments below the lines that they are about, each line with >> at its beginning.
 # Save and leave the editor: your comments become one text for the agent. You may remove other lines.
@@ -90,6 +91,8 @@ def main(argv: list[str]) -> int:
 
 def over(row: Found) -> str:
     """Show what the agent of *row* changed, in the terminal of the list; return the comments on it as one text."""
+    if not any(found.address == row.address for found in read_panes(os.environ).panes):
+        raise UnknownTurnError(ELSEWHERE)
     view = View.of(row, make_parser().parse_args(["--stay"]))
     view.stay()
     return view.text
@@ -113,7 +116,7 @@ class View:
     def of(cls, found: Found, options: argparse.Namespace, panes: Panes | None = None) -> View:
         """Return that of one pane; `UnknownTurnError` if nothing is known of it."""
         if is_elsewhere(found.host):
-            raise UnknownTurnError(f"{found.name} works on another machine; run `tally diff` there")
+            raise UnknownTurnError(ELSEWHERE)
         cwd = found.pane.conversation.cwd
         store = Store.of(cwd, os.environ) if cwd else None
         view = cls(found, store, options, panes) if store is not None else None

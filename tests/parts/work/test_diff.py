@@ -123,7 +123,7 @@ def test_comments_are_queued(
 ) -> None:
     """As one text with its place, by the queue and its rules: never into a dialog. A refusal loses nothing."""
     # The command runs on a thread here.
-    monkeypatch.setattr("tallylight.parts.work.verbs.diff.signal.signal", lambda *_: None)
+    monkeypatch.setattr("tallylight.parts.work.programs.signal.signal", lambda *_: None)
     desk = ScriptDesk.of(kitty, "claude/permission-bash-80", allow="all")
     assert desk.run(lambda: main(["diff", "3", "--comment", "--yes"])) == 0
     text = "src/a:1 `two`: why two?"

@@ -1,5 +1,8 @@
 """
-Collisions: two agents that change the same lines of a file, found before they are merged. An optional part.
+What agents do to a work tree: the changes of a turn for review, and two agents that change the same lines.
+
+`turns` has `trees` taken as turns begin and end, and the `ledger` says which; `review` makes the diff and reads
+comments, and `undo` puts files back. `did` keeps what ran.
 
 `watch` is a host's: it knows which agents work in one repository, decides when that is looked at, and is where to
 start reading. `looks` is a worker's: it asks git by the rules of `actions.git`, and compares what the agents' records
@@ -22,6 +25,12 @@ PART = Part(
             f"{__name__}.verbs.diff",
             ("review", "changes"),
         ),
+        "did": Verb(
+            "See",
+            "list what an agent ran in its last turn, what was denied, and who allowed it",
+            f"{__name__}.verbs.did",
+            ("commands", "ran"),
+        ),
     },
     host=f"{__name__}.host:WorkHost",
     fields={
@@ -30,7 +39,15 @@ PART = Part(
             "when done: uncommitted lines added and removed there",
             shown=f"{__name__}.changes:shown",
         ),
+        "did": Field(
+            f"{__name__}.did:FORM",
+            "its last turn: commands, denials, files written outside the project, and the last denials in a row",
+            shown=f"{__name__}.did:shown",
+        ),
     },
-    keys={"d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over")},
+    keys={
+        "d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over"),
+        "c": Key("show the commands of its last turn", f"{__name__}.verbs.did:over"),
+    },
     serves={"repositories": f"{__name__}.beside"},
 )

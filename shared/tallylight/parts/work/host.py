@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from tallylight.hosts.part import Context, HostPart
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.changes import FIELD, Work
+from tallylight.parts.work.did import Doings
 from tallylight.parts.work.turns import Turns
 from tallylight.parts.work.watch import Collisions
 
@@ -24,6 +26,7 @@ class WorkHost(HostPart):
         self._config, self._keeps_trees = Config(), False
         self._changes: Work[Any] = Work(submit, environ.get("HOME", ""), mounts, context.touched)
         name = f"{context.name}-{os.getpid()}"
+        self._doings: Doings[Any] = Doings(name, environ, submit, time.time, context.touched)
         self._turns = Turns(name, environ, submit, mounts)
         self._collisions: Collisions[Any] = Collisions(name, environ, submit, mounts, context.touched, context.reader)
 
@@ -35,8 +38,12 @@ class WorkHost(HostPart):
         if pane.decision.status is not Status.DONE:
             pane.more.pop(FIELD, None)
 
+    def forget(self, id_: Any) -> None:
+        self._doings.forget(id_)
+
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
         for id_ in looked:
+            self._doings.look(id_, panes[id_], now)
             self._changes.look(id_, panes[id_], now, is_wanted=self._config.listed.branches)
         self._turns.look(panes, now, is_wanted=self._keeps_trees)
         self._collisions.look(panes, now, self._config.collisions)

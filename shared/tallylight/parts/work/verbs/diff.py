@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
 import tempfile
-import termios
 import time
-import tty
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
-from tallylight.actions import git
 from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.client import PaneClient
 from tallylight.actions.request import HOLDER, DeferredText, Reply
@@ -31,16 +26,12 @@ from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import CODES, client_of, tell
 from tallylight.model.errors import TallyError
-from tallylight.parts.work import ledger, review, undo
+from tallylight.parts.work import ledger, programs, review, undo
 from tallylight.parts.work.ledger import Stretch
 from tallylight.parts.work.trees import Store
 from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 
-#: How git has less show what fits on a screen, if the person does not say otherwise.
-_LESS = {"LESS": "FRX", "LV": "-c"}
-#: How a setting of a pager says that there is none, and that it is another setting.
-_NO, _YES = frozenset({"false", "no", "off"}), frozenset({"true", "yes", "on"})
 ELSEWHERE = "it works on another machine; run `tally diff` there"
 _HELP = """\
 # Write comments below the lines that they are about, each line with >> at its beginning.
@@ -146,7 +137,7 @@ class View:
         """Show it, and do what keys say until another one is pressed."""
         code = self._page()
         acts = {"c": self._comment, "t": self._page, "u": self._undo}
-        while (key := _key("\n  c comment   t all of its last turn   u undo   any other key: back ")) in acts:
+        while (key := programs.key("\n  c comment   t all of its last turn   u undo   any other key: back ")) in acts:
             self.options.turn |= key == "t"
             code = acts[key]()
             if key == "c" and code == 0:
@@ -156,12 +147,7 @@ class View:
     def _page(self) -> int:
         is_coloured = Output.chosen(self.options.color).colour
         text = review.shown(self.store, self.stretches, time.time(), is_coloured=is_coloured)
-        pager = _pager(self.store.found) if sys.stdout.isatty() else ""
-        if pager:
-            _run(["/bin/sh", "-c", pager], _LESS | os.environ, text)
-        else:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        programs.page(text, programs.pager(dict(self.store.found.own)))
         return 0
 
     def _tool(self) -> int:
@@ -188,8 +174,7 @@ class View:
         with tempfile.NamedTemporaryFile("wb", dir=self.store.folder, suffix=".diff", delete=False) as file:
             file.write(diff.encode("utf-8", "surrogateescape"))
         path = Path(file.name)
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        if _run(["/bin/sh", "-c", f'{editor} "$@"', editor, str(path)], os.environ):
+        if programs.edit(str(path)):
             raise TallyError(f"the editor failed; {path} has what you wrote")
         text = review.worded(review.comments(diff, path.read_bytes().decode("utf-8", "surrogateescape")))
         if not text:
@@ -207,7 +192,7 @@ class View:
         return tell("diff", self.found, told, as_json=False) if told is not None else NOTHING
 
     def _agreed(self, question: str) -> bool:
-        return self.options.yes or _key(f"{question} y: yes; any other key: no ") == "y"
+        return self.options.yes or programs.key(f"{question} y: yes; any other key: no ") == "y"
 
 
 def _queued(client: PaneClient, found: Found, text: str) -> Reply:
@@ -215,41 +200,3 @@ def _queued(client: PaneClient, found: Found, text: str) -> Reply:
     if not isinstance(held, Occupant):
         return held
     return client.perform(found, DeferredText(found.pane.id, held.pid, held.start, text))
-
-
-def _pager(found: git.Repository) -> str:
-    """Return the person's pager as git chooses it, without what the repository says; nothing for none."""
-    own = dict(found.own)
-    wanted = own.get("pager.diff", "")
-    if wanted.lower() in _NO:
-        return ""
-    wanted = wanted if wanted.lower() not in _YES else ""
-    names = (os.environ.get("GIT_PAGER"), wanted, own.get("core.pager"), os.environ.get("PAGER"))
-    return next(filter(None, names), "less")
-
-
-def _run(argv: Sequence[str], environ: Mapping[str, str], text: str | None = None) -> int:
-    """Run the person's program in this terminal, with *text* as its input. Ctrl-C is for it alone."""
-    given = text.encode("utf-8", "surrogateescape") if text is not None else None
-    # Not ignored, which the program would inherit.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.run(argv, env=environ, input=given, check=False).returncode
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _key(asked: str) -> str:
-    """Return the next key that is pressed after what is *asked*."""
-    if not sys.stdin.isatty():
-        raise TallyError("nobody can be asked here: run it in a terminal, or give --yes")
-    sys.stdout.write(asked)
-    sys.stdout.flush()
-    fd = sys.stdin.fileno()
-    before = termios.tcgetattr(fd)
-    try:
-        tty.setcbreak(fd)
-        return os.read(fd, 64).decode("utf-8", "replace")
-    finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
-        sys.stdout.write("\n")

@@ -144,8 +144,12 @@ def test_a_week_later(trap: Trap, state: Path) -> None:
     assert "-two\n+three\n" in store.diff(first.id, second.id)
     store.take(NOW + 8 * 86_400)
     assert len(store.days()) == 2
+    other = store.folder.with_name("0123456789abcdef")
+    (other / str(int(NOW // 86_400)) / "objects").mkdir(parents=True)
+    (other / "tmp.diff").touch()
+    os.utime(other / "tmp.diff", (NOW, NOW))
     store.take(NOW + 30 * 86_400)
-    assert len(store.days()) == 1
+    assert len(store.days()) == 1 and not other.exists()
     assert oct((state / "tallylight/work").stat().st_mode)[-3:] == "700"
 
 

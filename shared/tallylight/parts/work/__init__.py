@@ -26,7 +26,7 @@ PART = Part(
             ("review", "changes"),
         ),
         "did": Verb(
-            "See",
+            "More",
             "list what an agent ran in its last turn, what was denied, and who allowed it",
             f"{__name__}.verbs.did",
             ("commands", "ran"),

@@ -25,7 +25,7 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
 def shown(store: Store, stretches: Iterable[Stretch], now: float, *, is_coloured: bool) -> str:
-    """Return the diff of *stretches*, each that stands alone below a line that says when it was."""
+    """Return the diffs of *stretches*, each below a line with its time; those that follow each other are one."""
     found = []
     for one in joined(stretches):
         options = ("-p", "-M", f"--color={'always' if is_coloured else 'never'}")

@@ -4,13 +4,14 @@ Trees: a work tree as it is at one moment, written as a tree object of git, outs
 `<state directory>/work/<work tree>/<day>/` has an index of ours and the objects that the repository lacks. git reads
 the repository's own objects beside them, and writes nothing into it: not its index, no reference, no object. It runs
 by the rules of `actions.git`, so that no program of the repository runs. Submodules and repositories within are left
-out, and so is what git ignores. A day is removed after `DAYS` days, with the trees of that day.
+out, and so is what git ignores. What is older than `DAYS` days is removed when a day begins.
 
 Everything here blocks. `OSError` and `TallyError`: there is no tree. `StuckError`: leave this repository alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -130,17 +131,15 @@ class Store:
             finally:
                 index.unlink(missing_ok=True)
 
-    def prune(self, now: float) -> None:
-        """Remove the days that are over for so long."""
-        for day in self.days():
-            if int(day.name) < int(now // _DAY_S) - DAYS:
-                shutil.rmtree(day, ignore_errors=True)
-
     def _begun(self, day: int) -> Path:
         """Return the directory of *day*, which begins with the index of the repository: what that knows is not read."""
         today = self.folder / str(day)
         if not (today / "objects").is_dir():
-            self.prune(day * _DAY_S)
+            for store in self.folder.parent.iterdir():
+                _prune(store, day - DAYS)
+                if store != self.folder:
+                    with contextlib.suppress(OSError):  # it is not empty
+                        store.rmdir()
             today.mkdir(mode=0o700, exist_ok=True)
             own = Path(self.found.place.folder, "index")
             if own.is_file():
@@ -178,6 +177,15 @@ class Store:
             return self.found.run(*words, keeps_own=False, seconds=git.left(end), given=given, also=also)
         except subprocess.TimeoutExpired:
             raise StuckError(self.top) from None
+
+
+def _prune(store: Path, first: int) -> None:
+    """Remove from a *store*, of this or another work tree, what is older than the day *first*."""
+    for entry in store.iterdir():
+        if entry.name.isdigit() and int(entry.name) < first:
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.is_file() and entry.lstat().st_mtime < first * _DAY_S:
+            entry.unlink(missing_ok=True)
 
 
 def _bytes(path: Path) -> int | None:

@@ -29,7 +29,6 @@ def make_parser() -> Parser:
     )
     add_pane(parser, nargs="?")
     parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_color()
     return parser
 
 
@@ -45,7 +44,7 @@ def main(argv: list[str]) -> int:
         calls = [write(call) | {"is_network": call.is_network} for call in known.calls]
         sys.stdout.write(json.dumps({"version": JSON_VERSION, "address": found.address, "calls": calls}) + "\n")
         return 0
-    output = Output.chosen(options.color)
+    output = Output.to(sys.stdout, os.environ)
     for line in lines(known, time.time()):
         output.line(line)
     return 0

@@ -64,7 +64,6 @@ def make_parser() -> Parser:
     how.add_argument("--undo", action="store_true", help="put the files of its last turn back, where nobody has since")
     how.add_argument("--stay", action="store_true", help="afterwards wait for a key: c comments, u undoes")
     parser.add_argument("--yes", action="store_true", help="with --comment and --undo: do not ask")
-    parser.add_color()
     return parser
 
 
@@ -145,7 +144,7 @@ class View:
         return code
 
     def _page(self) -> int:
-        is_coloured = Output.chosen(self.options.color).colour
+        is_coloured = Output.to(sys.stdout, os.environ).colour
         text = review.shown(self.store, self.stretches, time.time(), is_coloured=is_coloured)
         programs.page(text, programs.pager(dict(self.store.found.own)))
         return 0

@@ -370,7 +370,9 @@ while typed := os.read(0, 100):
 """
 
 
-def play(board: Board, recording: str, until: str, later: str = "", tell: Callable[[str], str] = str, **how: Any) -> int:
+def play(
+    board: Board, recording: str, until: str, later: str = "", tell: Callable[[str], str] = str, **how: Any
+) -> int:
     """
     A program called `claude` whose screen is that of a recorded one at the mark *until*; its window.
 

@@ -14,7 +14,7 @@ from tests.real_kitty.test_collisions import WHO, give_git
 #: What decides is the same in all.
 IN_ONE_KITTY = "0.48"
 _CONFIG = """
-map ctrl+shift+a>d kitten {kittens}/agents.py --key d
+map ctrl+shift+a>v kitten {kittens}/agents.py --key d
 env PAGER=cat
 env EDITOR={home}/editor
 """
@@ -46,14 +46,15 @@ def test_from_green_to_a_comment(board: Board) -> None:
     window = play(board, "claude-text", "truth working", "truth done", cwd=str(top))
     board.wait_status(window, "working")
     store = home / ".local/state/tallylight/work"
-    board.kitty.wait_until(lambda: any(store.glob("*/*/index")), what="the tree of the beginning")
+    # The file of the person, and the tree with it.
+    board.kitty.wait_until(lambda: len([*store.glob("*/*/objects/??/*")]) == 2, what="the tree of the beginning")
     (top / "new").write_text("two\n")
     board.kitty.send_text(window, "\x02")
     board.kitty.wait_until(lambda: any(store.glob("*/turns.jsonl")), what="the end of the turn")
     (home / "typed").write_bytes(b"")
 
     board.kitty.focus_window(window)
-    board.press("ctrl+shift+a", "d")
+    board.press("ctrl+shift+a", "v")
     board.kitty.wait_until(board.lists_now, what="the list")
     (list_,) = board.lists_now()
     shown = board.kitty.wait_text(list_, "c comment")

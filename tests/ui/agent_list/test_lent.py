@@ -120,6 +120,8 @@ def test_a_key_at_the_start(shown: Callable[..., tuple[Lending, Taking]]) -> Non
     """The list ends with what the key has shown, unless there is a text to send, or something to tell."""
     terminal, _ = shown(lambda _: "", lambda held: held, key="d")
     assert terminal.keys == []
+    terminal, _ = shown(lambda _: "", lambda held: held, b"q", key="x")
+    assert terminal.keys == [] and terminal.now > 0
     _, actions = shown(lambda _: TEXT, lambda held: held, b"\r", b"q", key="d")
     assert actions.given == [Say("2", 70, 700, TEXT, enter=True)]
 

@@ -248,7 +248,8 @@ class _List:
         if self.key:
             self.refresh(time.monotonic())
             self._take(Key(self.key))
-            self._is_open = self.state.mode is Mode.WRITE or bool(self.state.message)
+            is_known = self.key in self.state.keys
+            self._is_open = not is_known or self.state.mode is Mode.WRITE or bool(self.state.message)
         while self._is_open:
             if self.actions.is_seen:
                 size = self.terminal.size()

@@ -39,9 +39,9 @@ from tallylight.hosts.mailbox import Mailbox
 from tallylight.model.jobs import Submit
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.pane.transcript import Found
+from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.transcripts import claude
-from tallylight.parts.work.looks import Looks, Party
+from tallylight.parts.work.looks import AgentChanges, Looks
 from tallylight.parts.work.watch import EVERY_S, Collisions
 
 TOLD = Aim("collisions: from the second write to both marks, 95 % of pairs", "the clock", most=2.0, unit="s")
@@ -87,7 +87,7 @@ class Agent:
         transcript = self.pane._run.transcript if self.pane._run is not None else None
         assert transcript is not None
         before: Reading | None = transcript.found.reading
-        transcript.found = Found(reading=claude.read(self.record, before))
+        transcript.found = TranscriptState(reading=claude.read(self.record, before))
         self.record = b""
 
 
@@ -173,9 +173,9 @@ def false(folder: Path, source: Path) -> tuple[int, int, int, int]:
     return pairs, wrong, conflicts, missed
 
 
-def party(top: Path) -> Party:
+def party(top: Path) -> AgentChanges:
     place = os.path.realpath(top)
-    return Party(address=place, name=top.name, top=place, cwd=place)
+    return AgentChanges(address=place, name=top.name, top=place, cwd=place)
 
 
 def cost(folder: Path) -> tuple[float, int]:

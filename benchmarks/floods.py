@@ -209,7 +209,7 @@ class Host:
                     continue
                 event = wire.decode(item) if item.number in TOLD else None
                 if isinstance(event, UserVar) and event.name == envelope.CARRIER:
-                    self._call(pane.carrier, event.value, self.now)
+                    self._call(pane.user_variable, event.value, self.now)
                 elif isinstance(event, Mark) and event.kind in (COMMAND_START, COMMAND_END):
                     self._call(pane.marked, event.kind == COMMAND_START, event.exit_code, self.now)
         if self.now - self._ticked >= TICK_S:

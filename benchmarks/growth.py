@@ -147,7 +147,7 @@ def of_reports(reports: int) -> float:
         began = time.thread_time()
         for _ in range(round(seconds / TICK_S)):
             for _ in range(max(1, round(reports * TICK_S)) if reports >= 4 or not number % 4 else 0):
-                pane.carrier(f"state=working;tool=claude;message=m{number}", now)
+                pane.user_variable(f"state=working;tool=claude;message=m{number}", now)
                 now += TICK_S / max(1.0, reports * TICK_S)
                 number += 1
                 due = pane.deadline()

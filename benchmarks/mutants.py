@@ -94,7 +94,7 @@ def table_mutants(source: str, tree: ast.Module, name: str) -> list[Mutant]:
     """
     Those of the table in the text *name*: each of its numbers one more and one less, as far as that means anything.
 
-    What it means is who overrules whom: the module of *source* says that in `FACTS`, `STILL` and `HOW`.
+    What it means is who overrules whom: the module of *source* says that in `FACTS`, `REPEATED` and `HOW`.
     """
     assign = next(node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name)
     assert isinstance(assign.value, ast.Constant) and isinstance(assign.value.value, str)
@@ -123,7 +123,7 @@ def _overruling(source: str) -> tuple[object, ...]:
         for key, found in module["FACTS"].items()
         for question, fact in enumerate(found)
         if fact is not None
-    ] + [(1, (source, "still"), fact) for source, fact in module["STILL"].items() if fact is not None]
+    ] + [(1, (source, "still"), fact) for source, fact in module["REPEATED"].items() if fact is not None]
     ends = frozenset(
         (question, later, present)
         for question, later, new in facts

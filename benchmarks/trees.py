@@ -23,7 +23,7 @@ from tallylight.parts.work.trees import Store, _size
 
 COST = Aim("review: a tree of 50,000 files, one of them changed", "`git status`", most=2.0)
 FIRST = Aim("review: the first tree of a day, 50,000 files", "`git status`", most=2.0)
-DISK = Aim("review: the disk that a hundred turns take, but for the index", "a megabyte", most=5.0, unit="MB")
+DISK = Aim("review: the disk that a hundred turns take, without the index", "a megabyte", most=5.0, unit="MB")
 AIMS = (COST, FIRST, DISK)
 QUICK = ()
 

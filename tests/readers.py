@@ -63,13 +63,13 @@ from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.topics import Presence, decode_mark, decode_presence, topic
 from tallylight.parts.scripts.verbs import read
 from tallylight.parts.settings import reference
-from tallylight.parts.shift.kept import Kept
+from tallylight.parts.shift.kept import QueuedRecorder
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
 from tallylight.parts.web.push.subscriptions import Store
 from tallylight.setup import dependencies, free_keys, made, online
 from tallylight.snapshot import addresses, feed, labels_file, rows, waiting_time_file, writer
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.labels import Label, Labels
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import (
@@ -146,7 +146,7 @@ def _use_pane(host: str, pane: Pane) -> None:
         return
     now = NOW + 5
     out = Output(io.StringIO(), 80)
-    found = addresses.Found(host, pane)
+    found = addresses.Row(host, pane)
     why.draw(out, found, now)
     status.draw(out, [found], now)
     screen = state.refreshed(
@@ -271,7 +271,7 @@ def read_shifts(document: bytes, folder: Path) -> object:
     path = folder / "tallylight/shifts/70-700.json"
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     path.write_bytes(document)
-    return Kept({"XDG_STATE_HOME": str(folder)}).left(lambda _: 700)
+    return QueuedRecorder({"XDG_STATE_HOME": str(folder)}).left(lambda _: 700)
 
 
 def read_tape(document: bytes, _: Path) -> object:
@@ -468,7 +468,7 @@ def read_bridge_message(document: bytes, _folder: Path) -> object:
     found = bridge_messages.decode(document)
     if found is not None:
         _cross_the_bridge(found)
-    if isinstance(found, bridge_messages.PaneSaid):
+    if isinstance(found, bridge_messages.PaneState):
         _use_pane(found.host, found.pane)
     return found
 
@@ -485,7 +485,7 @@ def read_pane_message(document: bytes, _folder: Path) -> object:
         _use_pane(f"{machine}/{host}", pane)
         # The options of its agent are for its own machine alone.
         told = attrs.evolve(pane, conversation=attrs.evolve(pane.conversation, options=(), lost=()))
-        _cross_the_bridge(bridge_messages.PaneSaid(host, told))
+        _cross_the_bridge(bridge_messages.PaneState(host, told))
     return found
 
 
@@ -587,7 +587,7 @@ def read_reply(document: bytes, _folder: Path) -> object:
         return found
     request.encode_reply(found)
     if isinstance(found, Question | request.Rows):
-        json.dumps(read.document(Found("kitty-1", Pane(id="3", status=Status.WAITING)), found)).encode("utf-8")
+        json.dumps(read.document(Row("kitty-1", Pane(id="3", status=Status.WAITING)), found)).encode("utf-8")
         "".join(read.lines(found)).encode("utf-8")
     return found
 

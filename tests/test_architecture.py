@@ -65,7 +65,7 @@ ALSO_PURE = (
     "parts.agent_hooks.jsonc", "parts.agent_hooks.json_edit",
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane", "parts.diary.turns",
     "parts.diary.history", "snapshot.labels", "pane.conversation", "parts.lab.grading", "relay.splitter",
-    "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.pile", "actions.gate",
+    "relay.records", "relay.position", "relay.mirror", "relay.core", "relay.passing", "relay.deferred", "actions.gate",
     "actions.shape", "parts.conversations.plan", "actions.page", "actions.view", "parts.conversations.kitty_session",
     "parts.conversations.fork_page",
     "actions.answer", "actions.say", "parts.lab.asciicast", "parts.lab.decoder", "parts.lab.events", "parts.lab.replay",

@@ -23,7 +23,7 @@ from tallylight.actions.request import id_of
 from tallylight.cli import reaching
 from tallylight.cli.main import main
 from tallylight.model.status import Status
-from tallylight.parts.remote.messages import Ask, Reply, Whole, decode, encode
+from tallylight.parts.remote.messages import Ask, InitialStateSent, Reply, decode, encode
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.actions import Direct
 from tests.actions.callers import as_caller, at
@@ -100,7 +100,7 @@ def _rule(told: object) -> str:
 
 
 def _begin(end: Far) -> None:
-    while decode(end.lines(1)[0]) != Whole():
+    while decode(end.lines(1)[0]) != InitialStateSent():
         pass
 
 

@@ -38,7 +38,7 @@ from tallylight.parts.web.app import Service
 from tallylight.parts.web.asking import who_asks
 from tallylight.parts.web.push.routes import Push
 from tallylight.parts.web.push.subscriptions import Store
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, Hand, as_caller, at
 from tests.actions.desk import PID, START, Desk, seen
@@ -259,7 +259,7 @@ def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> 
     screen, status = SCREENS[verb]
     desk = Desk(seen(screen, status, kind=Kind.PERMISSION if status is Status.WAITING else None))
     reach = PaneClient(HandPanes({"3": desk}), lambda: caller, at(level), once=Once(0.0, InProcess()))
-    found = Found("sessions-1", Pane(id="3", status=status))
+    found = Row("sessions-1", Pane(id="3", status=status))
     if verb == "read":
         return reach.look(found, "screen")
     told = reach.perform(found, given_for(verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
@@ -484,7 +484,7 @@ def said_by_all(
 
     screen, status = SCREENS[verb]
     given = given_for(verb)
-    found = Found("sessions-1", Pane(id="3", status=status))
+    found = Row("sessions-1", Pane(id="3", status=status))
     panes = HandPanes({"3": Desk(seen(screen, status))})
     reach = PaneClient(panes, lambda: caller, at(level))
     told = [reach.perform(found, given)]

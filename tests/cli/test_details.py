@@ -18,7 +18,7 @@ from tallylight.model.finding import Health
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.parts.web.model import session_of
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.tracker.notify import View, notice
 from tallylight.ui import details
@@ -47,7 +47,7 @@ TOLD = Pane(
 def wide(told: Pane, columns: int = UNBOUNDED, *, is_coloured: bool = False) -> list[str]:
     stream = io.StringIO()
     output = Output(stream, columns, colour=True) if is_coloured else Output(stream, columns)
-    status.draw(output, [Found(HOST, told)], NOW, {})
+    status.draw(output, [Row(HOST, told)], NOW, {})
     return stream.getvalue().splitlines()
 
 
@@ -100,7 +100,7 @@ def test_a_full_context_is_amber_from_eighty() -> None:
 def test_why_tells_it() -> None:
     """In lines of their own."""
     stream = io.StringIO()
-    why.draw(Output(stream, 200), Found(HOST, TOLD), NOW)
+    why.draw(Output(stream, 200), Row(HOST, TOLD), NOW)
     lines = stream.getvalue().splitlines()
 
     assert "  record    opus, context 82%, $0.26" in lines
@@ -111,7 +111,7 @@ def test_why_tells_it() -> None:
 def test_a_long_task_fits() -> None:
     """A name that is longer than the line is cut, in a list of tasks as everywhere."""
     stream = io.StringIO()
-    why.draw(Output(stream, 40), Found(HOST, attrs.evolve(TOLD, tasks=("Read", "x" * 300))), NOW)
+    why.draw(Output(stream, 40), Row(HOST, attrs.evolve(TOLD, tasks=("Read", "x" * 300))), NOW)
 
     assert all(width(line) <= 40 for line in stream.getvalue().splitlines() if "x" in line)
 
@@ -203,7 +203,7 @@ def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, ki
     word = "the API fails"
     told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
     explained = io.StringIO()
-    why.draw(Output(explained, UNBOUNDED), Found(HOST, told), NOW)
+    why.draw(Output(explained, UNBOUNDED), Row(HOST, told), NOW)
     listing = "\n".join("".join(span.text for span in line) for line in draw(listed(told, columns=120)))
     report = Report(source=Source.PROTOCOL, status=shown, agent="claude", detail=word, what=what, message="Look")
     decision = Decision(shown, kind, Reason(Source.PROTOCOL, "osc-26", 0.0, ""), 0.0, report)
@@ -212,5 +212,5 @@ def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, ki
     assert f"Rename the helpers: {word}" in explained.getvalue()
     assert word in listing
     assert "ticket X-1" in explained.getvalue() and "ticket X-1" in listing
-    assert word in session_of(Found(HOST, told), can_see=True, can_type=True).doing
+    assert word in session_of(Row(HOST, told), can_see=True, can_type=True).doing
     assert shown is Status.WORKING or word in notice("1", View(decision=decision, visible=False)).body

@@ -14,13 +14,13 @@ from tallylight.actions.answer import Question
 from tallylight.actions.request import Rows
 from tallylight.cli import status
 from tallylight.cli.main import main
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
 from tallylight.parts.scripts.verbs import read
 from tallylight.parts.scripts.verbs.watch import BrokerWatch, Watch
-from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.addresses import Panes, Row
 from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.schema import CollisionEntry, ConversationEntry, RecordEntry
 from tests.cli import json_keys
@@ -39,7 +39,7 @@ FULL = attrs.evolve(
     conversation=ConversationEntry(agent="claude", program="/bin/claude", places=("PATH=/bin",)),
     collisions=(CollisionEntry(),),
 )
-BESIDE = Beside(branch="main", changes=Changes(added=1))
+BESIDE = RepositoryStatus(branch="main", changes=Changes(added=1))
 
 
 def is_as_said(name: str, document: object) -> None:
@@ -66,7 +66,7 @@ def test_every_key_is_printed_and_said(
     """What the commands print is as the schema says; together they print all keys that it has."""
     publish(runtime, [FULL])
     printed: list[tuple[str, object]] = []
-    found = Found("kitty-1", FULL)
+    found = Row("kitty-1", FULL)
     panes = Panes((found,), ("kitty-1",), (TallyError("x"),), machines={"devbox": True})
     printed.append(("status", status.to_json(panes, [found], {7: BESIDE})))
     assert main(["status", "--json"]) == 0

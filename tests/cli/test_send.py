@@ -22,7 +22,7 @@ from tallylight.cli import send
 from tallylight.cli.exit_codes import FAILED, GONE, REFUSED, TIMED_OUT
 from tallylight.cli.main import main
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import as_caller, at
 from tests.actions.desk import PID, START, Desk, seen
@@ -170,12 +170,12 @@ def test_panes_that_are_reached_from_here(allow: str, rule: str) -> None:
     """Panes of tmux and others are typed into by this process, by the same rules; there is nobody to ask."""
     desk = Desk(seen(IDLE, Status.IDLE))
 
-    class Multiplexers(Panes):
+    class PaneAccess(Panes):
         def at(self, host: str, pane: Pane) -> Desk:
             return desk
 
-    reach = PaneClient(Multiplexers(), as_caller(Who.SCRIPT), at(allow), once=Once(0.0, InProcess()))
-    found = Found("sessions-1", Pane(id="3", status=Status.IDLE))
+    reach = PaneClient(PaneAccess(), as_caller(Who.SCRIPT), at(allow), once=Once(0.0, InProcess()))
+    found = Row("sessions-1", Pane(id="3", status=Status.IDLE))
     held = reach.look(found, "holder")
     assert isinstance(held, Refusal) == (allow == "none")
     told = reach.perform(found, send.Say("3", PID, START, "go on", True))

@@ -15,7 +15,7 @@ from tallylight.cli.main import main
 from tallylight.cli.output import Output
 from tallylight.model.status import Status
 from tallylight.snapshot import labels_file
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
@@ -28,7 +28,7 @@ EVERY = [DONE, COMMAND, WORKING, WAITING, SHELL]
 
 def drawn(panes: list[Pane], columns: int = output.UNBOUNDED, **changes: bool) -> list[str]:
     stream = io.StringIO()
-    found = [Found(HOST, pane, pane.id) for pane in panes]
+    found = [Row(HOST, pane, pane.id) for pane in panes]
     status.draw(Output(stream, columns, **changes), found, NOW)
     return stream.getvalue().splitlines()
 

@@ -13,7 +13,7 @@ from tallylight.cli import exit_codes, waiting
 from tallylight.cli.main import main
 from tallylight.cli.waiting import GONE, GONE_S, Wait
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
@@ -24,8 +24,8 @@ FAILED = attrs.evolve(DONE, status=Status.ERROR)
 DOWN = attrs.evolve(DONE, status=Status.DOWN)
 
 
-def shown(*panes: Pane) -> list[Found]:
-    return [Found(HOST, pane) for pane in panes]
+def shown(*panes: Pane) -> list[Row]:
+    return [Row(HOST, pane) for pane in panes]
 
 
 def waiting_for(
@@ -43,7 +43,7 @@ def test_it_ends_when_the_status_is_there() -> None:
     waited = waiting_for("done")
     assert waited.look(shown(attrs.evolve(WORKING, id="1")), 0) == ()
     (end,) = waited.look(shown(DONE), 1)
-    assert (end.address, end.state, end.found) == (f"{HOST}:1", "done", Found(HOST, DONE))
+    assert (end.address, end.state, end.found) == (f"{HOST}:1", "done", Row(HOST, DONE))
 
 
 def test_any_and_all() -> None:
@@ -73,7 +73,7 @@ def test_gone_is_what_stays_away() -> None:
     assert waited.look(shown(DONE), 1.5) == ()
     assert waited.look([], 2) == ()
     (end,) = waited.look([], 2 + GONE_S)
-    assert (end.state, end.found) == (GONE, Found(HOST, DONE))
+    assert (end.state, end.found) == (GONE, Row(HOST, DONE))
 
 
 def test_an_agent_that_has_left_its_pane_is_gone() -> None:
@@ -239,7 +239,7 @@ def test_it_waits_for_a_change(runtime: Path, monkeypatch: pytest.MonkeyPatch) -
     looks = threading.Semaphore(0)
     look = Wait.look
 
-    def counted(self: Wait, panes: list[Found], now: float) -> tuple[waiting.End, ...]:
+    def counted(self: Wait, panes: list[Row], now: float) -> tuple[waiting.End, ...]:
         looks.release()
         return look(self, panes, now)
 

@@ -17,7 +17,7 @@ from tallylight.cli.output import Output
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
 from tallylight.snapshot import labels_file
-from tallylight.snapshot.addresses import Found, own_place
+from tallylight.snapshot.addresses import Row, own_place
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
@@ -28,7 +28,7 @@ from tests.tables import each
 
 def drawn(pane: Pane, columns: int = 200) -> str:
     stream = io.StringIO()
-    why.draw(Output(stream, columns), Found(HOST, pane), NOW)
+    why.draw(Output(stream, columns), Row(HOST, pane), NOW)
     return stream.getvalue()
 
 
@@ -125,14 +125,14 @@ def test_a_multiplexer_in_front(tmp_path: Path) -> None:
     """What runs in tmux is dark in its terminal: it says how to see it, and where it is if that is done."""
     table = HandTable(str(tmp_path))
     table.processes[44] = Process(44, 10, 44, "tmux: client", ("tmux", "attach"), "/usr/bin/tmux", 1)
-    dark = Found(HOST, attrs.evolve(COMMAND, pid=44, agent=""))
-    followed = Found("sessions-9", WORKING)
+    dark = Row(HOST, attrs.evolve(COMMAND, pid=44, agent=""))
+    followed = Row("sessions-9", WORKING)
 
     assert "`tally host sessions`" in why._advice(dark, [dark], table)
     assert "`tally status`" in why._advice(dark, [dark, followed], table)
-    assert why._advice(Found(HOST, attrs.evolve(dark.pane, agent="claude")), [dark], table) == ""
-    assert why._advice(Found(HOST, attrs.evolve(dark.pane, pid=50)), [dark], table) == ""
-    assert why._advice(Found(HOST, attrs.evolve(dark.pane, pid=None)), [dark], table) == ""
+    assert why._advice(Row(HOST, attrs.evolve(dark.pane, agent="claude")), [dark], table) == ""
+    assert why._advice(Row(HOST, attrs.evolve(dark.pane, pid=50)), [dark], table) == ""
+    assert why._advice(Row(HOST, attrs.evolve(dark.pane, pid=None)), [dark], table) == ""
     stream = io.StringIO()
     why.draw(Output(stream, 200), dark, NOW, "do this")
     assert "  advice    do this" in stream.getvalue().splitlines()
@@ -147,7 +147,7 @@ def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) 
     table = HandTable("")
     table.processes[44] = Process(44, 10, 44, argv[0], argv, f"/usr/bin/{argv[0]}", 400)
     name, signs = (argv[0], "a spinner in its title") if is_seen else ("", "")
-    far = Found(HOST, attrs.evolve(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
+    far = Row(HOST, attrs.evolve(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
 
     advice = why._advice(far, [far], table)
     assert advice.startswith(f"{argv[0]} shows another machine.")
@@ -155,7 +155,7 @@ def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) 
     said = drawn(far.pane, 300)
     assert "tally agent new" not in said
     assert (f"{name}?" in said and "shows an agent of another machine, by a spinner in its title" in said) is is_seen
-    assert why._advice(Found(HOST, attrs.evolve(far.pane, agent="claude")), [far], table) == ""
+    assert why._advice(Row(HOST, attrs.evolve(far.pane, agent="claude")), [far], table) == ""
 
 
 def test_hostile_text_is_harmless() -> None:

@@ -11,14 +11,14 @@ __all__ = ["HandTable", "pane", "table"]
 def test_a_late_hook_is_late(pane: Pane) -> None:
     """A hook that was started before another and arrives after it changes nothing; an old carrier still does."""
     pane.foreground(CLAUDE.pid, 0)
-    pane.carrier("state=working;tool=claude;at=1001", 1)
-    pane.carrier("state=done;tool=claude;at=1003", 2)
-    pane.carrier("state=working;tool=claude;at=1002", 3)
+    pane.user_variable("state=working;tool=claude;at=1001", 1)
+    pane.user_variable("state=done;tool=claude;at=1003", 2)
+    pane.user_variable("state=working;tool=claude;at=1002", 3)
     pane.tick(4)
     assert pane.decision.status == "done"
     assert pane.decision.reason.rule == "hook"
 
-    pane.carrier("state=waiting;tool=claude", 5)
+    pane.user_variable("state=waiting;tool=claude", 5)
     pane.tick(6)
     assert pane.decision.status == "waiting"
     assert pane.decision.reason.rule == "user variable"

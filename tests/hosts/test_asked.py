@@ -24,7 +24,7 @@ def pane(tmp_path: Path) -> Pane:
 
 
 def show(pane: Pane, status: str, now: float) -> None:
-    pane.carrier(f"state={status};tool=claude", now)
+    pane.user_variable(f"state={status};tool=claude", now)
     pane.look(False, now)
 
 

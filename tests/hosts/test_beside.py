@@ -16,7 +16,7 @@ from tallylight.agents.agent_files import load_agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import beside
-from tallylight.hosts.beside import Beside, this_program
+from tallylight.hosts.beside import SessionsProcess, this_program
 from tallylight.hosts.tmux.source import TmuxSource, sockets_of
 from tallylight.snapshot import writer
 from tallylight.snapshot.writer import SnapshotWriter
@@ -58,7 +58,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 
 def test_one_is_started_where_there_is_none(started: Started, tmp_path: Path) -> None:
     """By our own command; not again while it runs, later if it ends."""
-    keeper = Beside({"XDG_RUNTIME_DIR": str(tmp_path), "A": "b"}, lambda *words: ["tally", *words])
+    keeper = SessionsProcess({"XDG_RUNTIME_DIR": str(tmp_path), "A": "b"}, lambda *words: ["tally", *words])
     keeper.keep(10.0)
     keeper.keep(11.0)
     assert started.argvs == [["tally", "host", "sessions", "--with-parent", str(os.getpid())]]
@@ -76,14 +76,14 @@ def test_none_is_started_where_one_runs(started: Started, tmp_path: Path) -> Non
     """Whoever started it."""
     environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
     SnapshotWriter.for_host("sessions", environ, time.time).publish((), 1.0)
-    Beside(environ).keep(10.0)
+    SessionsProcess(environ).keep(10.0)
     assert started.argvs == []
 
 
 def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
     """A pane that shows tmux has one started, and one that shows anything else has not."""
     rig.start()
-    rig.host.beside = Beside(os.environ, lambda *words: ["tally", *words])
+    rig.host.beside = SessionsProcess(os.environ, lambda *words: ["tally", *words])
     rig.boss.open(1, rig.table.processes[10].pid)
     for _ in range(12):
         rig.tick()
@@ -100,7 +100,7 @@ def test_a_session_that_a_registry_lists(started: Started, tmp_path: Path, monke
     listed: list[object] = []
     looks: list[object] = []
     monkeypatch.setattr(beside.Registries, "look", lambda self: looks.append(self) or listed)
-    keeper = Beside({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda *words: ["tally", *words])
+    keeper = SessionsProcess({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda *words: ["tally", *words])
     agents = tuple(load_agents({})[0])
     for now in range(20):
         keeper.keep(float(now), agents=agents)

@@ -29,7 +29,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence.foreground import NOBODY
 from tallylight.files import directories
 from tallylight.hosts.detached import pane as detached
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling import queue as text_queue
 from tallylight.hosts.polling.host import PollingHost
@@ -41,7 +41,7 @@ from tallylight.model.status import Status
 from tallylight.parts.lab import stretch
 from tallylight.parts.shift.kept import LEFT
 from tallylight.snapshot import sockets
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
@@ -95,7 +95,7 @@ class Room:
     folder: Path
     environ: dict[str, str]
     sight: SourcePane
-    multiplexers: Multiplexers
+    multiplexers: PaneAccess
     agent: str = "claude"
 
     def pane(self, status: Status = Status.WAITING) -> Pane:
@@ -163,7 +163,7 @@ def session(multiplexer: str, tmp_path: Path, agent: str, text: str, screens: Pa
 
     try:
         until(is_there, "the session is not seen")
-        yield Room(tmp_path / "bin", environ, found[0], Multiplexers(environ), agent)
+        yield Room(tmp_path / "bin", environ, found[0], PaneAccess(environ), agent)
     finally:
         source.close()
         kill = ["tmux", "kill-server"] if is_tmux else ["screen", "-S", "one", "-X", "quit"]
@@ -383,7 +383,7 @@ def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypa
         return found if found is not None and found.status is Status.WAITING else None
 
     until(entry, "its host shows no light")
-    found = Found(f"sessions-{os.getpid()}", room.pane())
+    found = Row(f"sessions-{os.getpid()}", room.pane())
 
     client = PaneClient(room.multiplexers, lambda: CALLERS[Who.PERSON], lambda _: "own", environ=room.environ)
     tape = client.look(found, STRETCH)
@@ -424,7 +424,7 @@ def test_a_script_has_a_text_wait_in_its_own_pane(
     pane, given = room.pane(), (str(question.pid), str(question.start))
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: script)
     own = script.being, (question.pid, question.start)
-    monkeypatch.setattr(Multiplexers, "started_by", lambda *_: own)
+    monkeypatch.setattr(PaneAccess, "started_by", lambda *_: own)
 
     def said(*words: str, **more: bool) -> Reply | Visible:
         with sockets.connect(f"sessions-{os.getpid()}", 30, room.environ) as connection:
@@ -610,6 +610,6 @@ def test_no_argument_ends_a_command(text: str, argument: str) -> None:
 
 def test_a_pane_that_is_no_detached_session_is_refused() -> None:
     """There is nothing to look at and to type into."""
-    found = Multiplexers({}).at("kitty-1", Pane(id="1", status=Status.WAITING))
+    found = PaneAccess({}).at("kitty-1", Pane(id="1", status=Status.WAITING))
 
     assert isinstance(found, Refusal) and found.rule == "unreachable"

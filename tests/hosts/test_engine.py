@@ -109,7 +109,7 @@ class HandEngine(Engine[int]):
 
     def say(self, id_: int, words: str) -> None:
         """The program in a pane says what it does, between two ticks."""
-        self.panes[id_].carrier(words, self.now)
+        self.panes[id_].user_variable(words, self.now)
         self._touched.add(id_)
         self._settle(self.now)
 
@@ -191,7 +191,7 @@ def test_entries_are_made_where_something_is_new(tmp_path: Path) -> None:
     engine.entries()
     engine.tick()
     assert engine.entries() and engine.made == []
-    engine.panes[1].carrier("state=working;tool=mine", engine.now)
+    engine.panes[1].user_variable("state=working;tool=mine", engine.now)
     engine.tick()
     assert engine.entries() and engine.made == [1]
     engine.place = "there"

@@ -51,7 +51,7 @@ def said(pane: Pane, *bodies: str) -> None:
         for item in Scanner().feed(core.to_terminal()):
             event = decode(item) if isinstance(item, Sequence) else None
             if isinstance(event, UserVar):
-                pane.carrier(event.value, float(at))
+                pane.user_variable(event.value, float(at))
         pane.tick(at + 0.5)
 
 

@@ -53,7 +53,7 @@ def _raise(*_: object, **_names: object) -> Any:
 LOOK = Look(["$"], 0, 1, 80)
 #: What a host tells of a pane, and what is made to fail in it: an owner and its attribute.
 INPUTS: dict[str, tuple[Callable[[Pane], object], object, str]] = {
-    "the user variable": (lambda pane: pane.carrier("state=working", 1.0), panes.osc1338, "decode_variable"),
+    "the user variable": (lambda pane: pane.user_variable("state=working", 1.0), panes.osc1338, "decode_variable"),
     "the title": (lambda pane: pane.title("✳ x", 1.0), TitleReader, "read"),
     "the screen": (lambda pane: pane.screen(lambda: LOOK, 1.0), ScreenReader, "look"),
     "the foreground": (lambda pane: pane.foreground(99, 1.0), ForegroundReader, "look"),
@@ -73,7 +73,7 @@ def test_a_fault_costs_one_input(desk: Desk, monkeypatch: pytest.MonkeyPatch, wh
     assert len(desk.told) == 1 and desk.told[0].startswith(
         f"{what} could not be processed: TypeError at test_faults.py:"
     )
-    pane.carrier("state=waiting;kind=question", 2.0)
+    pane.user_variable("state=waiting;kind=question", 2.0)
     assert pane.decision.status is Status.WAITING
     assert desk.pane().decision is not None
 

@@ -46,10 +46,10 @@ def settle(pane: Pane, now: float) -> float:
 def test_a_single_report_is_read_at_once() -> None:
     """So are a few in a row: an agent that speaks as agents do is never behind."""
     pane = make_pane()
-    assert pane.carrier(WAITING, 1.0)
+    assert pane.user_variable(WAITING, 1.0)
     assert pane.decision.status is Status.WAITING
     for n in range(40):
-        assert pane.carrier(f"state=working;message=m{n}", 2 + n / 50)
+        assert pane.user_variable(f"state=working;message=m{n}", 2 + n / 50)
         assert pane.title(f"✳ {n}", 2 + n / 50)
 
     assert pane.decision.report.message == "m39"
@@ -61,8 +61,8 @@ def test_the_question_at_the_end_of_a_flood_is_shown() -> None:
     """Twenty thousand reports and one question: the question stands after the next go, and the pace is told."""
     pane = make_pane()
     for n in range(20_000):
-        pane.carrier(f"state=working;id=r{n}" if n % 2 else f"state=working;message=m{n}", 1 + n / 10_000)
-    pane.carrier(WAITING, 3.0)
+        pane.user_variable(f"state=working;id=r{n}" if n % 2 else f"state=working;message=m{n}", 1 + n / 10_000)
+    pane.user_variable(WAITING, 3.0)
     now = settle(pane, 3.0)
 
     assert pane.decision.status is Status.WAITING
@@ -79,7 +79,7 @@ def test_a_question_among_children_is_shown() -> None:
     for turn in range(50):
         for n in range(200):
             asks = turn > 30 and n == 77
-            pane.carrier(f"state={'waiting' if asks else 'working'};id=r{n};message={turn}", 1.0)
+            pane.user_variable(f"state={'waiting' if asks else 'working'};id=r{n};message={turn}", 1.0)
     settle(pane, 1.0)
 
     assert pane.decision.status is Status.WAITING
@@ -91,8 +91,8 @@ def test_what_was_said_last_before_the_end_is_known(last: str) -> None:
     """An agent that floods and vanishes leaves its last word: it waited, or it vanished during its turn."""
     pane = make_pane()
     for n in range(5000):
-        pane.carrier(f"state=done;id=r{n}", 1.0)
-    pane.carrier(f"state={last}", 1.0)
+        pane.user_variable(f"state=done;id=r{n}", 1.0)
+    pane.user_variable(f"state={last}", 1.0)
     pane._table.processes.pop(CLAUDE.pid)  # type: ignore[attr-defined]
     pane.foreground(SHELL.pid, 1.01)
     settle(pane, 1.01)
@@ -104,7 +104,7 @@ def test_marks_and_titles_keep_their_place() -> None:
     """What a shell's mark ended stays ended, and what was said after it stands."""
     pane = make_pane(SHELL.pid)
     for n in range(100):
-        pane.carrier(f"state=working;message={n}", 1.0)
+        pane.user_variable(f"state=working;message={n}", 1.0)
     pane.marked(False, 0, 1.0)
     settle(pane, 1.0)
     assert pane.decision.status is Status.IDLE
@@ -112,7 +112,7 @@ def test_marks_and_titles_keep_their_place() -> None:
     for n in range(100):
         pane.marked(n % 2 == 0, 0, 5.0)
     pane.title("a title", 5.0)
-    pane.carrier(WAITING, 5.0)
+    pane.user_variable(WAITING, 5.0)
     settle(pane, 5.0)
     assert pane.decision.status is Status.WAITING
     assert pane.clean_title == "a title"
@@ -186,8 +186,8 @@ def slow_and_fast(payloads: list[str]) -> tuple[Pane, Pane]:
     for pane in (slow, fast):
         pane.tick(4.0)  # it has started
     for n, payload in enumerate(payloads):
-        slow.carrier(payload, 10 + n / 100)
-        fast.carrier(payload, 10.0)
+        slow.user_variable(payload, 10 + n / 100)
+        fast.user_variable(payload, 10.0)
     return slow, fast
 
 
@@ -209,7 +209,7 @@ def test_it_is_decided_once_a_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tracker, "_target", counting)
     pane = make_pane()
     for n in range(20_000):
-        pane.carrier(f"state={'working' if n % 512 < 256 else 'idle'};id=r{n % 256}", 1 + n / 20_000)
+        pane.user_variable(f"state={'working' if n % 512 < 256 else 'idle'};id=r{n % 256}", 1 + n / 20_000)
         if n % 1000 == 0:
             pane.tick(1 + n / 20_000)
 

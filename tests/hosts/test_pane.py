@@ -116,7 +116,7 @@ def test_an_agent_of_another_machine_is_called_by_that(pane: Pane) -> None:
     """As it was typed, until the agent over there says what it works on."""
     pane.foreground(SSH.pid, 0)
     assert pane.project == "host"
-    pane.carrier("state=waiting;tool=claude;cwd=/srv/cart", 1)
+    pane.user_variable("state=waiting;tool=claude;cwd=/srv/cart", 1)
     pane.tick(1)
     assert pane.project == "cart"
 
@@ -146,7 +146,7 @@ def test_a_program_leaves_a_shell_without_marks(
     """What it asked stays until it is looked at, and its work ends: it has ended, or was stopped."""
     for at, process in enumerate((SHELL, VIM)):
         pane.foreground(process.pid, at)
-    pane.carrier(f"state={says}", 2)
+    pane.user_variable(f"state={says}", 2)
     pane.look(True, 2)
     pane.look(True, 4)
     if is_gone:
@@ -167,7 +167,7 @@ def test_what_a_script_says_outlives_its_commands(pane: Pane, way: str) -> None:
     pane.foreground(VIM.pid, 1)
     if way == "marks":
         pane.marked(True, None, 1)
-    pane.carrier("state=waiting", 2)
+    pane.user_variable("state=waiting", 2)
     if way == "sleep":
         pane.foreground(CRUSH.pid + 1, 2.1)
     pane.foreground(SHELL.pid, 2.1 if way == "emit" else 9)
@@ -181,7 +181,7 @@ def test_a_shell_that_becomes_a_command_ends_nothing(pane: Pane, table: HandTabl
     """The child that a shell has just made is the shell for a moment."""
     table.processes[99] = attrs.evolve(SHELL, pid=99, pgrp=99, start=990)
     pane.foreground(SHELL.pid, 0)
-    pane.carrier("state=working", 1)
+    pane.user_variable("state=working", 1)
     pane.foreground(99, 2)
 
     assert pane.decision.status is Status.WORKING
@@ -190,10 +190,10 @@ def test_a_shell_that_becomes_a_command_ends_nothing(pane: Pane, table: HandTabl
 def test_a_relay_ends_what_was_looked_at(pane: Pane) -> None:
     """What its program asked is news again once that has ended, and a look ends it."""
     pane.foreground(SHELL.pid, 0)
-    pane.carrier("state=waiting", 1)
+    pane.user_variable("state=waiting", 1)
     pane.look(True, 1)
     pane.look(True, 3)
-    pane.carrier(f"state=clear;via={osc1338.EXIT}", 4)
+    pane.user_variable(f"state=clear;via={osc1338.EXIT}", 4)
     assert pane.decision.status is Status.WAITING
     pane.look(True, 4)
     pane.look(True, 6)
@@ -420,7 +420,7 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
 def test_an_agent_that_is_seen_as_it_dies_is_down(pane: Pane, table: HandTable) -> None:
     """For some milliseconds its process is there without its words: it was not stopped."""
     pane.foreground(COPILOT.pid, 0)
-    pane.carrier("state=working", 1)
+    pane.user_variable("state=working", 1)
     table.processes[COPILOT.pid] = attrs.evolve(COPILOT, argv=(), exe="")
     pane.foreground(COPILOT.pid, 5)
     assert pane.decision.status is Status.WORKING
@@ -522,8 +522,8 @@ def test_an_old_title_is_not_a_new_agents(pane: Pane) -> None:
 )
 def test_a_broken_payload_changes_nothing(pane: Pane, payload: str) -> None:
     """Whatever a program puts into the user variable, what cannot be read is ignored."""
-    pane.carrier("state=waiting;tool=x", 0)
-    pane.carrier(payload, 1)
+    pane.user_variable("state=waiting;tool=x", 0)
+    pane.user_variable(payload, 1)
 
     assert pane.decision.status is Status.WAITING
 
@@ -531,9 +531,9 @@ def test_a_broken_payload_changes_nothing(pane: Pane, payload: str) -> None:
 def test_how_to_start_again_is_no_status(pane: Pane) -> None:
     """An argument list without a status changes no light and silences nobody, but is told to others at once."""
     pane.foreground(CLAUDE.pid, 0)
-    pane.carrier("state=waiting;tool=claude", 1)
+    pane.user_variable("state=waiting;tool=claude", 1)
     before, revision = pane.decision, pane.tracker.said.revision
-    pane.carrier("resume=claude%0A--continue", 2)
+    pane.user_variable("resume=claude%0A--continue", 2)
 
     assert pane.decision is before
     assert pane.conversation.resume == ("claude", "--continue")
@@ -542,15 +542,15 @@ def test_how_to_start_again_is_no_status(pane: Pane) -> None:
 
 def test_a_deleted_variable_withdraws(pane: Pane) -> None:
     """A program that deletes its variable has nothing more to say."""
-    pane.carrier("state=waiting;tool=x", 0)
-    pane.carrier(None, 1)
+    pane.user_variable("state=waiting;tool=x", 0)
+    pane.user_variable(None, 1)
 
     assert not pane.decision.is_lit
 
 
 def test_a_glance_is_no_look(pane: Pane) -> None:
     """Flipping past a finished tab leaves it green; staying a second does not."""
-    pane.carrier("state=done;tool=x", 0)
+    pane.user_variable("state=done;tool=x", 0)
     pane.look(True, 1)
     pane.look(True, 1 + DWELL_S / 2)
     pane.look(False, 1 + DWELL_S / 2 + 0.1)
@@ -563,12 +563,12 @@ def test_a_glance_is_no_look(pane: Pane) -> None:
 
 def test_looking_is_not_answering(pane: Pane) -> None:
     """A question that was seen is still a question, until the agent goes on."""
-    pane.carrier("state=waiting;tool=x", 0)
+    pane.user_variable("state=waiting;tool=x", 0)
     pane.look(True, 1)
     pane.look(True, 3)
     assert (pane.decision.status, pane.attention.seen) == (Status.WAITING, True)
 
-    pane.carrier("state=working;tool=x", 9)
+    pane.user_variable("state=working;tool=x", 9)
     pane.look(True, 9)
     assert pane.decision.status is Status.WORKING
 
@@ -578,7 +578,7 @@ def test_looking_is_not_answering(pane: Pane) -> None:
 def test_what_was_seen_before_the_agent_ended(pane: Pane, table: HandTable, status: str, is_stopped: bool) -> None:
     """A question that was looked at stays when its agent ends or is stopped, until that has been looked at, too."""
     pane.foreground(CRUSH.pid, 0)
-    pane.carrier(f"state={status};tool=crush", 1)
+    pane.user_variable(f"state={status};tool=crush", 1)
     for at in (2, 3, 4):
         pane.look(True, at)
     assert pane.attention.seen and pane.decision.status is Status(status)
@@ -597,7 +597,7 @@ def test_what_was_seen_before_the_agent_ended(pane: Pane, table: HandTable, stat
 def test_what_ended_unseen_waits_for_a_look(pane: Pane, table: HandTable) -> None:
     """Looked at before its end and not after it, a question stays for any time, until somebody comes and looks."""
     pane.foreground(CRUSH.pid, 0)
-    pane.carrier("state=waiting;tool=crush", 1)
+    pane.user_variable("state=waiting;tool=crush", 1)
     pane.look(True, 2)
     pane.look(True, 3)
     pane.look(False, 4)

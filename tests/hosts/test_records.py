@@ -186,7 +186,7 @@ def test_a_turn_after_the_clock_was_set_back(agent: str, tmp_path: Path) -> None
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     known = next(found for found in agents if found.name == agent)
     own = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), 0.0)
-    found = transcript_module.Found(place=Place(str(path)), started=kept_one.truths[-1][0] + 3_600)
+    found = transcript_module.TranscriptState(place=Place(str(path)), started=kept_one.truths[-1][0] + 3_600)
     shown = set()
     for line in kept_one.lines:
         with path.open("ab") as file:
@@ -207,11 +207,13 @@ def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
     started = kept_one.truths[0][0]
     own, other = (transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
     for state in kept_one.steps():
-        report = own.take(transcript_module.Found(reading=state, is_exact=True, started=started), 10.0)
+        report = own.take(transcript_module.TranscriptState(reading=state, is_exact=True, started=started), 10.0)
         if report is not None and report.status is not None and state.turn is not None:
             told.append((str(report.status), state.turn.at))
             assert bool(report.what) is (report.status is Status.WAITING)
-        later = other.take(transcript_module.Found(reading=state, is_exact=True, started=started + 3_600), 10.0)
+        later = other.take(
+            transcript_module.TranscriptState(reading=state, is_exact=True, started=started + 3_600), 10.0
+        )
         assert later is None or later.status not in (Status.WORKING, Status.WAITING)
 
     assert {status for status, _ in told} >= {"working", "waiting", "done", "idle", "error"}
@@ -231,7 +233,7 @@ def test_a_record_that_is_not_exact_tells_ends_alone(tmp_path: Path, record: Kep
     state: Reading | None = None
     for line in record.lines:
         state = record.reader.read(line, state)
-        report = own.take(transcript_module.Found(reading=state, started=record.truths[0][0]), 10.0)
+        report = own.take(transcript_module.TranscriptState(reading=state, started=record.truths[0][0]), 10.0)
         assert report is None or report.status is not Status.WORKING
         assert report is None or report.status is not Status.WAITING or report.kind is Kind.LIMIT
 
@@ -283,7 +285,7 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
     path, beside, document = tmp_path / "s.messages.json", tmp_path / "s.json", kept("cline")
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     cline = next(agent for agent in agents if agent.name == "cline")
-    found = transcript_module.Found(place=Place(str(path), beside=str(beside)))
+    found = transcript_module.TranscriptState(place=Place(str(path), beside=str(beside)))
     replies, told = [], list[Turn | None]()
     for prefix, reading in zip(document.prefixes(), document.steps(), strict=True):
         said, _, whole = prefix.partition(b"\0")

@@ -24,7 +24,7 @@ def test_a_file_that_grows_while_it_is_read(agent: str, tmp_path: Path) -> None:
     record, path = kept(agent), tmp_path / "record"
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     known = next(found for found in agents if found.record == AGENTS[agent])
-    found, told = transcript_module.Found(place=Place(str(path))), set[str]()
+    found, told = transcript_module.TranscriptState(place=Place(str(path))), set[str]()
     of = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     step = 1 + len(record.data) // 97
     for start in range(0, len(record.data), step):
@@ -50,7 +50,7 @@ def test_a_database_that_grows_while_it_is_read(agent: str, tmp_path: Path) -> N
     columns = [row[1] for row in writer.execute("pragma table_info(message)")]
     messages = writer.execute("select * from message order by time_created, id").fetchall()
     writer.execute("delete from message")
-    found, told = transcript_module.Found(place=Place(str(path), session)), list[Turn | None]()
+    found, told = transcript_module.TranscriptState(place=Place(str(path), session)), list[Turn | None]()
     of = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
 
     def look() -> Turn | None:
@@ -78,9 +78,9 @@ def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(transcript_module, "AGAIN_EVERY", 1 << 30)
     record = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     record.request("", "", "", Status.IDLE)
-    record.take(transcript_module.Found(place=Place(str(path))), 1.0)
+    record.take(transcript_module.TranscriptState(place=Place(str(path))), 1.0)
     handed, late, written = 0, record.request("", "", "", Status.IDLE), b""
-    control = transcript_module.Found(place=Place(str(path)))
+    control = transcript_module.TranscriptState(place=Place(str(path)))
     beside = transcript_module.Transcript(known, CODEX, Table(str(tmp_path)), since=0.0)
     for line in data.splitlines(keepends=True):
         written += line

@@ -30,7 +30,7 @@ from tallylight.actions.request import (
 )
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import Peer, SocketError
 from tests.actions.callers import as_caller, at
@@ -41,7 +41,7 @@ from tests.tables import each
 
 DIALOG = "claude/permission-bash-80"
 NAME = f"kitty-{os.getpid()}"
-PANE = Found(NAME, Pane(id="3", status=Status.WAITING))
+PANE = Row(NAME, Pane(id="3", status=Status.WAITING))
 
 
 @pytest.fixture

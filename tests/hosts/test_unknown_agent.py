@@ -216,7 +216,7 @@ def test_it_says_how_it_is_continued(pane: Pane, is_candidate: bool) -> None:
     """A candidate has a conversation by its own word alone, as any program has that no agent file names."""
     if is_candidate:
         spin(pane, 2.0)
-    pane.carrier("state=idle;tool=mystery;session=s1;fork=mystery%0A--fork%0A%7BSessionId%7D", 3.0)
+    pane.user_variable("state=idle;tool=mystery;session=s1;fork=mystery%0A--fork%0A%7BSessionId%7D", 3.0)
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
     assert (entry.fork, entry.agent_pid) == (("mystery", "--fork", "{SessionId}"), MYSTERY.pid)
@@ -224,7 +224,7 @@ def test_it_says_how_it_is_continued(pane: Pane, is_candidate: bool) -> None:
     assert entry.conversation.program == MYSTERY.exe
     assert bool(entry.signs) is is_candidate
     pane.foreground(SHELL.pid, 4.0)
-    pane.carrier("state=idle;tool=mystery;session=evil1;fork=mystery%0A--fork%0Aevil1", 5.0)
+    pane.user_variable("state=idle;tool=mystery;session=evil1;fork=mystery%0A--fork%0Aevil1", 5.0)
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
     assert (entry.fork[2], entry.conversation.session, entry.agent_pid) == ("{SessionId}", "s1", None)
@@ -329,7 +329,7 @@ def test_an_agent_there_that_speaks(tmp_path: Path, is_first: bool) -> None:
     if not is_first:
         now = show(pane, BOX, now, 3.0, work="Thinking")
         assert pane.agent is not None
-    pane.carrier("state=working;tool=claude", now)
+    pane.user_variable("state=working;tool=claude", now)
     now = show(pane, BOX, now, 3.0, work="Thinking")
     now = show(pane, ASKING, now, 5.0)
 

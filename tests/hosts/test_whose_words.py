@@ -100,7 +100,7 @@ def run(pane: Pane, home: str, turn: Turn, held_s: float, phase_s: float, hook_s
         written = [(at, entry) for at, entry in turn.entries if at + held_s <= now]
         record.write_bytes(b"".join(line(at, **entry) for at, entry in written))
         while said and said[0][0] + (hook_s or 0.0) <= now:
-            pane.carrier(said.pop(0)[1], now)
+            pane.user_variable(said.pop(0)[1], now)
         read_files(pane, now)
         pane.screen(functools.partial(_screen, turn.dialog(now - READ_S)), now)
         pane.tick(now)

@@ -158,7 +158,7 @@ def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: 
 def test_facts_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a part says of a pane is cut and harmless; one that raises says nothing any more."""
     found = [
-        index.Found(parts.Part(name=name, about="", fact=f"{__name__}:{fact}"))
+        index.InstalledPart(parts.Part(name=name, about="", fact=f"{__name__}:{fact}"))
         for name, fact in (("a", "long_fact"), ("b", "faulty_fact"), ("c", "no_fact"))
     ]
     monkeypatch.setattr(index, "all_parts", lambda: tuple(found))
@@ -229,7 +229,7 @@ def test_the_example_of_the_door_runs(
     monkeypatch.syspath_prepend(tmp_path)
     made: parts.Part = index.load("tallylight_moon:PART")
     assert [field.name for field in attrs.fields(parts.Part) if not getattr(made, field.name)] == ["serves"]
-    monkeypatch.setattr(index, "all_parts", lambda: (index.Found(made),))
+    monkeypatch.setattr(index, "all_parts", lambda: (index.InstalledPart(made),))
     index.forget()
 
     assert main(["moon", "tonight"]) == 0 and capsys.readouterr().out == "full tonight\n"

@@ -31,7 +31,9 @@ def raises(value: bool) -> str:
 
 @pytest.fixture
 def _moon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(index, "all_parts", lambda: (index.Found(Part(name="moon", about="", fields=DECLARED)),))
+    monkeypatch.setattr(
+        index, "all_parts", lambda: (index.InstalledPart(Part(name="moon", about="", fields=DECLARED)),)
+    )
     index.forget()
     yield
     index.forget()

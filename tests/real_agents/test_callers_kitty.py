@@ -17,7 +17,7 @@ import pytest
 from tallylight.actions.answer import Done
 from tallylight.actions.request import encode as encode_request
 from tallylight.actions.request import encode_reply
-from tallylight.parts.remote.messages import PaneSaid, encode
+from tallylight.parts.remote.messages import PaneState, encode
 from tests.actions.words import asked
 from tests.parts.remote.test_callers import ANSWER, BRIDGE, ID
 from tests.parts.remote.test_machine import HELLO, PANE
@@ -53,7 +53,7 @@ def test_an_agent_in_a_terminal_of_its_own_is_no_person(borrow: Callable[[str, s
     folder, config = kitty.home / "callers", kitty.home / ".config/tallylight/config.toml"
     folder.mkdir()
     (folder / "bridge").write_text(BRIDGE)
-    (folder / "said").write_bytes(encode(HELLO) + encode(PaneSaid("sessions-7", PANE)))
+    (folder / "said").write_bytes(encode(HELLO) + encode(PaneState("sessions-7", PANE)))
     (folder / "told").write_text(json.dumps({"answer": json.loads(encode_reply(Done(PANE.id, "typed")))}))
     (folder / "line").write_bytes(encode_request(asked(ANSWER[0], ID, *ANSWER[1:]), is_key=True))
     (folder / "ask").write_text(_ASK)

@@ -36,7 +36,7 @@ def watch(name):
             calls = module.flood_calls.setdefault(name, [0, 0.0, 0.0])
             calls[0] += 1; calls[1] += took; calls[2] = max(calls[2], took)
     setattr(host, name, watched)
-for name in ("on_set_user_var", "on_title_change", "on_cmd_startstop", "tick", "_came_back"):
+for name in ("on_set_user_var", "on_title_change", "on_cmd_startstop", "tick", "_early_tick"):
     watch(name)
 """
 _CALLS = "import json\nfrom tallylight.hosts import kitty as module\nreturn json.dumps(module.flood_calls)"

@@ -13,7 +13,7 @@ from tallylight.cli import status, why
 from tallylight.cli.output import UNBOUNDED, Output
 from tallylight.parts.web.model import session_of
 from tallylight.snapshot import rows
-from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.addresses import Panes
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
@@ -38,7 +38,7 @@ def say(agent: Agent, *payloads: str) -> None:
     agent.say(b"".join(b"\x1b]%b\x07" % payload.encode() for payload in payloads))
 
 
-def found(agent: Agent) -> tuple[Snapshot, Found] | None:
+def found(agent: Agent) -> tuple[Snapshot, Row] | None:
     """The snapshot, and the program's pane in it."""
     shown = agent.bench.snapshot()
     panes = Panes.of([shown], []).panes if shown is not None else ()

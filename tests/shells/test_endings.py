@@ -115,7 +115,7 @@ class Play:
     def hear(self, sequence: Osc, now: float) -> None:
         match wire.decode(sequence):
             case UserVar("tally", value):
-                self.pane.carrier(value, now)
+                self.pane.user_variable(value, now)
             case osc133.Mark(osc133.COMMAND_START):
                 self.pane.marked(True, None, now)
             case osc133.Mark(osc133.COMMAND_END, code):

@@ -29,7 +29,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
 from tallylight.snapshot import sockets
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import HOST, is_elsewhere, parts
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
@@ -71,7 +71,7 @@ def sitting(environ: Mapping[str, str]) -> Callable[[], Caller]:
     return lambda: seated(opened, identify, table)
 
 
-def is_asked(found: Found) -> bool:
+def is_asked(found: Row) -> bool:
     """Whether only the host itself can look at the pane, and is asked."""
     return found.host.partition("-")[0] in _LISTENS
 
@@ -107,11 +107,11 @@ class PaneClient:
         """The same for *caller*, whom this process acts for."""
         return attrs.evolve(self, asks_for=caller)
 
-    def look(self, found: Found, what: str) -> Reply:
+    def look(self, found: Row, what: str) -> Reply:
         """The reply to a `request.Look` at a pane."""
         return self.perform(found, Look(found.pane.id, what))
 
-    def perform(self, found: Found, asked: Request) -> Reply:
+    def perform(self, found: Row, asked: Request) -> Reply:
         """Have done what is *asked*, by the host of the pane, or from here."""
         if not is_asked(found):
             is_its_own = isinstance(asked, DeferredText | Unqueue) or request.is_of_tape(asked)
@@ -132,11 +132,11 @@ class PaneClient:
         """Have the terminal *host* start an agent in this process's directory; `Done.pane` is its new pane."""
         return self.ask_host(host, asked, self.ask_timeout_s)
 
-    def may_read(self, found: Found) -> Refusal | None:
+    def may_read(self, found: Row) -> Refusal | None:
         """Why the contents of the pane are refused; None if they are not."""
         return self.forbidden(found, Verb.READ, _NOBODY)
 
-    def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
+    def forbidden(self, found: Row, verb: Verb, holder: Being) -> Refusal | None:
         """Why *verb* is refused for the pane with *holder* in its foreground; None if it is not."""
         caller, level = self.asker, self.level(found.host)
         if caller.who is Who.PERSON or verb is Verb.READ:
@@ -148,7 +148,7 @@ class PaneClient:
             pane.append(caller.asker)
         return unasked(check(level, caller, verb, pane, is_own=is_own))
 
-    def why_not(self, found: Found) -> Refusal | None:
+    def why_not(self, found: Row) -> Refusal | None:
         """Why the terminal that holds the pane would type nothing, as far as this process can know."""
         if self.asks_for is not None and (refused := self.forbidden(found, Verb.TEXT, _NOBODY)) is not None:
             return refused
@@ -159,7 +159,7 @@ class PaneClient:
         verdict = check(self.level(found.host), own, Verb.TEXT)
         return unasked(verdict) if is_elsewhere(found.host) or isinstance(verdict, Refusal) else None
 
-    def _perform(self, found: Found, asked: Request) -> Reply:
+    def _perform(self, found: Row, asked: Request) -> Reply:
         typist = self.panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
@@ -169,7 +169,7 @@ class PaneClient:
 
         return perform(Access(typist, self.once, permit), asked, self.asker) or request.SILENT
 
-    def _unlent(self, found: Found, asked: Request) -> Refusal | None:
+    def _unlent(self, found: Row, asked: Request) -> Refusal | None:
         """Why a terminal is not even asked for somebody else; None if it is."""
         verb = verb_of(asked, None)
         if verb is None:

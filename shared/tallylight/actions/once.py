@@ -50,7 +50,7 @@ _TURN = "turn"
 
 
 @attrs.frozen
-class Still:
+class FrozenTypist:
     """A pane that goes on showing *seen*, and types nothing: it is for finding out what would be refused."""
 
     seen: Seen
@@ -88,7 +88,7 @@ class Once:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
         began = time.monotonic_ns()
         seen = reached(lambda: answers.look(typist))
-        if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Occupant):
+        if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
             # An answer that was noted during the look is not what the look shows.
@@ -109,7 +109,7 @@ class Once:
     def ask(self, typist: Typist) -> Question | Refusal:
         """What the pane asks now."""
         seen = self.look(typist)
-        return answers.ask(Still(seen)) if isinstance(seen, Seen) else seen
+        return answers.ask(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def answer(
         self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
@@ -124,7 +124,7 @@ class Once:
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
         """Who would take text at its prompt now, or is busy."""
         seen = self.look(typist)
-        return says.prompt_agent(Still(seen)) if isinstance(seen, Seen) else seen
+        return says.prompt_agent(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def say(
         self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything

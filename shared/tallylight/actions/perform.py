@@ -20,7 +20,7 @@ from tallylight.actions.answer import Answer, Done, Occupant, Typist
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close, Closer
 from tallylight.actions.gate import Refusal, must, refuses
-from tallylight.actions.once import Once, Still
+from tallylight.actions.once import FrozenTypist, Once
 from tallylight.actions.permission import Verb, Verdict, limit, verb_of
 from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Stretch, Unqueue
 from tallylight.actions.say import Interrupt, Say
@@ -129,7 +129,7 @@ def _stretch(pane: Access) -> Stretch | Refusal:
 @refuses
 def _stoppable(pane: Access) -> Occupant:
     """The agent in the foreground, if its key to stop would be pressed now."""
-    still = Still(must(pane.once.look(pane.typist)))
+    still = FrozenTypist(must(pane.once.look(pane.typist)))
     held = must(answers.holder(still))
     must(says.interrupt(still, Interrupt(held.pane, held.pid, held.start)))
     return held

@@ -25,7 +25,7 @@ import attrs
 
 from tallylight.actions.answer import Done, Occupant, Typist, holder_of, reached
 from tallylight.actions.gate import Refusal, RefusedError, must, refuses
-from tallylight.actions.once import Once, Still
+from tallylight.actions.once import FrozenTypist, Once
 from tallylight.actions.request import DeferredText
 from tallylight.actions.say import Say, lines_problem, prompt_agent, text_problem
 from tallylight.evidence.screen import Look
@@ -95,7 +95,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     waits = attrs.evolve(queued, ready_at=None) if queued.ready_at is not None else queued
     if isinstance(seen, Refusal):
         return waits
-    held = prompt_agent(Still(seen))
+    held = prompt_agent(FrozenTypist(seen))
     if not isinstance(held, Occupant) or (held.pid, held.start) != (queued.pid, queued.start):
         return waits
     if written(seen.look):

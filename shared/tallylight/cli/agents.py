@@ -65,9 +65,9 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
     @functools.cache
     def client() -> PaneClient:
         from tallylight.actions.client import PaneClient, sitting
-        from tallylight.hosts.detached.sessions import Multiplexers
+        from tallylight.hosts.detached.sessions import PaneAccess
 
-        panes = Multiplexers(environ)
+        panes = PaneAccess(environ)
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
         return PaneClient(panes, sitting(environ), level, panes.started_by, environ, is_key=True)
 
@@ -117,8 +117,8 @@ def explain(row: Row, columns: int, now: float) -> list[str]:
     """What `tally why` says of a row."""
     from tallylight.cli import why
     from tallylight.cli.output import Output
-    from tallylight.snapshot.addresses import Found
+    from tallylight.snapshot.addresses import Row
 
     stream = io.StringIO()
-    why.draw(Output(stream, columns=columns), Found(row.host, row.pane, row.short), now)
+    why.draw(Output(stream, columns=columns), Row(row.host, row.pane, row.short), now)
     return stream.getvalue().splitlines()

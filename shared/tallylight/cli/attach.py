@@ -26,7 +26,7 @@ from tallylight.hosts.detached.pane import names_pane
 from tallylight.model.errors import TallyError
 from tallylight.parts import index
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import LISTED, Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import LISTED, Row, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import Request
 
@@ -94,7 +94,7 @@ def _show(pane: str) -> int:
         raise TallyError(f"{command[0]}: {error.strerror}") from None
 
 
-def _command(found: Found) -> list[str]:
+def _command(found: Row) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
         if found.pane.attach[: len(LISTED)] == LISTED:

@@ -106,7 +106,7 @@ def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
 
 def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.agents.agent_files import load_agents
-    from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.hosts.detached.sessions import PaneAccess
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling import reports
     from tallylight.hosts.polling.host import PollingHost, Source
@@ -127,7 +127,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
         tmux.heard = poller.hearing.hear
     poller.notify()
     reports.serve(poller, environ)
-    DeferredTexts.serve(poller, "sessions", Multiplexers(environ), environ)
+    DeferredTexts.serve(poller, "sessions", PaneAccess(environ), environ)
     if not options.no_machines:
         from tallylight.parts import index
 
@@ -157,12 +157,12 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import sidecar
 
     def began(poller: PollingHost) -> None:
-        from tallylight.hosts.beside import Beside
-        from tallylight.hosts.detached.sessions import Multiplexers
+        from tallylight.hosts.beside import SessionsProcess
+        from tallylight.hosts.detached.sessions import PaneAccess
         from tallylight.hosts.polling.queue import DeferredTexts
 
-        poller.beside = Beside(environ)
-        DeferredTexts.serve(poller, sidecar.HOST, Multiplexers(environ), environ)
+        poller.beside = SessionsProcess(environ)
+        DeferredTexts.serve(poller, sidecar.HOST, PaneAccess(environ), environ)
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")
     return 0

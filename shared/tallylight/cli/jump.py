@@ -11,7 +11,7 @@ from tallylight.cli.output import Output, age, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, Panes, own_place, read_panes
+from tallylight.snapshot.addresses import Panes, Row, own_place, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
@@ -95,7 +95,7 @@ def _reached(panes: Panes, host: str) -> list[Pane]:
     return [*(pane for pane in own if pane.terminal not in found), *inside]
 
 
-def _shown(panes: Panes) -> list[Found]:
+def _shown(panes: Panes) -> list[Row]:
     """The panes that a person can be brought to: those of terminals, and of a tmux that somebody is attached to."""
     attached = {_server(found.pane) for found in panes.panes if found.pane.terminals}
     return [

@@ -11,7 +11,7 @@ from tallylight.cli.output import Output, clean, fitted
 from tallylight.cli.parser import Parser
 from tallylight.files import extras
 from tallylight.parts import index
-from tallylight.parts.index import Found
+from tallylight.parts.index import InstalledPart
 
 #: Of `--json`.
 VERSION = 1
@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _draw(found: Sequence[Found], output: Output) -> None:
+def _draw(found: Sequence[InstalledPart], output: Output) -> None:
     table = [(clean(one.part.name, 20), _state(one), _adds(one), clean(one.part.about, 120)) for one in found]
     for line in fitted(output, table, (_SHRINK,), range(0)):
         output.line(line)
@@ -69,17 +69,17 @@ def _draw(found: Sequence[Found], output: Output) -> None:
             output.line(f"{clean(one.part.name, 20)}: {clean(one.fault, 300)}")
 
 
-def _state(found: Found) -> str:
+def _state(found: InstalledPart) -> str:
     return "off" if not found.is_on else "faulty" if found.fault else clean(found.version, 20) or "on"
 
 
-def _adds(found: Found) -> str:
+def _adds(found: InstalledPart) -> str:
     part = found.part
     more = [word for word, what in (("in hosts", part.host), ("checks", part.checks)) if what]
     return clean(", ".join([*(f"tally {verb}" for verb in part.verbs), *more]), 60)
 
 
-def _to_json(found: Found) -> dict[str, object]:
+def _to_json(found: InstalledPart) -> dict[str, object]:
     part = found.part
     return {
         "name": part.name, "about": part.about, "version": found.version, "on": found.is_on, "fault": found.fault,

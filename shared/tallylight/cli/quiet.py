@@ -21,7 +21,7 @@ from tallylight.model.status import NEEDS_PERSON
 from tallylight.pane.marks import MAX_MINUTES
 from tallylight.parts import index
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own, pick, read_panes
+from tallylight.snapshot.addresses import NAMED, Panes, Row, add_pane, own, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.names import spellings
 from tallylight.snapshot.requests import Request, RequestError
@@ -102,7 +102,7 @@ def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
     return (PROJECT, named) if named else None
 
 
-def _named(parser: Parser, panes: Panes, wanted: str | None) -> Found:
+def _named(parser: Parser, panes: Panes, wanted: str | None) -> Row:
     """The pane that *wanted* names; without a name the one that this is called in, and never another."""
     if wanted is not None:
         return pick(panes, wanted, os.environ)
@@ -124,14 +124,14 @@ def _rests(pane: Pane) -> str:
     return f"is snoozed for {left(pane.snoozed_until - now)}, until {clock} or until its status changes"
 
 
-def _mute(found: Found, seconds: float) -> int:
+def _mute(found: Row, seconds: float) -> int:
     """Stop notifications of the tab of *found* for *seconds*; 0 takes that back."""
     if is_elsewhere(found.host):
         machine = clean(parts(found.pane.id)[0])
         complain("quiet", f"the notifications of {machine} are its own: run `tally quiet` there", cells=UNBOUNDED)
         return 1
 
-    def is_done(new: Found) -> bool:
+    def is_done(new: Row) -> bool:
         # What has no light is not told again to anybody before it has one.
         return bool(new.pane.muted_until) == bool(seconds) or not new.is_lit
 

@@ -15,9 +15,9 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Reply
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import JSON_VERSION, clean, complain, refused
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, NoPaneError, Panes, pick, read_panes
+from tallylight.snapshot.addresses import NoPaneError, Panes, Row, pick, read_panes
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
@@ -32,7 +32,7 @@ CODES: dict[int | str, str] = {
 }
 
 
-def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
+def reached(wanted: str) -> tuple[Row | Refusal, PaneClient]:
     """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
     panes = read_panes(os.environ)
     try:
@@ -43,11 +43,11 @@ def reached(wanted: str) -> tuple[Found | Refusal, PaneClient]:
 
 def client_of(panes: Panes) -> PaneClient:
     """Return what reaches *panes* for the program that runs this command."""
-    multiplexers = Multiplexers(os.environ)
+    multiplexers = PaneAccess(os.environ)
     return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+def tell(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
     """Print what was done, *at* then, or which rule refused it, and return the exit code."""
     told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:
@@ -69,7 +69,7 @@ def tell(verb: str, found: Found | None, reply: Reply, *, at: float | None = Non
 
 
 def ask(
-    found: Found, request: Request, is_done: Callable[[Found], bool], outcome: Callable[[Pane], str], else_: str = ""
+    found: Row, request: Request, is_done: Callable[[Row], bool], outcome: Callable[[Pane], str], else_: str = ""
 ) -> int:
     """
     Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*.

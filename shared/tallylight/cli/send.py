@@ -24,7 +24,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import CODES, reached, tell
 from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, told
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, add_pane
+from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
@@ -98,7 +98,7 @@ def main(argv: list[str]) -> int:
 
 
 def _given(
-    options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Found, client: PaneClient
+    options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Row, client: PaneClient
 ) -> Given | Reply:
     """What is to be typed: an answer to what was *asked*, or a text for who holds the pane now; or why nothing is."""
     if options.answer is not None and asked is not None:

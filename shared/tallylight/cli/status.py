@@ -13,10 +13,10 @@ from tallylight.cli.exit_codes import WAITS
 from tallylight.cli.output import GAP, LEAST_NAME, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
-from tallylight.model.beside import NOTHING, Beside
+from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.snapshot import fields, labels_file
-from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
+from tallylight.snapshot.addresses import Panes, Row, labelled, read_panes
 from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
@@ -97,7 +97,7 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _besides(shown: Iterable[Found]) -> dict[int, Beside]:
+def _besides(shown: Iterable[Row]) -> dict[int, RepositoryStatus]:
     """Return the repositories of the agents of *shown*, unless a person wants none of that."""
     from tallylight.config import config_file
     from tallylight.parts import index
@@ -105,15 +105,17 @@ def _besides(shown: Iterable[Found]) -> dict[int, Beside]:
     repositories = index.ask("repositories") if config_file.load_config(os.environ)[0].listed.branches else None
     if repositories is None:
         return {}
-    found: dict[int, Beside] = repositories.read_all((one.pane for one in shown), os.environ.get("HOME", ""), BESIDE_S)
+    found: dict[int, RepositoryStatus] = repositories.read_all(
+        (one.pane for one in shown), os.environ.get("HOME", ""), BESIDE_S
+    )
     return found
 
 
 def _print(
     options: argparse.Namespace,
     panes: Panes,
-    shown: list[Found],
-    besides: Mapping[int, Beside] | None,
+    shown: list[Row],
+    besides: Mapping[int, RepositoryStatus] | None,
     waited_s: float,
 ) -> None:
     """Write what of *shown* a person wants to see, and how long agents waited for them today."""
@@ -129,7 +131,7 @@ def _print(
         output.line(f"agents waited {duration(waited_s)} for you today")
 
 
-def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, Beside] | None = None) -> None:
+def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, RepositoryStatus] | None = None) -> None:
     """
     Draw a line for each of *panes*.
 
@@ -150,7 +152,7 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, B
             _draw_details(output, found.pane, besides.get(found.pane.agent_pid or 0, NOTHING))
 
 
-def _draw_details(output: Output, pane: Pane, found: Beside) -> None:
+def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     """Draw the repository of a pane, and what the agent's own record says, where anything is known."""
     full = details.context(pane)
     facts = [
@@ -170,7 +172,7 @@ def _draw_details(output: Output, pane: Pane, found: Beside) -> None:
         output.line((GAP + GAP.join(painted)).rstrip())
 
 
-def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
+def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
@@ -195,7 +197,7 @@ def _summary(pane: Pane, name: str) -> str:
     return GAP.join(part for part in (doing, text, fields.words(pane.more)) if part)
 
 
-def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:
+def to_json(panes: Panes, shown: list[Row], besides: Mapping[int, RepositoryStatus] | None = None) -> dict[str, object]:
     """
     Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it.
 

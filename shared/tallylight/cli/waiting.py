@@ -16,7 +16,7 @@ from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.output import GAP, JSON_VERSION, Output, clean, complain, complain_once, status_words
 from tallylight.cli.parser import Parser, within
 from tallylight.model.status import NEEDS_PERSON, Status
-from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.addresses import Panes, Row
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.tracker import SEEN
@@ -82,7 +82,7 @@ class End:
 
     address: str
     state: str
-    found: Found | None
+    found: Row | None
 
 
 @attrs.define
@@ -102,7 +102,7 @@ class Wait:
     is_turn: bool = False
     starts_s: float = STARTS_S
     clock: Callable[[], float] = attrs.Factory(lambda: time.time)
-    _last: dict[str, Found] = attrs.Factory(dict)
+    _last: dict[str, Row] = attrs.Factory(dict)
     #: What each pane shows, and since when; `done` also once somebody has looked at it, which makes it `idle`.
     _shown: dict[str, tuple[Status, float]] = attrs.Factory(dict)
     _missing_since: dict[str, float] = attrs.Factory(dict)
@@ -113,7 +113,7 @@ class Wait:
     #: What each agent had said at the first look.
     _reply: dict[str, str] = attrs.Factory(dict)
 
-    def look(self, panes: Iterable[Found], now: float) -> tuple[End, ...]:
+    def look(self, panes: Iterable[Row], now: float) -> tuple[End, ...]:
         """Return what was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
         present = {found.address: found for found in panes if found.address in self.chosen}
         ends = []
@@ -124,7 +124,7 @@ class Wait:
         is_there = len(ends) == len(self.chosen) if self.is_all else bool(ends)
         return tuple(ends) if is_there else ()
 
-    def _state(self, address: str, found: Found | None, now: float) -> str:
+    def _state(self, address: str, found: Row | None, now: float) -> str:
         """The state of one pane; empty while it does not count."""
         if found is None:
             return GONE if now - self._missing_since.setdefault(address, now) >= GONE_S else ""

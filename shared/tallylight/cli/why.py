@@ -18,7 +18,7 @@ from tallylight.model import lights
 from tallylight.model.report import current
 from tallylight.model.status import Status
 from tallylight.pane.known import MULTIPLEXERS
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.snapshot.schema import AnswerEntry, Pane, status_of
 from tallylight.ui import details
 from tallylight.ui.layout import left, rule_words, wrap
@@ -67,7 +67,7 @@ EXACT_THERE = (
 )
 
 
-def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) -> str:
+def _advice(found: Row, panes: Sequence[Row], table: process_table.Table) -> str:
     """What to do about a pane where another program hides the agents, so that little is known."""
     pane = found.pane
     is_seen_only = pane.agent in ("", pane.unknown)
@@ -84,7 +84,7 @@ def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) ->
     return f"{name} is in front; to see the agents in it, run `tally host sessions`, or start them with `tally run`"
 
 
-def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
+def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
     """Draw the explanation of one pane, with *advice* if there is any."""
     pane = found.pane
     head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
@@ -114,7 +114,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     )
 
 
-def _facts(found: Found, now: float, advice: str) -> dict[str, str]:
+def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
     """What is known of a pane, by what it is called; empty for what is not."""
     pane, reason = found.pane, found.pane.reason
     # The answers to the three questions; where the host gives none, the light as a whole.

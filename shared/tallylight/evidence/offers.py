@@ -1,5 +1,5 @@
 """
-What may be an answer at the end of a screen, in whatever notation: an `Offer`, which `evidence.structure` weighs.
+What may be an answer at the end of a screen, in whatever notation: a `Candidate`, which `evidence.structure` weighs.
 
 * Rows below one another: a list of which one has another mark than all others, numbered rows, a yes and a no, short
   rows right below a question.
@@ -91,7 +91,7 @@ _PAGE = re.compile(r"https?://\S")
 _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat\w+|authori[sz]\w+)\b", re.IGNORECASE)
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """
     What may be answered: where each answer begins in the tail, in which *column*, and what it says.
 
@@ -111,7 +111,7 @@ class Offer(NamedTuple):
         return len(self.starts) > 1 and bool(self.labels)
 
 
-def offered(rows: Sequence[Row], cursor_row: int | None) -> Offer | None:
+def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
     """
     The lowest of what may be answered; where several end in one row, one with a mark.
 
@@ -128,7 +128,7 @@ def offered(rows: Sequence[Row], cursor_row: int | None) -> Offer | None:
     return other if found is None else _of_both(rows, found, other)
 
 
-def _is_over(found: Offer, asked: Offer) -> bool:
+def _is_over(found: Candidate, asked: Candidate) -> bool:
     """Whether *found* is above what is *asked*, which comes after it."""
     if asked.sign == BEHIND_MARK:
         return found.starts[0] < asked.starts[0]
@@ -138,7 +138,7 @@ def _is_over(found: Offer, asked: Offer) -> bool:
     return found.starts[-1] < asked.starts[-1] + found.is_list
 
 
-def _of_both(rows: Sequence[Row], found: Offer, other: Offer | None) -> Offer:
+def _of_both(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> Candidate:
     """What counts: *found*, or the hint below that is all there is to do."""
     if other is None:
         return found
@@ -148,7 +148,7 @@ def _of_both(rows: Sequence[Row], found: Offer, other: Offer | None) -> Offer:
     return other if is_parted or is_pressed else found
 
 
-def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Offer]:
+def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
     for most, find in ((_LOW, _marked), (_LOW, _numbered), (_LOW, _answers_below), (_LAST, _answers_beside)):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
@@ -189,7 +189,7 @@ def _names_keys(label: str) -> bool:
     return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
 
 
-def _marked(rows: Sequence[Row], at: int) -> Offer | None:
+def _marked(rows: Sequence[Row], at: int) -> Candidate | None:
     mark, label = _split(rows[at].text)
     if mark in _UNMARKED:
         return None
@@ -203,7 +203,7 @@ def _marked(rows: Sequence[Row], at: int) -> Offer | None:
     first = max(0, min(starts.index(at) - MAX_CHOICES // 2, len(starts) - MAX_CHOICES))
     starts = starts[first : first + MAX_CHOICES]
     labels = tuple(_label(_split(rows[start].text)[1]) for start in starts)
-    return Offer("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
+    return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
 
 
 def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
@@ -222,7 +222,7 @@ def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
     return sorted(found)
 
 
-def _numbered(rows: Sequence[Row], at: int) -> Offer | None:
+def _numbered(rows: Sequence[Row], at: int) -> Candidate | None:
     number = NUMBER.match(rows[at].text)
     if number is None:
         return None
@@ -239,10 +239,10 @@ def _numbered(rows: Sequence[Row], at: int) -> Offer | None:
     if wanted or not 2 <= len(starts) <= MAX_CHOICES:
         return None
     starts.reverse()
-    return Offer("numbered rows", tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
+    return Candidate("numbered rows", tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
 
 
-def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
+def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     label = rows[at].text
     if len(label) > BARE or _names_keys(label):
         return None
@@ -251,10 +251,10 @@ def _answers_below(rows: Sequence[Row], at: int) -> Offer | None:
     if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_none, labels)):
         return None
     if have_both(labels):
-        return Offer("answers below one another", tuple(starts), labels, rows[at].indent)
+        return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
     above = next((rows[over].text for over in upwards(starts[0], _NEAR) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
-    return Offer(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
+    return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
 def _is_none(label: str) -> bool:
@@ -262,20 +262,20 @@ def _is_none(label: str) -> bool:
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
-def _answers_beside(rows: Sequence[Row], at: int) -> Offer | None:
+def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     text = rows[at].text
     if len(text) > _ROW:
         return None
     if _YES_OR_NO.search(text):
-        return Offer(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
+        return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
     parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
     if not 2 <= len(parts) <= _BESIDE:
         return None
     if have_both(parts):
-        return Offer("answers beside one another", (at,), parts, rows[at].indent)
+        return Candidate("answers beside one another", (at,), parts, rows[at].indent)
     parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
-    return Offer(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
+    return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
 
 
 def _may_be_button(part: str) -> bool:
@@ -341,7 +341,7 @@ def _is_end(label: str, step: int, most: int) -> bool:
     )
 
 
-def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Offer | None:
+def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
     """The row with the cursor, below which only hints are, or the one right above where that is an empty input."""
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
@@ -355,7 +355,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> O
             return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
-    return Offer(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
+    return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
@@ -367,7 +367,7 @@ def _first_of_field(rows: Sequence[Row], at: int) -> int:
     return first
 
 
-def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
+def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """The hint at the key that submits, with the input above it, if there is one."""
     hint = next((at for at in low[:_FOOT] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
@@ -377,7 +377,7 @@ def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
         return None
     field = next((at for at in upwards(hint, _GAP) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
-    return Offer(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
+    return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
 
 
 def _is_text(rows: Sequence[Row], at: int) -> bool:
@@ -390,7 +390,7 @@ def _is_told(rows: Sequence[Row], at: int) -> bool:
     return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 
 
-def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
+def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """The lowest row behind the mark of a question, and the rows that follow it up to a blank one."""
     at = next((at for at in low if ASKED_BEHIND.match(rows[at].text)), None)
     if at is None:
@@ -398,21 +398,21 @@ def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
     end = next((end for end in range(at + 1, len(rows)) if not rows[end].text or rows[end].is_edge), len(rows))
     if end - at > _SHOWN or not _only_hints(rows[end:]):
         return None
-    return Offer(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
+    return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
 
 
 def _only_hints(rows: Sequence[Row]) -> bool:
     return all(row.is_edge or not row.text or is_hint(row.text) for row in rows)
 
 
-def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Offer | None:
+def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
     wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
-    return Offer(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
+    return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
-def _page(rows: Sequence[Row], low: Sequence[int]) -> Offer | None:
+def _page(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     at = next((at for at in low[:_LAST] if _PAGE.search(rows[at].text)), None)
     if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP) : at + _GAP]):
         return None
-    return Offer(PAGE, (at,), column=rows[at].indent)
+    return Candidate(PAGE, (at,), column=rows[at].indent)

@@ -34,7 +34,7 @@ from tallylight.evidence.offers import (
     PROMPT_END,
     SUBMITTED,
     YES_OR_NO_IN_ROW,
-    Offer,
+    Candidate,
     have_both,
     is_answer,
     offered,
@@ -221,7 +221,7 @@ def _are_words(text: str) -> bool:
     return 3 * sum(map(len, _WORD.findall(text))) >= len(text) - text.count(" ")
 
 
-def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> bool:
+def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
     """Whether the first row is typed at a prompt, and the others came of it: two blank rows are between no choices."""
     last = offer.starts[-1]
     if not offer.is_list and rows[last].number == cursor_row and is_typed(rows[last], rows[:last]):
@@ -231,7 +231,9 @@ def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -
     return is_apart and offer.pointed == 0 and offer.mark in _PROMPTS
 
 
-def signs(rows: Sequence[Row], cursor_row: int | None, offer: Offer, *, is_in_front: bool = False) -> dict[str, float]:
+def signs(
+    rows: Sequence[Row], cursor_row: int | None, offer: Candidate, *, is_in_front: bool = False
+) -> dict[str, float]:
     """What is to be seen of an *offer* and around it, in words, and how much of it: mostly once."""
     found = {"always": True, offer.sign: True, "drawn over the rest": is_in_front}
     found |= _signs_inside(rows, cursor_row, offer) if offer.is_list else _signs_of_row(rows, cursor_row, offer)
@@ -253,7 +255,7 @@ def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
     return not is_input and len(below) <= _BETWEEN and GO_ON.search(rows[below[-1]].text) is not None
 
 
-def _below(rows: Sequence[Row], offer: Offer) -> list[int]:
+def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     """The rows with text below an *offer*, less what the last choice means, and an empty input for the answer."""
     last = offer.starts[-1]
     beside = offer.column + _BESIDE
@@ -268,7 +270,7 @@ def _below(rows: Sequence[Row], offer: Offer) -> list[int]:
     return found[1:] if is_its else found
 
 
-def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, bool]:
+def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
@@ -295,7 +297,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
 
 
-def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, bool]:
+def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     first, last = offer.starts[0], offer.starts[-1]
     over = next((rows[at].text for at in upwards(first, _NEAR) if rows[at].text), "")
     return {
@@ -317,7 +319,7 @@ def _is_right_below(cursor_row: int | None, rows: Sequence[Row]) -> bool:
     return is_near and not any(row.text for row in rows[1:])
 
 
-def _signs_of_field(rows: Sequence[Row], offer: Offer, text: str) -> dict[str, bool]:
+def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[str, bool]:
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW])
@@ -337,7 +339,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Offer, text: str) -> dict[str, b
     }
 
 
-def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, bool]:
+def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
     is_marked = offer.pointed >= 0
@@ -356,7 +358,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> 
     }
 
 
-def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Offer) -> dict[str, bool]:
+def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     first = offer.starts[0]
     over = [row for row in rows[max(0, first - _ABOVE) : first] if row.text and not row.is_edge]
     over = [row for row in over if row.indent < offer.column + _BESIDE][-_ASKING:]
@@ -403,7 +405,9 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
     return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
 
 
-def _signs_below(rows: Sequence[Row], cursor_row: int | None, offer: Offer, below: Sequence[int]) -> dict[str, bool]:
+def _signs_below(
+    rows: Sequence[Row], cursor_row: int | None, offer: Candidate, below: Sequence[int]
+) -> dict[str, bool]:
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
@@ -428,7 +432,7 @@ def _is_work(text: str) -> bool:
     return _WORK.search(text) is not None and not KEYS_HINT.match(text)
 
 
-def _signs_of_boxes(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> dict[str, bool]:
+def _signs_of_boxes(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> dict[str, bool]:
     return {
         "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
@@ -443,7 +447,7 @@ def _is_said(row: Row) -> bool:
     return not row.is_boxed and not is_hint(row.text) and _SENTENCE.fullmatch(row.text) is not None
 
 
-def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
+def _is_between(rows: Sequence[Row], offer: Candidate, until: int) -> bool:
     """Whether a line across is right above an *offer* that is in no box, and one below it, above row *until*."""
     first, last = offer.starts[0], offer.starts[-1]
     if offer.sign == BUTTONS:
@@ -452,14 +456,14 @@ def _is_between(rows: Sequence[Row], offer: Offer, until: int) -> bool:
     return is_below_line and any(row.is_edge for row in rows[last + 1 : until])
 
 
-def _is_box_above_input(rows: Sequence[Row], offer: Offer, below: Sequence[int]) -> bool:
+def _is_box_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> bool:
     """Whether a list is in a box with its keys, and an input right below that. A quoted one is in no box."""
     its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not INPUT.match(rows[at].text), below))
     has_keys = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(rows[at].text) for at in its)
     return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
 
 
-def _is_right_above_input(rows: Sequence[Row], offer: Offer) -> bool:
+def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
     """Return whether a list with a marked yes or no under a question has but an input in a box and its foot below."""
     last = offer.starts[-1]
     below = list(itertools.dropwhile(lambda at: not rows[at].text and not rows[at].is_edge, range(last + 1, len(rows))))
@@ -478,7 +482,7 @@ def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
 
 
-def _dialog(rows: Sequence[Row], offer: Offer) -> Dialog:
+def _dialog(rows: Sequence[Row], offer: Candidate) -> Dialog:
     """An *offer* as a dialog, without keys: what they do is not known."""
     first, last = offer.starts[0], offer.starts[-1]
     top, asking = question_above(rows, first)

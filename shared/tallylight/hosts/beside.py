@@ -1,5 +1,5 @@
 """
-Beside: a host of sessions that another process starts as its child, and that ends with it.
+SessionsProcess: a host of sessions that another process starts as its child, and that ends with it.
 
 A terminal has one where tmux or GNU Screen runs in a pane of it, or where an agent's registry lists a session without a
 pane; a bridge for as long as it is asked. Where one runs
@@ -30,7 +30,7 @@ def this_program(*words: str) -> list[str]:
     return [sys.executable, "-I", "-c", _RUN.format(folders), *words]
 
 
-class Beside:
+class SessionsProcess:
     """
     Sees to it that the sessions of this machine are watched, by a child of this process if need be.
 

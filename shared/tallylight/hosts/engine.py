@@ -21,7 +21,7 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.evidence.traffic import Sample
-from tallylight.hosts.beside import Beside
+from tallylight.hosts.beside import SessionsProcess
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.part import Context, HostParts, made
 from tallylight.hosts.processes import Processes
@@ -118,7 +118,7 @@ class Engine(ABC, Generic[Id]):
         self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
         #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
-        self.beside: Beside | None = None
+        self.beside: SessionsProcess | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # What a host does ----------------------------------------------------------------------------------------

@@ -38,13 +38,15 @@ class _Nothing:
 
 
 #: The texts that wait, kept on disk.
-Kept = _SHIFT.Kept if _SHIFT is not None else _Nothing
+QueuedRecorder = _SHIFT.QueuedRecorder if _SHIFT is not None else _Nothing
 step = _SHIFT.step if _SHIFT is not None else queue.step
 #: The clock of the time since the boot that goes on while the machine sleeps: on macOS that is the other one.
 _BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
-def look(typist: Typist, once: Once, queued: Queued, now: float, status: Status, limited_until: float) -> Queued | None:
+def step_queued(
+    typist: Typist, once: Once, queued: Queued, now: float, status: Status, limited_until: float
+) -> Queued | None:
     """Return what becomes of *queued* at monotonic *now*, in a pane with *status*; None once it was typed."""
     is_alive = process_table.table().start(queued.pid) == queued.start
     moment = Moment(now, is_alive, time.time(), status, limited_until, time.clock_gettime(_BOOT))

@@ -77,7 +77,7 @@ class Store:
     _is_added: bool = False
     _saved_at: float = float("-inf")
     #: The descriptor that reports a waiting request, if there is one, and when they were last looked for.
-    _door: int | None = None
+    _request_fd: int | None = None
     _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
     pending: float = 0.0
@@ -156,10 +156,10 @@ class Store:
         """Have requests looked for; *taken* is called with what there is."""
         if self._opened is None:
             return
-        is_due = self._door is None or not 0 <= now - self._looked_at < LOOK_S
-        if not is_due and self._door is not None:
+        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_S
+        if not is_due and self._request_fd is not None:
             door = select.poll()
-            door.register(self._door, select.POLLIN)
+            door.register(self._request_fd, select.POLLIN)
             is_due = bool(door.poll(0))
         if is_due and self.submit("requests", self._opened.take, functools.partial(self._taken, taken)):
             self._looked_at = now
@@ -168,7 +168,7 @@ class Store:
         self, taken: Callable[[Sequence[Request]], None], result: tuple[list[Request], list[int] | None]
     ) -> None:
         found, descriptors = result
-        self._door = descriptors[0] if descriptors else None
+        self._request_fd = descriptors[0] if descriptors else None
         if found:
             taken(found)
 

@@ -26,7 +26,7 @@ class Changes:
 
 
 @attributes.frozen(kw_only=True)
-class Beside:
+class RepositoryStatus:
     """
     Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of its linked git worktree.
 
@@ -45,4 +45,4 @@ class Beside:
         return attrs.asdict(self)
 
 
-NOTHING = Beside()
+NOTHING = RepositoryStatus()

@@ -49,7 +49,7 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     if turn.fact.is_so:
         quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
         return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
-    how = found.how or turn.claim
+    how = found.ended_by or turn.claim
     is_news = how.status is Status.DONE
     return _entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
 

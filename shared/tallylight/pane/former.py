@@ -54,7 +54,7 @@ class Former:
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
 
-    def aged(
+    def with_original_time(
         self, decision: Decision, pid: int | None, dialog: Dialog | None, transcript: Transcript | None
     ) -> Decision:
         """

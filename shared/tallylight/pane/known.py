@@ -68,7 +68,7 @@ class Known:
     ) -> None:
         self.faults = Faults(tell)
         self.tracker = tracker if tracker is not None else Tracker(timing)
-        self.tracker.heard = self._heard
+        self.tracker.on_report = self._heard
         #: What its light was made of lately.
         self.tape = Tape(self._was)
         self.attention = Attention()
@@ -119,7 +119,7 @@ class Known:
         """Return what the pane shows."""
         shown = self.tracker.decision
         if self.former is not None:
-            shown = self.former.aged(shown, self.pid, self.dialog, self.transcript)
+            shown = self.former.with_original_time(shown, self.pid, self.dialog, self.transcript)
         return self._with_end(shown) if shown.status is Status.LIMITED else shown
 
     def _with_end(self, shown: Decision) -> Decision:

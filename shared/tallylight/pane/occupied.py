@@ -38,7 +38,7 @@ class Occupied(Known):
     def answered(self, request: Request, found: object, now: float) -> None:
         """Take the result of one of `requests`; None if nothing was new."""
         if isinstance(request, PackageRequest):
-            self._suspect(lambda program: program.packaged(str(found or ""), request.run), now)
+            self._update_program(lambda program: program.packaged(str(found or ""), request.run), now)
         else:
             self.own_files.answered(request, found, now)
 
@@ -53,7 +53,7 @@ class Occupied(Known):
             program.talks = watch.traffic.is_known
             if watch.traffic.has_asked:
                 program.asked()
-                self._judge(now)
+                self._reconsider_program(now)
         watch.tell(now, is_asked=self.dialog is not None)
 
     @isolates_faults("the foreground")
@@ -102,13 +102,13 @@ class Occupied(Known):
         return not (self._is_marked or is_younger or now - self._said[1] < SPOKEN_S)
 
     @isolates_faults("an unknown program")
-    def _suspect(self, tell: Callable[[Unknown], None], now: float) -> None:
+    def _update_program(self, tell: Callable[[Unknown], None], now: float) -> None:
         """A program that no agent file names shows something, by *tell*: it may be taken for an agent now."""
         if self.unknown.program is not None:
             tell(self.unknown.program)
-        self._judge(now)
+        self._reconsider_program(now)
 
-    def _judge(self, now: float) -> None:
+    def _reconsider_program(self, now: float) -> None:
         """Go by what the program in the foreground is taken for by now."""
         found = self.unknown.applied(self._identity)
         if found.is_remote and self.tracker.said.is_told:

@@ -16,7 +16,7 @@ from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
 from tallylight.pane.run import EAGER_LOOKS, Run
-from tallylight.pane.transcript import Found, Transcript, TranscriptRequest
+from tallylight.pane.transcript import Transcript, TranscriptRequest, TranscriptState
 from tallylight.tracker.tracker import Tracker
 
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
@@ -79,13 +79,13 @@ class OwnFiles:
 
     def answered(self, request: Request, found: object, now: float) -> None:
         """What a worker has read for one of `requests`; None if nothing was new."""
-        if isinstance(found, Found) and isinstance(request, TranscriptRequest):
+        if isinstance(found, TranscriptState) and isinstance(request, TranscriptRequest):
             self._transcribed(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
             self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
     @isolates_faults("the agent's record")
-    def _transcribed(self, request: TranscriptRequest, found: Found, now: float) -> None:
+    def _transcribed(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
         # Else another agent has come to the foreground since.
         if (transcript := self.transcript) is not None and transcript.process == request.process:
             transcript.tell(found, self.tracker, self.conversation, now)

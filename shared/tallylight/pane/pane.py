@@ -41,7 +41,7 @@ class Pane(Occupied):
     def _look_for_signs(self, look: Look, now: float) -> None:
         self.unknown.look(look)
         self.processes.look(look, now)
-        self._judge(now)
+        self._reconsider_program(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
@@ -51,10 +51,9 @@ class Pane(Occupied):
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
-        self.tape.note("title", now, title)
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
-    def carrier(self, payload: str | None, now: float) -> bool:
+    def user_variable(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         try:
             key = key_of(payload)
@@ -63,13 +62,11 @@ class Pane(Occupied):
             key = None
         if key is None:
             return True
-        self.tape.note("carrier", now, payload)
         return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
         self._is_marked = True
-        self.tape.note("mark", now, is_start, exit_code)
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
@@ -86,9 +83,10 @@ class Pane(Occupied):
 
     @isolates_faults("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
+        self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
-            self._suspect(Unknown.marked, now)
+            self._update_program(Unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self._command_ended(exit_code, now)
@@ -99,9 +97,10 @@ class Pane(Occupied):
 
     @isolates_faults("the title")
     def _titled(self, title: str, now: float) -> None:
+        self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._suspect(lambda program: program.titled(title), now)
+        self._update_program(lambda program: program.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -116,7 +115,7 @@ class Pane(Occupied):
         if is_shown != self.has_bar:
             self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
-        self._suspect(lambda program: program.barred(is_shown=is_shown), now)
+        self._update_program(lambda program: program.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
@@ -125,6 +124,7 @@ class Pane(Occupied):
 
     @isolates_faults("the user variable")
     def _carried(self, payload: str | None, now: float) -> None:
+        self.tape.note("carrier", now, payload)
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.armed(recipe.argv)

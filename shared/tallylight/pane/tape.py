@@ -1,8 +1,9 @@
 """
 The tape of one pane: what its light of the last two minutes was made of, in memory and nowhere else.
 
-Every input of the pane goes in as it comes, with its time. A screen is packed against the one before it. What is older
-than `SPAN_S`, or more than `LIMIT` bytes, is dropped, a stretch at a time; each begins with what was so before it.
+Every input that the pane reads goes in, with the time of the reading: what a flood replaces before that does not. A
+screen is packed against the one before it. What is older than `SPAN_S`, or more than `LIMIT` bytes, is dropped, a
+stretch at a time; each begins with what was so before it.
 `told` is all of it as bytes, and `entries` reads them again, in whichever process a person asks what was wrong.
 """
 

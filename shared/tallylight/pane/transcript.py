@@ -52,7 +52,7 @@ _FRESH_NS = 100_000_000
 
 
 @attrs.frozen(kw_only=True)
-class Found:
+class TranscriptState:
     """What a worker has found out by now; the next one goes on with it."""
 
     place: Place | None = None
@@ -74,7 +74,7 @@ class Found:
     seen: Mapping[str, Growth] = attrs.Factory(dict)
     was_alone: bool = False
     #: The same of the subagents that go on after its turn, by id.
-    below: Mapping[str, Found] = attrs.Factory(dict)
+    below: Mapping[str, TranscriptState] = attrs.Factory(dict)
 
     @property
     def details(self) -> Details:
@@ -94,7 +94,7 @@ class TranscriptRequest:
     """Something new of *transcript* to be read; *session* and *title* are what its agent has said so far."""
 
     transcript: Transcript
-    before: Found
+    before: TranscriptState
     is_locating: bool
     session: str = ""
     cwd: str = ""
@@ -116,7 +116,7 @@ class TranscriptRequest:
         folder = environ.get(agent.hooks.folder_env, "") if agent.hooks is not None else ""
         return (Path(folder if folder.startswith("/") else f"{home_of(environ)}/.{agent.name}", "records"),)
 
-    def read(self) -> Found | None:
+    def read(self) -> TranscriptState | None:
         """What is new; None if nothing of it is shown anywhere: then the next reading goes on from here."""
         reader, found = reader_of(self.transcript.agent.record), self.before
         if reader is None:
@@ -133,7 +133,7 @@ class TranscriptRequest:
             return None
         return found
 
-    def _located(self, reader: Reader) -> Found:
+    def _located(self, reader: Reader) -> TranscriptState:
         agent, process, table, before = self.transcript.agent, self.process, self.transcript.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well.
@@ -163,10 +163,10 @@ class TranscriptRequest:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange
             return attrs.evolve(before, seen=places.seen, was_alone=not others, is_strange=is_strange)
-        return Found(place=place, started=facts.started, seen=places.seen, was_alone=not others)
+        return TranscriptState(place=place, started=facts.started, seen=places.seen, was_alone=not others)
 
 
-def _with_children(reader: Reader, found: Found) -> Found:
+def _with_children(reader: Reader, found: TranscriptState) -> TranscriptState:
     """*found*, with what the transcripts of the subagents say that have gone on after the turn."""
     place, reading = found.place, found.reading
     if reader.child is None or place is None or reading is None or not reading.left:
@@ -176,7 +176,7 @@ def _with_children(reader: Reader, found: Found) -> Found:
         one = found.below.get(id_)
         if one is None:
             path = reader.child(place, id_, Places())
-            one = Found(place=Place(path) if path else None)
+            one = TranscriptState(place=Place(path) if path else None)
         below[id_] = _read_new(reader, one)
     if below == found.below:
         return found
@@ -185,7 +185,7 @@ def _with_children(reader: Reader, found: Found) -> Found:
     return attrs.evolve(found, below=below if reading.left else {})
 
 
-def _with_reading(found: Found, before: Reading | None, reading: Reading) -> Found:
+def _with_reading(found: TranscriptState, before: Reading | None, reading: Reading) -> TranscriptState:
     """
     *found* with *reading* in the place of the one *before*, and how long ago its turn ended or began.
 
@@ -202,7 +202,7 @@ def _with_reading(found: Found, before: Reading | None, reading: Reading) -> Fou
     return attrs.evolve(found, reading=reading, age=age, read_at=read_at, is_new=is_new or found.is_new)
 
 
-def _read_new(reader: Reader, found: Found) -> Found:
+def _read_new(reader: Reader, found: TranscriptState) -> TranscriptState:
     """*found*, with what was added to the transcript since."""
     place, state, offset, before = found.place, found.reading, found.offset, found.stamp
     now = stamp(place) if place is not None else None
@@ -244,9 +244,9 @@ class Transcript:
     table: Table
     #: When this run was first seen, monotonic: what ended before is old news.
     since: float
-    found: Found = Found()
+    found: TranscriptState = TranscriptState()
     #: What was found when its details were last worked out, which is asked much more often, and these.
-    _known: Found = Found()
+    _known: TranscriptState = TranscriptState()
     _details: Details = NO_DETAILS
     _ticks: int = 0
     _was_busy: bool = False
@@ -297,7 +297,7 @@ class Transcript:
             transcript=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title
         )
 
-    def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
+    def tell(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """A worker has found something new, at monotonic *now*: pass it to those who decide by it, and who show it."""
         before = self.told
         report = self.take(found, now)
@@ -307,7 +307,7 @@ class Transcript:
         if self.told != before:
             tracker.touch()  # others get it, whatever becomes of the status
 
-    def take(self, found: Found, now: float) -> Report | None:
+    def take(self, found: TranscriptState, now: float) -> Report | None:
         """A worker has found something new, at monotonic *now*; return the report to make of it, if any."""
         self.found = found
         turn = self._told_turn(now)

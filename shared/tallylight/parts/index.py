@@ -43,7 +43,7 @@ class MissingPartError(TallyError):
 
 
 @attributes.frozen
-class Found:
+class InstalledPart:
     """One part: *fault* says why it could not be loaded, *is_on* that nobody has turned it off."""
 
     part: Part
@@ -62,7 +62,7 @@ def path(environ: Mapping[str, str] = os.environ) -> Path:
     return directories.state_dir(environ) / "parts" / "index.json"
 
 
-def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[Found, ...]:
+def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, ...]:
     """Return every part, those that are turned off or faulty included: as in the file, else as they are found."""
     kept = _kept(environ)
     if kept.get("version") != VERSION or kept.get("build") != _build():
@@ -79,7 +79,7 @@ def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
         return {}
 
 
-def listed(kept: Mapping[str, object]) -> tuple[Found, ...]:
+def listed(kept: Mapping[str, object]) -> tuple[InstalledPart, ...]:
     """Return the parts that an index of this version lists; what is wrong in it costs that part."""
     rows, off = kept.get("parts"), _off(kept)
     found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_PARTS]]
@@ -91,7 +91,7 @@ def _build() -> str:
     return re.sub(r"(?:, )?Python [^)]*", "", build.name())
 
 
-def find() -> Iterator[Found]:
+def find() -> Iterator[InstalledPart]:
     """Yield the parts of this installation: our own, then those of other packages. The first with a name counts."""
     extras.enable(EXTRA)
     names: set[str] = set()
@@ -103,10 +103,10 @@ def find() -> Iterator[Found]:
             part = imported()
             if not isinstance(part, Part):
                 raise TypeError(f"it is no tallylight.parts.Part but {type(part).__name__}")
-            yield Found(attributes.evolve(part, name=name), version)
+            yield InstalledPart(attributes.evolve(part, name=name), version)
         except Exception as error:  # whatever is wrong with a part costs that part
             text = sanitise(f"{type(error).__name__}: {error}", cells=200)
-            yield Found(Part(name=name, about=""), version, text)
+            yield InstalledPart(Part(name=name, about=""), version, text)
 
 
 def _own() -> Iterator[tuple[str, str, Any]]:
@@ -131,7 +131,7 @@ def load(name: str) -> Any:
 
 def refresh(
     environ: Mapping[str, str] = os.environ, *, on: Set[str] = frozenset(), off: Set[str] = frozenset()
-) -> tuple[Found, ...]:
+) -> tuple[InstalledPart, ...]:
     """Find the parts again, turn those of *on* and *off* on and off, and write the index; `OSError` if that fails."""
     file = path(environ)
     are_off = (_off(_kept(environ)) | off) - on
@@ -169,7 +169,7 @@ def _off(kept: Mapping[str, object]) -> set[str]:
     return {name for name in (listed if isinstance(listed, list) else [])[:MAX_PARTS] if isinstance(name, str)}
 
 
-def _to_json(found: Found) -> dict[str, object]:
+def _to_json(found: InstalledPart) -> dict[str, object]:
     part = found.part
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
@@ -178,7 +178,7 @@ def _to_json(found: Found) -> dict[str, object]:
     return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, "keys": keys, **more}
 
 
-def _from_json(value: object, off: set[str]) -> Found | None:
+def _from_json(value: object, off: set[str]) -> InstalledPart | None:
     if not isinstance(value, dict):
         return None
 
@@ -198,7 +198,7 @@ def _from_json(value: object, off: set[str]) -> Found | None:
     }
     named |= {field: text(field) for field in _TEXTS}
     part = Part(verbs=verbs, fields=fields, keys=keys, **named)
-    return Found(part, text("version"), text("fault"), part.name not in off) if part.name else None
+    return InstalledPart(part, text("version"), text("fault"), part.name not in off) if part.name else None
 
 
 def _listed(value: object, *kinds: type) -> Iterator[tuple[str, list[Any]]]:
@@ -213,7 +213,7 @@ def _members(value: object) -> dict[str, Any]:
 
 
 @functools.cache
-def used() -> tuple[Found, ...]:
+def used() -> tuple[InstalledPart, ...]:
     """Return the parts that are used."""
     extras.enable(EXTRA)
     return tuple(found for found in all_parts() if found.is_used)

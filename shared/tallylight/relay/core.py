@@ -19,7 +19,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   remembered, in an envelope too. `resized` sends everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except for
   what one must read to know its owner, is consumed or passed on as it would be and read in its turn, the newest of
-  each record alone: see `relay.pile`. So a flood costs little more than to find its sequences.
+  each record alone: see `relay.deferred`. So a flood costs little more than to find its sequences.
 * With *heartbeat* (WezTerm forgets variables when it is attached again) what is known is sent again that often, marked
   as a repetition. With nothing to send, and without it, nothing wakes us.
 """
@@ -32,9 +32,9 @@ from tallylight.model import attributes
 from tallylight.model.bucket import Bucket
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
+from tallylight.relay.deferred import DeferredSequences
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
-from tallylight.relay.pile import Pile
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
 from tallylight.relay.spoken import Spoken
@@ -89,12 +89,12 @@ class RelayCore(Core):
         self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
         self._mirror = Mirror()
-        self._inbox = Pile(PACE, self._read)
+        self._inbox = DeferredSequences(PACE, self._read)
         self._splitter = Splitter(
             self._take,
             self._reset,
             self._open if wrap else None,
-            flood=(self._is_flooded, self._lay),
+            flood=(self._is_flooded, self._defer),
             screen=screen,
         )
         self._spoken = Spoken(self._agent)
@@ -104,11 +104,11 @@ class RelayCore(Core):
         self._unwrapper = Unwrapper(screen=screen)
         self._keys = Position()
         #: Answers that wait for the end of a sequence of the terminal's, and since when.
-        self._owed: list[bytes] = []
+        self._pending_answers: list[bytes] = []
         self._owed_at = 0.0
         self._is_fresh = True  # nothing was read since the last reset
         #: Nothing is due, and only a sequence of interest changes that. A key and its echo cost no further look.
-        self._rests = False
+        self._is_idle = False
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
@@ -124,10 +124,10 @@ class RelayCore(Core):
         self._now = now
         splitter = self._splitter
         holds = splitter.holds
-        if self._rests:
+        if self._is_idle:
             if splitter.feed(data, self._terminal):
                 return  # nearly always
-            self._rests = False
+            self._is_idle = False
         else:
             if len(self._inbox):
                 self._read_on()
@@ -143,21 +143,21 @@ class RelayCore(Core):
         if not data:
             return
         # An ESC ends what was unfinished: that was the Escape key.
-        if self._owed and data.startswith(b"\x1b"):
-            self._pay()
+        if self._pending_answers and data.startswith(b"\x1b"):
+            self._send_answers()
         self._child.append(data)
         self._keys.note_later(data, data.rfind(b"\x1b"))
-        if self._owed and self._keys.is_safe:
-            self._pay()
+        if self._pending_answers and self._keys.is_safe:
+            self._send_answers()
 
     def tick(self, now: float) -> None:
         """Let time pass: give up on what is held too long, send what had to wait."""
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
-        if self._owed and now >= self._owed_at + KEY_S:
-            self._pay()
+        if self._pending_answers and now >= self._owed_at + KEY_S:
+            self._send_answers()
         self._now = now
-        self._rests = False
+        self._is_idle = False
         self._read_on()
         if self._is_changed:
             self._write(now)
@@ -174,7 +174,7 @@ class RelayCore(Core):
 
         It gets everything again.
         """
-        self._rests = False
+        self._is_idle = False
         self._records.renew()
         self._mirror.renew()
         self._write(now)
@@ -191,7 +191,7 @@ class RelayCore(Core):
         """
         self._splitter.release(self._terminal)
         self._now = now
-        self._rests = False
+        self._is_idle = False
         self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
         reports = self._records.current()
@@ -203,7 +203,7 @@ class RelayCore(Core):
             elif report.status not in (Status.DONE, Status.ERROR):
                 self._records.end(report.id, is_waiting=is_waiting)
         self._mirror.clear()
-        self._pay()
+        self._send_answers()
         # What the program has left unfinished would swallow our words.
         end = b"" if self._splitter.position.is_safe else envelope.ST
         while self._is_changed and (data := self._writes(now)):
@@ -211,13 +211,15 @@ class RelayCore(Core):
             end = b""
 
     def deadline(self) -> float | None:
-        if self._rests:
+        if self._is_idle:
             return None  # nearly always
-        if not (self._splitter.held or self._owed or self._next_beat or len(self._inbox) or self._is_changed):
-            self._rests = True
+        if not (
+            self._splitter.held or self._pending_answers or self._next_beat or len(self._inbox) or self._is_changed
+        ):
+            self._is_idle = True
             return None
         held = self._held_at + HELD_S if self._splitter.held else None
-        owed = self._owed_at + KEY_S if self._owed else None
+        owed = self._owed_at + KEY_S if self._pending_answers else None
         # Inside a sequence there is nothing to do before its end has come.
         write = self._next_write if self._is_changed and self._splitter.position.is_safe else None
         beat = self._next_beat if self._splitter.position.is_safe else None
@@ -256,16 +258,16 @@ class RelayCore(Core):
         """Read one sequence, or keep it for later if it comes too fast; return whether it was read and is ours."""
         if not self._inbox.is_full(self._now) and self._inbox.admits(self._now, len(sequence.raw)):
             return self._read(sequence)
-        self._lay([sequence.raw], len(sequence.raw))
+        self._defer([sequence.raw], len(sequence.raw))
         return False
 
-    def _lay(self, raws: list[bytes], size: int) -> bool:
+    def _defer(self, raws: list[bytes], size: int) -> bool:
         """Read *raws*, sequences of *size* bytes, later; return whether those that are ours are consumed."""
         self._is_fresh = False
         if any(query in raws for query in _QUERIES):
             for raw in [raw for raw in raws if raw in _QUERIES][:ANSWERS_A_SECOND]:
                 self._answer(_QUERIES[raw])
-        self._inbox.lay(raws, size)
+        self._inbox.defer(raws, size)
         return not self._passthrough
 
     def _read_on(self, *, everything: bool = False) -> None:
@@ -305,15 +307,15 @@ class RelayCore(Core):
 
     def _answer(self, sequence: Sequence) -> None:
         if self._answers.take(self._now):
-            if not self._owed:
+            if not self._pending_answers:
                 self._owed_at = self._now
-            self._owed.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)
+            self._pending_answers.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)
             if self._keys.is_safe:
-                self._pay()
+                self._send_answers()
 
-    def _pay(self) -> None:
-        self._child += self._owed
-        self._owed.clear()
+    def _send_answers(self) -> None:
+        self._child += self._pending_answers
+        self._pending_answers.clear()
 
     def _reset(self) -> None:
         """RIS: the terminal starts afresh, and so do the records."""

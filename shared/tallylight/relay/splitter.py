@@ -73,6 +73,9 @@ _PARTIAL = {
     key: frozenset(start[:size] for start in starts for size in range(1, len(start))) for key, starts in _STARTS.items()
 }
 _LONGEST = max(map(len, INTRODUCERS))
+#: Bytes between two sequences of interest from which on each is read by itself: that costs less than to go through all
+#: that is between them.
+DENSE = 256
 
 
 #: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
@@ -204,7 +207,7 @@ class Splitter:
                 if noted < start:
                     note(data, noted, start)
                     noted = start
-                if (flood := self._flood_end(data, start)) > start:
+                if start - at < DENSE and (flood := self._flood_end(data, start)) > start:
                     self._pass_flood(data, begin, start, flood, out)
                     at = begin = noted = flood
                     continue

@@ -15,8 +15,9 @@ from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.labels_file import LabelsFile
 from tallylight.snapshot.names import spellings
-from tallylight.snapshot.rows import Row, listed
+from tallylight.snapshot.rows import Row as Row
 from tallylight.snapshot.rows import in_order as in_order
+from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
@@ -40,10 +41,6 @@ class NoPaneError(TallyError):
         self.wanted = wanted
 
 
-#: A pane as commands know it, and the host that shows it.
-Found = Row
-
-
 @attributes.frozen
 class Panes:
     """
@@ -53,7 +50,7 @@ class Panes:
     what programs may do to the panes of each host.
     """
 
-    panes: tuple[Found, ...]
+    panes: tuple[Row, ...]
     hosts: tuple[str, ...]
     problems: tuple[TallyError, ...] = ()
     machines: Mapping[str, bool] = attributes.field(factory=dict)
@@ -73,7 +70,7 @@ class Panes:
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
         """The panes that *hosts* show."""
         hosts = tuple(hosts)
-        panes = [Found(host.name, pane) for host in hosts for pane in host.panes]
+        panes = [Row(host.name, pane) for host in hosts for pane in host.panes]
         machines = [machine for host in hosts for machine in host.machines]
         return cls(
             in_order(panes, time.time()),
@@ -90,7 +87,7 @@ def read_panes(environ: Mapping[str, str]) -> Panes:
     return Panes.of(*writer.read_snapshots(writer.directory(environ)))
 
 
-def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
+def labelled(panes: Iterable[Row], labels: Labels) -> tuple[Row, ...]:
     """*panes*, each with what a person gave its conversation."""
     return tuple(attributes.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
@@ -130,13 +127,13 @@ def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[st
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
 
 
-def own(panes: Panes, environ: Mapping[str, str]) -> Found | None:
+def own(panes: Panes, environ: Mapping[str, str]) -> Row | None:
     """The pane that this process runs in, if it is one of *panes*."""
     here = ":".join(own_place(environ, panes.hosts))
     return next((found for found in panes.panes if found.address == here), None)
 
 
-def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
+def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Row:
     """
     Find the pane that *wanted* names. None: the pane we are in, else the most urgent.
 
@@ -161,13 +158,13 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     return named[0]
 
 
-def _spelled(panes: Panes, wanted: str, here: str) -> list[Found]:
+def _spelled(panes: Panes, wanted: str, here: str) -> list[Row]:
     """The panes with *wanted* among their `spellings`; of several, those of the host *here*, if it has any."""
     named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
     return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
-def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Found]:
+def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Row]:
     """
     Return the agents with *wanted* as project, agent or own name, at least one; `NoPaneError` names the nearest word.
 
@@ -176,7 +173,7 @@ def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Fou
     """
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()
-    known: dict[str, list[Found]] = {}
+    known: dict[str, list[Row]] = {}
     for found in listed(labelled(panes.panes, labels.labels)):
         for name in {found.called.casefold(), found.pane.project.casefold(), found.pane.agent.casefold()}:
             known.setdefault(name, []).append(found)

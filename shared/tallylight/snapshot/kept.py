@@ -29,7 +29,7 @@ class BrokenError(TallyError):
 
 
 @attrs.frozen
-class Kept(Generic[Row]):
+class RowFile(Generic[Row]):
     """A file of *most* rows of the class *cls* in its list *name*, in *max_bytes* at most."""
 
     cls: type[Row]

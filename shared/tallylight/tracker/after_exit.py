@@ -21,7 +21,7 @@ _LEFT = {True: "it left the foreground", False: "it was stopped"}
 _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.PROTOCOL)
 
 
-def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
+def summarise_exit(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
     """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
     source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
     if status is Status.LIMITED:

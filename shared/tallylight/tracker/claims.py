@@ -13,24 +13,24 @@ import attrs
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.table import EVENTS, LET_STAND, OF_NOW, STILL, Fact, facts_of
+from tallylight.tracker.table import CURRENT, EVENTS, KEEPS_DIALOG, REPEATED, Fact, facts_of
 
 _FOREVER = float("inf")
 _COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
 
-class Word(NamedTuple):
+class DatedFact(NamedTuple):
     """A fact in the walk: in the order of its time, of its source, and of when it was told; and from when it counts."""
 
     time: float
     source: Source
-    told: int
+    sequence: int
     claim: Claim
     fact: Fact
     since: float
     until: float = _FOREVER
     #: A dialog may outlive it: the end of a turn in a record, which nobody broke off, or of a progress bar.
-    lets_stand: bool = False
+    keeps_dialog: bool = False
 
 
 @attrs.define(eq=False)
@@ -43,36 +43,39 @@ class Claim:
     report: Report
     at: float
     since: float
-    told: int = 0
+    sequence: int = 0
     #: The last work of this source, if that is over by its own word.
-    begin: Word | None = None
+    begin: DatedFact | None = None
     #: A person has looked at this `done` since it began.
     seen: bool = False
     #: What it says, each with the number of its question.
-    words: list[tuple[int, Word]] = attrs.field(init=False)
+    facts: list[tuple[int, DatedFact]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.weigh()
+        self.derive_facts()
 
-    def weigh(self) -> None:
+    def derive_facts(self) -> None:
         """Work out what it says of the three questions, and where in time that stands."""
         source, key = self.report.source, (self.report.source, self.report.status)
         time = self.at if key in EVENTS else self.since
-        times = (_FOREVER, time, _FOREVER) if key == OF_NOW else (time, time, time)
-        lets_stand = key in LET_STAND
-        self.words = [
-            (question, Word(times[question], source, self.told, self, fact, self.since, _FOREVER, lets_stand))
+        times = (_FOREVER, time, _FOREVER) if key == CURRENT else (time, time, time)
+        keeps_dialog = key in KEEPS_DIALOG
+        self.facts = [
+            (
+                question,
+                DatedFact(times[question], source, self.sequence, self, fact, self.since, _FOREVER, keeps_dialog),
+            )
             for question, fact in enumerate(facts_of(self.report))
             if fact is not None
         ]
         if self.begin is not None and self.is_over:
-            self.words.append((0, self.begin))
-        still = STILL.get(source)
+            self.facts.append((0, self.begin))
+        still = REPEATED.get(source)
         if still is not None and self._says(1, is_so=True):
-            self.words.append((1, Word(self.at, source, self.told, self, still, self.since)))
+            self.facts.append((1, DatedFact(self.at, source, self.sequence, self, still, self.since)))
 
     def _says(self, question: int, *, is_so: bool) -> bool:
-        return any(number == question and word.fact.is_so is is_so for number, word in self.words)
+        return any(number == question and word.fact.is_so is is_so for number, word in self.facts)
 
     @property
     def status(self) -> Status:
@@ -99,16 +102,16 @@ class Claim:
         is_exact = self.begin is not None or self.report.status in (Status.WORKING, Status.WAITING)
         return source in (Source.REGISTRY, Source.PROTOCOL) or (source is Source.RECORD and is_exact)
 
-    def renewed(self, report: Report, at: float, told: int) -> None:
+    def renewed(self, report: Report, at: float, sequence: int) -> None:
         """The source says the same *at* then, in the words of *report*."""
-        self.report, self.at, self.told = report, at, told
-        self.weigh()
+        self.report, self.at, self.sequence = report, at, sequence
+        self.derive_facts()
 
-    def begun_before(self, since: float) -> Word | None:
+    def finished_work(self, since: float) -> DatedFact | None:
         """The work that is over *since* then, for the claim that follows: it holds nothing."""
         if self.report.status is not Status.WORKING:
             return self.begin
-        word = self.words[0][1]
+        word = self.facts[0][1]
         return word._replace(time=self.since, fact=word.fact._replace(holds=0), until=since)
 
     def shift(self, seconds: float) -> None:
@@ -117,7 +120,7 @@ class Claim:
         if self.begin is not None:
             at, since, until = self.begin.time, self.begin.since, self.begin.until
             self.begin = self.begin._replace(time=at + seconds, since=since + seconds, until=until + seconds)
-        self.weigh()
+        self.derive_facts()
 
 
 #: Sources that guess by what is on the screen: a model writes there, and an agent that reports knows better.
@@ -136,7 +139,7 @@ def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
     return attrs.evolve(report, **gaps) if gaps else report  # type: ignore[arg-type]
 
 
-def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered: int) -> Report:
+def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered_sequence: int) -> Report:
     """
     The display fields of all *claims*, best source first, so that a session id outlives the next report.
 
@@ -146,14 +149,18 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answere
     best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
     order = sorted(claims, reverse=True)
     is_asked = best.status is Status.WAITING
-    gaps = _question(claims, claim, order, answered) if claim is not None and is_asked else {}
+    gaps = _question(claims, claim, order, answered_sequence) if claim is not None and is_asked else {}
     best = with_gaps_filled(best, *(claims[source].report for source in order), **gaps)
     return best if best.agent or not agent else attrs.evolve(best, agent=agent)
 
 
-def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], answered: int) -> dict[str, object]:
+def _question(
+    claims: dict[Source, Claim], claim: Claim, order: list[Source], answered_sequence: int
+) -> dict[str, object]:
     """The words of the question that *claim* tells of: what was told of it, and what stands on the screen."""
-    told = [one for source in order if (one := claims[source]).status is Status.WAITING and one.told > answered]
+    told = [
+        one for source in order if (one := claims[source]).status is Status.WAITING and one.sequence > answered_sequence
+    ]
     screen = claims.get(Source.SCREEN)
     own = [claim] if claim in told or claim is not claims.get(claim.report.source) else []
     messages = (one.report.message for one in own + [one for one in told if one is screen])
@@ -170,7 +177,7 @@ def _question(claims: dict[Source, Claim], claim: Claim, order: list[Source], an
     return words
 
 
-def confirmed_kind(claims: dict[Source, Claim], answered: int) -> Kind | None:
+def confirmed_kind(claims: dict[Source, Claim], answered_sequence: int) -> Kind | None:
     """
     Return the kind of question that all sources but the screen agree on; None if none reports one, or they differ.
 
@@ -181,7 +188,7 @@ def confirmed_kind(claims: dict[Source, Claim], answered: int) -> Kind | None:
         for source, claim in claims.items()
         if source not in GUESSES
         and claim.status is Status.WAITING
-        and claim.told > answered
+        and claim.sequence > answered_sequence
         # One glyph of a title stands for every dialog.
         and (source, claim.report.kind) != (Source.TITLE, Kind.PERMISSION)
     }

@@ -11,7 +11,7 @@ import attrs
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.tracker.claims import GUESSES, Claim, Word
+from tallylight.tracker.claims import GUESSES, Claim, DatedFact
 from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
 
 _NEVER = float("-inf")
@@ -52,14 +52,14 @@ class Answers:
     """
     What is true of the turn, of what is asked and of the rest; None where nobody says anything.
 
-    *how* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
+    *ended_by* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
     """
 
     claims: Mapping[Source, Claim]
-    turn: Word | None = None
-    asks: Word | None = None
-    rest: Word | None = None
-    how: Claim | None = None
+    turn: DatedFact | None = None
+    asks: DatedFact | None = None
+    rest: DatedFact | None = None
+    ended_by: Claim | None = None
     is_awaited: bool = False
     #: Why some have no vote. When the answers may be others although nothing new is said.
     refusals: dict[Source, str] = attrs.Factory(dict)
@@ -69,13 +69,13 @@ class Answers:
 def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     """The answers by *claims*, the walk of the table."""
     found, voters = Answers(claims), []
-    words: tuple[list[Word], list[Word], list[Word]] = ([], [], [])
+    words: tuple[list[DatedFact], list[DatedFact], list[DatedFact]] = ([], [], [])
     for source, claim in claims.items():
         if refusal := view.refusal(claim, claims, found.deadlines):
             found.refusals[source] = refusal
             continue
         voters.append(claim)
-        for question, word in claim.words:
+        for question, word in claim.facts:
             words[question].append(word)
     screen = claims.get(Source.SCREEN)
     shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else _NEVER
@@ -86,16 +86,18 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
     if found.turn is not None and not found.turn.fact.is_so:
         begin = next((word for word in reversed(turns) if word is not None and word.fact.is_so), None)
         knowers = [claim for claim in voters if claim.tells_how or claim.report.status is Status.WORKING]
-        _end(found, found.turn, begin, sorted(knowers, key=_knowledge, reverse=True), view.now)
+        _resolve_ending(found, found.turn, begin, sorted(knowers, key=_knowledge, reverse=True), view.now)
     return found
 
 
-def _believed(words: list[Word], now: float, deadlines: list[float], shown_until: float = _NEVER) -> list[Word | None]:
+def _believed(
+    words: list[DatedFact], now: float, deadlines: list[float], shown_until: float = _NEVER
+) -> list[DatedFact | None]:
     """The walk: what was the answer after each of *words*; nothing at first, the present one in the end."""
-    believed: list[Word | None] = [None]
+    believed: list[DatedFact | None] = [None]
     for word in sorted(words):
         present = believed[-1]
-        since = max(word.since, shown_until) if word.lets_stand else word.since
+        since = max(word.since, shown_until) if word.keeps_dialog else word.since
         if present is not None:
             is_same = word.fact.is_so is present.fact.is_so
             if word.fact.says < present.fact.holds or (is_same and word.source < present.source):
@@ -109,15 +111,15 @@ def _believed(words: list[Word], now: float, deadlines: list[float], shown_until
     return believed
 
 
-def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], now: float) -> None:
+def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, knowers: list[Claim], now: float) -> None:
     """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
     # An end that is seen again and again is no later for that.
     first = max(turn.since, begin.time + LATE_S) if begin is not None else turn.since
     told_by = min(turn.time, first) + LATE_S
     for claim in knowers:
         source = claim.report.source
-        if claim.tells_how and (begin is None or claim.words[0][1] > begin):
-            found.how = claim
+        if claim.tells_how and (begin is None or claim.facts[0][1] > begin):
+            found.ended_by = claim
             return
         if source not in LATE or _knowledge(turn.claim) > _knowledge(claim):
             continue
@@ -126,7 +128,7 @@ def _end(found: Answers, turn: Word, begin: Word | None, knowers: list[Claim], n
             found.turn, found.is_awaited = begin, True
             return
         if claim.tells_how and begin is not None and begin.until - begin.since < LATE_S:
-            found.how = claim  # it never noticed that work
+            found.ended_by = claim  # it never noticed that work
             return
 
 
@@ -145,7 +147,7 @@ def light(found: Answers) -> tuple[Status, Claim] | None:
         return Status.WORKING, found.turn.claim
     if found.rest is not None and found.rest.fact.is_so:
         return Status.BACKGROUND, found.rest.claim
-    how = found.how or found.turn.claim
+    how = found.ended_by or found.turn.claim
     if how.report.kind is Kind.LIMIT:
         return Status.LIMITED, how
     return (Status.IDLE if how.status is Status.BACKGROUND else how.status), how

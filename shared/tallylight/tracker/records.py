@@ -36,9 +36,9 @@ class Records:
 
     def __init__(self) -> None:
         #: Counts what was newly said, and all that was.
-        self.revision = self.told = 0
+        self.revision = self.sequence = 0
         #: What had been told when nobody was asked any more. Whether somebody is, as it was last decided.
-        self.answered = 0
+        self.answered_sequence = 0
         self._is_asked = False
         #: How many children are below another child.
         self._nested = 0
@@ -95,17 +95,17 @@ class Records:
             return
         claims = self._claims_of(report.id)
         before = claims.get(report.source)
-        self.told += 1
+        self.sequence += 1
         self.revision += before is None or before.report != report
         if before is None:
-            claims[report.source] = Claim(report, at, since, self.told)
+            claims[report.source] = Claim(report, at, since, self.sequence)
             return
         if not report.id and report.source in _EXACT and _asks_anew(before.report, report):
             self._ask_anew(before, now)
         if _goes_on(before.report, report):
-            before.renewed(report, at, self.told)
+            before.renewed(report, at, self.sequence)
         else:
-            claims[report.source] = Claim(report, at, since, self.told, before.begun_before(since))
+            claims[report.source] = Claim(report, at, since, self.sequence, before.finished_work(since))
 
     def _ask_anew(self, before: Claim, now: float) -> None:
         """Another question stands there: what was told of the one that was answered meanwhile is not of this one."""
@@ -114,7 +114,7 @@ class Records:
         for source, claim in self.own.items():
             # What a hook has just told may be of this one, for a file is read late; the screen has yet to be read.
             if claim.at < since or (is_missed and source is not Source.PROTOCOL):
-                claim.told = 0
+                claim.sequence = 0
 
     def _claims_of(self, id_: str) -> dict[Source, Claim]:
         """The claims about the record *id_*, which is heard of now; another one may have to go for it."""
@@ -130,7 +130,7 @@ class Records:
         """The pane shows *status*: what was told of a question that is answered by now is of no other one."""
         was_asked, self._is_asked = self._is_asked, status is Status.WAITING
         if was_asked and not self._is_asked:
-            self.answered = self.told
+            self.answered_sequence = self.sequence
 
     def withdraw(self, id_: str, source: Source) -> None:
         """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""
@@ -155,7 +155,7 @@ class Records:
                 else:
                     claim.since = claim.since if claim.since > at else claim.at
                     claim.begin = claim.begin if claim.begin is not None and claim.begin.time > at else None
-                    claim.weigh()
+                    claim.derive_facts()
 
     def seen(self, *, is_so: bool = True) -> None:
         """Whether a person had a look at all that is `done`."""

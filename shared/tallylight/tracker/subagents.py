@@ -50,14 +50,14 @@ def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> t
     return (shown[0], shown[1].since) if shown is not None else None
 
 
-def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered: int) -> Decision:
+def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered_sequence: int) -> Decision:
     """
     *child* as it shows in place of *root*: the pane's agent, session and project are the root's.
 
     What it says is said to be its: `EU West: Approve?`. One that waits and does not say for what asks what stands on
     the *screen*, unless that was *told* up to *answered* and is of a question before.
     """
-    is_asked = screen is not None and screen.status is Status.WAITING and screen.told > answered
+    is_asked = screen is not None and screen.status is Status.WAITING and screen.sequence > answered_sequence
     question = screen.report.message if screen is not None and is_asked else ""
     whose = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")

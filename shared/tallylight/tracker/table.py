@@ -49,11 +49,11 @@ LATE = frozenset({Source.RECORD, Source.REGISTRY})
 #: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told
 #: much sooner.
 SHOWN_S = 2.5
-LET_STAND = frozenset(
+KEEPS_DIALOG = frozenset(
     {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}
 )
 #: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
-OF_NOW = (Source.REGISTRY, Status.BACKGROUND)
+CURRENT = (Source.REGISTRY, Status.BACKGROUND)
 #: Who, when it says the same again, tells of now: a report is an event, and so are a request of a process and what a
 #: screen shows of an end.
 EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status} | {(Source.PROCESS, Status.WORKING)}) | {
@@ -78,7 +78,7 @@ _HEAD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 #: The table, by source and column.
 CELLS = {Source[row[0].upper()]: dict(zip(_HEAD, row, strict=True)) for row in _ROWS}
 HOW = {source: int(row["how"]) for source, row in CELLS.items()}
-STILL = {source: _fact(source, "still") for source in CELLS}
+REPEATED = {source: _fact(source, "still") for source in CELLS}
 #: What each source says of the turn, of what is asked and of the rest, by the status that it reports.
 FACTS = {
     (source, status): tuple(_fact(source, column) for column in columns)

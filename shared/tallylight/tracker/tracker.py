@@ -46,7 +46,7 @@ class Tracker:
     def __init__(self, timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
         #: Who listens in: is told each report, when it came, and since when that is so.
-        self.heard: Callable[[Report, float, float], None] | None = None
+        self.on_report: Callable[[Report, float, float], None] | None = None
         #: All that was said, by record and source.
         self.said = Records()
         self._foreground: Foreground | None = None
@@ -132,8 +132,8 @@ class Tracker:
         Titles, screens, status files and records count only for the agent in the foreground.
         """
         now = self._advance(now)
-        if self.heard is not None:
-            self.heard(report, now, since)
+        if self.on_report is not None:
+            self.on_report(report, now, since)
         source, since = report.source, min(since, now)
         if source in _FOREGROUND_ONLY and self._agent is None:
             if source is not Source.REGISTRY or report.status is not None:
@@ -164,7 +164,7 @@ class Tracker:
             self.said.goodbye(report.id, source, since)
             last = self._pending or self._shown
             if report.rule == osc1338.EXIT and last.status is Status.WAITING:  # it has ended, and has not said this
-                self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
+                self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=True, is_gone=True)
             return
         if self._start is not None:
             self._start.has_spoken = True
@@ -223,7 +223,7 @@ class Tracker:
             self._start = None
             self._forget()
             if not before.is_candidate or last.reason.source is Source.PROTOCOL:
-                self.after_exit_claim = after_exit.write(last, now, was_agent=before.is_agent, is_gone=is_gone)
+                self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=before.is_agent, is_gone=is_gone)
         self._foreground = foreground
         if is_same:
             self._known_to_speak(now)
@@ -242,7 +242,7 @@ class Tracker:
             return  # some agents draw prompt marks around their own messages
         last = self._pending or self._shown
         if self.after_exit_claim is None and last.status in NEEDS_PERSON:
-            self.after_exit_claim = after_exit.write(last, now, was_agent=True, is_gone=True)
+            self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=True, is_gone=True)
         self._forget()
         self._at_prompt = True
         self._settle(now)
@@ -358,7 +358,7 @@ class Tracker:
         if shown is None and ended is not None and not id_ and now >= self.held_until:
             shown = ended.status, ended
         claim = shown[1] if shown is not None else None
-        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self.said.answered)
+        report = merged(claims, claim, self._agent.name if self._agent is not None else "", self.said.answered_sequence)
         if shown is None or claim is None:
             holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
             source, status, rule = unclaimed(holder, is_starting=is_starting(self._start, now), at_prompt=at_prompt)
@@ -369,7 +369,7 @@ class Tracker:
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))
-        confirmed = confirmed_kind(claims, self.said.answered) if status is Status.WAITING else None
+        confirmed = confirmed_kind(claims, self.said.answered_sequence) if status is Status.WAITING else None
         return Decision(status, kind, reason, since, report, confirmed_kind=confirmed)
 
     def _target(self, now: float) -> Decision:
@@ -383,7 +383,7 @@ class Tracker:
         if not urgent:
             return subagents.in_background(root, busy)
         shown = self._decide(urgent, now, self._deadlines)
-        return subagents.in_place_of(root, shown, self.said.own.get(Source.SCREEN), self.said.answered)
+        return subagents.in_place_of(root, shown, self.said.own.get(Source.SCREEN), self.said.answered_sequence)
 
     def _settle(self, now: float) -> None:
         if self._is_receiving:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
@@ -20,7 +20,7 @@ class Watch(Protocol):
     """Follows the repositories of panes on threads."""
 
     @property
-    def known(self) -> Mapping[int, Beside]:
+    def known(self) -> Mapping[int, RepositoryStatus]:
         """Return what is known, by the process of each agent."""
 
     def due(self) -> float:
@@ -30,7 +30,7 @@ class Watch(Protocol):
         """Follow *panes*, at monotonic *now*; return whether anything is new."""
 
 
-def text(beside: Beside, cells: int) -> str:
+def text(beside: RepositoryStatus, cells: int) -> str:
     """
     All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree.
 

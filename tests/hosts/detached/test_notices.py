@@ -112,7 +112,7 @@ def test_the_end_of_a_long_turn_is_told(system: System, source: HandSource, desk
     source.source_panes = [ASKING]
     system.steps(2)
     for state, seconds in (("working", 40), ("done", 5)):
-        system.poller.pane("a").carrier(f"state={state};tool=claude", system.now)  # type: ignore[union-attr]
+        system.poller.pane("a").user_variable(f"state={state};tool=claude", system.now)  # type: ignore[union-attr]
         system.steps(seconds)
     assert system.entry().status is Status.DONE
     until(desktop.exists)

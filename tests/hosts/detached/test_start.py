@@ -19,11 +19,11 @@ from tallylight.actions.say import Say
 from tallylight.actions.start import Start
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.model.status import Status
 from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.parts.conversations.verbs.fork import open_pane
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
 from tests.patience import until
@@ -193,13 +193,13 @@ def test_only_so_many_and_only_in_tmux(session: Session, monkeypatch: pytest.Mon
 def test_who_has_started_it_may_type(session: Session) -> None:
     """By `own`, into this pane and into no other: what is refused then is the screen, and not the caller."""
     pane = session.pane(start(session))
-    multiplexers = Multiplexers(session.env)
+    multiplexers = PaneAccess(session.env)
     given = Say(pane.id, 1, 2, "go on", enter=True)
 
     def rule(being: Being) -> str:
         caller = attrs.evolve(CALLERS[Who.SCRIPT], being=being)
         told = PaneClient(multiplexers, lambda: caller, at("own"), multiplexers.started_by).perform(
-            Found("sessions-1", pane), given
+            Row("sessions-1", pane), given
         )
         assert isinstance(told, Refusal)
         return told.rule

@@ -126,7 +126,7 @@ class Bench:
         return Refusal("changed", self.refused) if self.refused else Done("", "")
 
     def say(self, payload: str, id_: int = 1) -> None:
-        self.panes[id_].carrier(payload, self.now)
+        self.panes[id_].user_variable(payload, self.now)
 
     def wait(self, seconds: float) -> None:
         end = self.now + seconds

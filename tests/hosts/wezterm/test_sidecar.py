@@ -20,12 +20,12 @@ from tallylight.actions.answer import Done, Question, Seen, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.typist import gui_of
 from tallylight.model.queued import Queued
 from tallylight.model.status import Status
-from tallylight.parts.shift.kept import LEFT, Kept
+from tallylight.parts.shift.kept import LEFT, QueuedRecorder
 from tallylight.snapshot import requests, rows, writer
 from tallylight.wire.styled import Run, Style
 from tests.hosts.test_detached import AGENT
@@ -366,7 +366,7 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     (folder / "claude").chmod(0o755)
     pane = desk.spawn("sh", "-c", f"{folder}/claude {SCREENS}; exec cat")
     host = Path(desk.sidecar["snapshot"]).stem
-    multiplexers = Multiplexers(desk.env)
+    multiplexers = PaneAccess(desk.env)
     desk.wait(lambda: desk.status(pane), "the pane")
 
     def typist(status: Status) -> Typist:
@@ -459,7 +459,7 @@ def test_a_text_for_the_end_of_a_limit_when_the_sidecar_ends(other: Desk) -> Non
     pid = other.panes()[pane].agent_pid
     start = process_table.table().start(pid) if pid is not None else None
     assert pid is not None and start is not None
-    Kept(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
+    QueuedRecorder(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
     other.start()
     typed = other.bin / "typed"
     other.wait(lambda: pane in other.panes() and other.panes()[pane].unsent == LEFT, "the text")

@@ -13,7 +13,7 @@ import pytest
 from tallylight.hosts.jobs import call_of
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
-from tallylight.parts.diary.host import MAX_WAITING, KeptHistory
+from tallylight.parts.diary.host import MAX_WAITING, HistoryRecorder
 from tallylight.parts.diary.turns import SETTLE_S, Turns
 from tallylight.snapshot.schema import Pane
 
@@ -28,10 +28,10 @@ class Desk:
     now: float = 0.0
     jobs: list[Callable[[], Callable[[], object]]] = attrs.Factory(list)
     told: list[str] = attrs.Factory(list)
-    kept: KeptHistory = attrs.field(init=False)
+    kept: HistoryRecorder = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.kept = KeptHistory("kitty", self.environ, self._submit, self.told.append, lambda: CLOCK + self.now)
+        self.kept = HistoryRecorder("kitty", self.environ, self._submit, self.told.append, lambda: CLOCK + self.now)
         self.kept.use(keep=True)
         self.pass_(0)
         self.work()

@@ -99,6 +99,19 @@ def test_what_a_record_says_of_earlier() -> None:
     ]
 
 
+def test_a_flood_costs_the_tape_what_is_read() -> None:
+    """The titles that are replaced before anybody reads them are not on it; the last one is."""
+    processes = RecordedProcesses(AGENTS)
+    pane = Pane(Timing(), processes, processes)
+    for number in range(5000):
+        pane.title(f"title {number}", 10.0)
+    pane.tick(11.0)
+    titles = [data[0] for _, kind, data in tape.entries(pane.tape.told) if kind == "title" and data[0]]
+
+    assert len(titles) < 50
+    assert titles[-1] == "title 4999"
+
+
 def test_two_minutes_are_kept() -> None:
     """What is older goes, a stretch at a time, and what was so before is told first."""
     begun: list[float] = []

@@ -24,7 +24,7 @@ from tallylight.cli.reaching import reached
 from tallylight.pane import tape as pane_tape
 from tallylight.parts.lab import frames
 from tallylight.parts.lab.replay import Replay
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tests.actions.callers import CALLERS
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import WAITING, publish
@@ -127,7 +127,7 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
 
     def told() -> Reply:
         found, client = reached("3")
-        assert isinstance(found, Found)
+        assert isinstance(found, Row)
         return client.look(found, STRETCH)
 
     assert desk.run(told) == Stretch.of(pane.tape.told)

@@ -16,16 +16,16 @@ from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Rows
 from tallylight.model.status import Status
-from tallylight.parts.remote.bridge import Teller
+from tallylight.parts.remote.bridge import StateSender
 from tallylight.parts.remote.messages import (
     CAN,
     PROTOCOL,
     Ask,
     Hello,
+    InitialStateSent,
     PaneGone,
-    PaneSaid,
+    PaneState,
     Reply,
-    Whole,
     decode,
     encode,
 )
@@ -56,39 +56,39 @@ def test_it_says_who_it_is_and_then_everything() -> None:
     with far([shown(WAITING), shown(Pane(id="1", status=Status.DONE), host="kitty-9")]) as end:
         hello, first, second, whole = map(decode, end.lines(4))
         assert hello == Hello(PROTOCOL, "1.2.3", CAN, 1000.0)
-        assert isinstance(first, PaneSaid) and (first.host, first.pane.id) == ("sessions-7", "3")
-        assert isinstance(second, PaneSaid) and (second.host, second.pane.id) == ("kitty-9", "1")
-        assert whole == Whole()
+        assert isinstance(first, PaneState) and (first.host, first.pane.id) == ("sessions-7", "3")
+        assert isinstance(second, PaneState) and (second.host, second.pane.id) == ("kitty-9", "1")
+        assert whole == InitialStateSent()
         end.feed.snapshots = (shown(Pane(id="3", status=Status.WORKING)),)
         assert decode(end.lines(1)[0]) == PaneGone("kitty-9", "1")
         changed = decode(end.lines(1)[0])
-        assert isinstance(changed, PaneSaid) and changed.pane.status is Status.WORKING
+        assert isinstance(changed, PaneState) and changed.pane.status is Status.WORKING
 
 
 def test_what_other_machines_show_is_not_passed_on() -> None:
     """A machine tells of its own panes: of two that tell of each other, each has a row once."""
     with far([shown(Pane(id="a/kitty-1:3", status=Status.DONE), host="machines-7")]) as end:
-        assert decode(end.lines(2)[1]) == Whole()
+        assert decode(end.lines(2)[1]) == InitialStateSent()
 
 
 def test_a_machine_without_hosts_says_so() -> None:
     """That there is nothing is told, too."""
     with far() as end:
-        assert decode(end.lines(2)[1]) == Whole()
+        assert decode(end.lines(2)[1]) == InitialStateSent()
 
 
 def test_only_the_last_state_is_told() -> None:
     """However often a pane changes before it is told, one line is made of it; one that went again is never told."""
-    teller = Teller()
+    sender = StateSender()
     for number in range(50):
         panes = [Pane(id=f"{number}.{other}", status=Status.WORKING) for other in range(3)]
-        teller.show([shown(WAITING, *panes), shown(Pane(id="1", status=Status.DONE), host="kitty-9")])
-        next(iter(teller.news()))
-    rest = list(map(decode, teller.news()))
-    said = [found.pane.id for found in rest if isinstance(found, PaneSaid)]
+        sender.show([shown(WAITING, *panes), shown(Pane(id="1", status=Status.DONE), host="kitty-9")])
+        next(iter(sender.news()))
+    rest = list(map(decode, sender.news()))
+    said = [found.pane.id for found in rest if isinstance(found, PaneState)]
     gone = [found.id for found in rest if isinstance(found, PaneGone)]
-    assert len(said) == len(set(said)) <= 5 and len(gone) <= 1 and rest[-1] == Whole()
-    assert list(teller.news()) == []
+    assert len(said) == len(set(said)) <= 5 and len(gone) <= 1 and rest[-1] == InitialStateSent()
+    assert list(sender.news()) == []
 
 
 def test_a_question_is_read_and_answered_once() -> None:
@@ -171,7 +171,7 @@ def test_who_does_not_read_is_not_waited_for() -> None:
         last = None
         while last != "299":
             found = decode(end.lines(1)[0])
-            last = found.pane.title if isinstance(found, PaneSaid) else last
+            last = found.pane.title if isinstance(found, PaneState) else last
 
 
 @pytest.mark.slow

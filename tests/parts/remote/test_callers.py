@@ -25,7 +25,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Reply, decode_reply, encode_reply
 from tallylight.actions.request import encode as encode_request
 from tallylight.parts.remote.host import MachinesHost
-from tallylight.parts.remote.messages import PaneSaid, encode
+from tallylight.parts.remote.messages import PaneState, encode
 from tallylight.snapshot.elsewhere import local_id
 from tests.actions.real_panes import RealPanes, real_panes
 from tests.actions.words import asked
@@ -110,7 +110,7 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
     with tempfile.TemporaryDirectory(prefix="tallylight-callers-", dir="/tmp") as made:
         folder = Path(made)
         (folder / "bridge").write_text(BRIDGE)
-        (folder / "said").write_bytes(encode(HELLO) + encode(PaneSaid("sessions-7", PANE)))
+        (folder / "said").write_bytes(encode(HELLO) + encode(PaneState("sessions-7", PANE)))
         done = encode_reply(Done(PANE.id, "typed"))
         told = {"question": encode_reply(QUESTION), **dict.fromkeys(("answer", "say", "interrupt"), done)}
         (folder / "told").write_text(json.dumps({verb: json.loads(line) for verb, line in told.items()}))

@@ -19,7 +19,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.model.status import Status
 from tallylight.parts.remote.host import MachinesHost
 from tallylight.parts.remote.machine import HELLO_S, Machine
-from tallylight.parts.remote.messages import SILENT_S, PaneSaid, Reply, encode
+from tallylight.parts.remote.messages import SILENT_S, PaneState, Reply, encode
 from tallylight.parts.remote.panes import Panes
 from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST as MACHINES
@@ -139,7 +139,7 @@ print(open(folder + "/told").read(), end="", flush=True)
 def test_a_reply_before_the_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The connection has ended by the time at which the near end looks, and the reply is still to be read."""
     (tmp_path / "bridge").write_text(_BRIDGE)
-    (tmp_path / "said").write_bytes(encode(HELLO) + encode(PaneSaid(HOST, PANE)))
+    (tmp_path / "said").write_bytes(encode(HELLO) + encode(PaneState(HOST, PANE)))
     (tmp_path / "told").write_bytes(encode(Reply(1, QUESTION)))
     config = tmp_path / "config/tallylight/config.toml"
     config.parent.mkdir(parents=True)

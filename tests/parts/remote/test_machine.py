@@ -27,7 +27,7 @@ from tallylight.parts.remote.messages import (
     Beat,
     Hello,
     PaneGone,
-    PaneSaid,
+    PaneState,
     Reply,
     decode,
     encode,
@@ -59,7 +59,7 @@ def say(to: Machine, *messages: Any, now: float = 1.0, wall: float = 5000.0) -> 
 def up(**limits: int) -> Machine:
     """One that is connected and shows one pane."""
     made = machine(**limits)
-    say(made, HELLO, PaneSaid("sessions-7", PANE))
+    say(made, HELLO, PaneState("sessions-7", PANE))
     return made
 
 
@@ -94,7 +94,7 @@ def test_nothing_of_this_machine_can_be_named() -> None:
         visible=True,
     )
     found = machine()
-    say(found, HELLO, PaneSaid("kitty-1", lie))
+    say(found, HELLO, PaneState("kitty-1", lie))
     (row,) = found.rows
     assert (row.pid, row.agent_pid, row.terminal, row.terminals, row.resume, row.fork) == (None, None, "", (), (), ())
     assert (row.choices, row.conversation, row.visible, row.works_in) == ((), ConversationEntry(), False, "")
@@ -118,22 +118,22 @@ def test_it_cannot_hide_a_row_of_this_machine() -> None:
 def test_times_are_by_this_clock() -> None:
     """A machine whose clock is an hour behind has no questions that are an hour old."""
     found = machine()
-    say(found, attrs.evolve(HELLO, at=1400.0), PaneSaid("sessions-7", attrs.evolve(PANE, since=1390.0)), wall=5000.0)
+    say(found, attrs.evolve(HELLO, at=1400.0), PaneState("sessions-7", attrs.evolve(PANE, since=1390.0)), wall=5000.0)
     assert found.rows[0].since == 4990.0 and found.rows[0].snoozed_until == 0.0
     near = machine()
-    say(near, attrs.evolve(HELLO, at=4999.0), PaneSaid("sessions-7", PANE), wall=5000.0)
+    say(near, attrs.evolve(HELLO, at=4999.0), PaneState("sessions-7", PANE), wall=5000.0)
     assert near.rows[0].since == PANE.since
 
 
 def test_rows_are_bounded() -> None:
     """In number and in bytes; that there are more is told, and a row that grows too large goes."""
     found = machine(max_rows=3)
-    say(found, HELLO, *(PaneSaid("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
+    say(found, HELLO, *(PaneState("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
     assert len(found.rows) == 3 and found.says.endswith("some of its panes are not shown")
     small = machine(max_bytes=4000)
-    say(small, HELLO, *(PaneSaid("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
+    say(small, HELLO, *(PaneState("kitty-1", attrs.evolve(PANE, id=str(n))) for n in range(10)))
     assert 0 < len(small.rows) < 5
-    say(small, PaneSaid("kitty-1", attrs.evolve(PANE, id="0", message="x" * 500, reply="x" * 500, title="x" * 500,
+    say(small, PaneState("kitty-1", attrs.evolve(PANE, id="0", message="x" * 500, reply="x" * 500, title="x" * 500,
                                                 topic="x" * 500, question="x" * 500, what="x" * 500)))  # fmt: skip
     assert "devbox/kitty-1:0" not in {row.id for row in small.rows}
 
@@ -141,7 +141,7 @@ def test_rows_are_bounded() -> None:
 def test_of_other_machines_it_says_nothing() -> None:
     """What a machine shows of others is not shown as its own."""
     found = machine()
-    say(found, HELLO, PaneSaid("machines-7", attrs.evolve(PANE, id="x")))
+    say(found, HELLO, PaneState("machines-7", attrs.evolve(PANE, id="x")))
     assert found.rows == []
 
 
@@ -177,7 +177,7 @@ def test_why_it_is_not_there(code: int | None, complaint: str, says: str) -> Non
 def test_another_protocol(hello: dict[str, Any], says: str) -> None:
     """A bridge of another protocol is not spoken with."""
     found = machine()
-    found.received(json.dumps(hello).encode() + b"\n" + (encode(PaneSaid("kitty-1", PANE))), 1.0, 1.0)
+    found.received(json.dumps(hello).encode() + b"\n" + (encode(PaneState("kitty-1", PANE))), 1.0, 1.0)
     assert found.overdue(1.0) and not found.rows
     found.ended(-15, "", 1.0)
     assert found.says.startswith(says) and "run `tally setup`" in found.says, found.says
@@ -186,7 +186,7 @@ def test_another_protocol(hello: dict[str, Any], says: str) -> None:
 def test_an_older_one_shows_what_it_can() -> None:
     """A bridge without a verb is connected, and says that it cannot do that."""
     found = machine()
-    say(found, attrs.evolve(HELLO, version="0.1.9", can=frozenset({"look"})), PaneSaid("sessions-7", PANE))
+    say(found, attrs.evolve(HELLO, version="0.1.9", can=frozenset({"look"})), PaneState("sessions-7", PANE))
     assert found.is_up and found.rows and "older" in found.says and "answer" in found.says
     told: list[request.Reply] = []
     found.ask("sessions-7", Answer(PANE.id, 1, 1, "f", 1), 9.0, told.append)

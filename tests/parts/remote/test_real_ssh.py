@@ -27,13 +27,13 @@ from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.pane.pane import Pane
 from tallylight.parts.remote.host import MachinesHost
 from tallylight.snapshot import writer
-from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tallylight.snapshot.addresses import Panes, Row, read_panes
 from tests import far_agent
 from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
@@ -106,7 +106,7 @@ class Machines:
         snapshots, _ = writer.read_snapshots(writer.directory(self.env))
         return {machine.name: machine.says for host in snapshots for machine in host.machines}
 
-    def row(self) -> Found | None:
+    def row(self) -> Row | None:
         found = [pane for pane in self.panes().panes if pane.pane.id.startswith("far/") and pane.pane.agent]
         return found[0] if found and found[0].pane.status == "waiting" else None
 
@@ -237,7 +237,7 @@ def test_an_agent_in_plain_ssh(machines: Machines) -> None:
         entry = poller.entry(next(iter(poller.panes)))
         assert entry is not None
         assert (entry.agent, entry.question, entry.choices) == ("ssh", "Run this command?", ())
-        typist = Multiplexers(machines.env).at("sessions-1", entry)
+        typist = PaneAccess(machines.env).at("sessions-1", entry)
         assert not isinstance(typist, Refusal)
         told = answers.ask(typist)
         assert isinstance(told, Refusal) and told.rule == "remote" and "go to that pane" in told.text

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallylight.model.status import Kind, Status
 from tallylight.parts.remote import topics
-from tallylight.parts.remote.messages import PaneSaid
+from tallylight.parts.remote.messages import PaneState
 from tallylight.parts.remote.topics import Mark, Presence, names_of, topic
 from tallylight.snapshot.schema import Pane
 from tests.tables import each
@@ -53,7 +53,7 @@ def test_other_topics_are_nobodys(of_others: str) -> None:
 
 def test_a_pane_comes_back() -> None:
     """A pane is the same after its way through a payload."""
-    assert topics.decode_pane(topics.encode_pane(PANE, "5f"), "kitty-1") == PaneSaid("kitty-1", PANE, "5f")
+    assert topics.decode_pane(topics.encode_pane(PANE, "5f"), "kitty-1") == PaneState("kitty-1", PANE, "5f")
     here = Presence(True, 7.5, life="5f", marks=True, namesake=True)
     assert topics.decode_presence(topics.encode_presence(here)) == here
     for mark in (Mark("seen", Status.DONE, 7.5), Mark("snooze", Status.WAITING, 7.5, 60.0)):
@@ -96,4 +96,4 @@ def test_a_payload_of_the_limit_is_read() -> None:
     """The size limit is inclusive."""
     body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
     padded = body + b" " * (topics.MAX_BYTES - len(body))
-    assert topics.decode_pane(padded, "kitty-1") == PaneSaid("kitty-1", PANE)
+    assert topics.decode_pane(padded, "kitty-1") == PaneState("kitty-1", PANE)

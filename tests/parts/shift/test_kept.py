@@ -12,11 +12,11 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.polling.queue import DeferredTexts
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
-from tallylight.parts.shift.kept import LEFT, Kept
+from tallylight.parts.shift.kept import LEFT, QueuedRecorder
 from tallylight.parts.shift.steps import of
 from tests.tables import each
 
@@ -62,7 +62,7 @@ def folder(environ: dict[str, str]) -> Path:
 
 def begun(environ: dict[str, str], poller: Poller) -> DeferredTexts:
     """A host that has started and seen its panes once."""
-    made = DeferredTexts(poller, "sessions", Multiplexers(environ), environ)  # type: ignore[arg-type]
+    made = DeferredTexts(poller, "sessions", PaneAccess(environ), environ)  # type: ignore[arg-type]
     made._tell_left()
     made._keep()
     return made
@@ -90,7 +90,7 @@ def test_a_text_that_nobody_queued_is_never_typed(environ: dict[str, str], folde
     folder.mkdir(parents=True, mode=0o700)
     for pid in (PID, PID + 1):
         (folder / f"{pid}-700.json").write_text(json.dumps({"text": "rm -rf ~", "at": 1, "count": 1, "typed_at": 0}))
-    host = DeferredTexts(poller := Poller(a=PID, b=PID + 1), "sessions", Multiplexers(environ), environ)  # type: ignore[arg-type]
+    host = DeferredTexts(poller := Poller(a=PID, b=PID + 1), "sessions", PaneAccess(environ), environ)  # type: ignore[arg-type]
     host._set("b", attrs.evolve(WAITS, pid=PID + 1))
     host._keep()
     host._tell_left()
@@ -151,8 +151,8 @@ def test_a_file_that_is_none(fields: object, environ: dict[str, str], folder: Pa
     file, other = folder / f"{PID}-700.json", folder / "notes"
     file.write_text(fields if isinstance(fields, str) else json.dumps(fields))
     other.touch()
-    assert Kept(environ).left(lambda _: 700) == []
+    assert QueuedRecorder(environ).left(lambda _: 700) == []
     assert (file.exists(), other.exists()) == (False, True)
     file.write_text(json.dumps(GOOD))
-    assert Kept(environ).left(lambda _: 700) == [attrs.evolve(TOLD, text="x", at=1)]
-    assert Kept(environ).left(lambda _: None) == []
+    assert QueuedRecorder(environ).left(lambda _: 700) == [attrs.evolve(TOLD, text="x", at=1)]
+    assert QueuedRecorder(environ).left(lambda _: None) == []

@@ -20,7 +20,7 @@ from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
-from tallylight.pane.transcript import Found
+from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.web.model import session_of
 from tallylight.snapshot import addresses, rows
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -104,7 +104,7 @@ def shown(home: Path, reading: Reading) -> PaneEntry:
     pane.foreground(CODEX.pid, 0.0)
     pane.requests()
     assert pane.transcript is not None
-    pane.transcript.take(Found(reading=reading), 1.0)
+    pane.transcript.take(TranscriptState(reading=reading), 1.0)
     return pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
 
 
@@ -136,7 +136,7 @@ def test_every_surface_shows_it(agent: str, word: str, tmp_path: Path) -> None:
     reading = told(agent)[word]
     entry = shown(tmp_path, reading)
     now = reading.details.limited_until - 60 if word == "limited_until" else entry.since + 60
-    found = addresses.Found(HOST, entry)
+    found = addresses.Row(HOST, entry)
     text = expected(entry, word, now)
 
     assert text
@@ -158,7 +158,7 @@ def test_a_context_is_amber_from_eighty(agent: str, tmp_path: Path) -> None:
     entry = shown(tmp_path, told(agent)["context"])
     used = entry.context or 0
     stream = io.StringIO()
-    status.draw(Output(stream, UNBOUNDED, colour=True), [addresses.Found(HOST, entry)], entry.since, {})
+    status.draw(Output(stream, UNBOUNDED, colour=True), [addresses.Row(HOST, entry)], entry.since, {})
     listed = state.refreshed(state.resized(State(), 160, 40), rows.build([snapshot(entry)], "kitty-7", 60), 60)
     chips = [span.text for line in draw(listed)[2:] for span in line if span.text and span.chip is Status.WAITING]
 

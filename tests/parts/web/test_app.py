@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.web.app import Service
 from tallylight.parts.web.middleware import MAX_BODY
@@ -185,9 +185,9 @@ def test_what_stands_beside_a_status(served: Served) -> None:
     """The repository of an agent is read on a thread while somebody listens, and told as a change; not before."""
     read = []
 
-    def read_one(directory: str, _home: str) -> tuple[Beside, bool]:
+    def read_one(directory: str, _home: str) -> tuple[RepositoryStatus, bool]:
         read.append(directory)
-        return Beside(branch="ma\x1bin", changes=Changes(added=12, removed=3, ahead=1)), False
+        return RepositoryStatus(branch="ma\x1bin", changes=Changes(added=12, removed=3, ahead=1)), False
 
     work = ConversationEntry(agent="codex", cwd="/work")
     pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)

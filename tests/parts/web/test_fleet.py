@@ -21,7 +21,7 @@ from tallylight.actions.client import PaneClient
 from tallylight.parts.web.answering import Answering
 from tallylight.parts.web.verbs import serve
 from tallylight.snapshot import labels_file
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
@@ -34,7 +34,7 @@ from tests.patience import until
 
 
 class Willing(FakePanes):
-    """Multiplexers that would, too."""
+    """PaneAccess that would, too."""
 
     def can_type(self, host: str, pane: object) -> bool:
         return True
@@ -43,11 +43,11 @@ class Willing(FakePanes):
 @pytest.mark.parametrize("host", ["kitty-7/kitty-4711", "sessions-1/sessions-2", "atlas/x/kitty-1", "/kitty-4711"])
 def test_whatever_a_machine_calls_itself_nothing_is_done_for_it(host: str) -> None:
     """A host that a broker told of is no terminal of this machine, though it may be named like one."""
-    found = Found(host, HARMFUL)
+    found = Row(host, HARMFUL)
     willing = Answering(PaneClient(Willing(), lambda: PERSON, lambda _: "all"))
     assert not willing.can_see(found)
     assert not willing.can_type(found)
-    own = Found(host.replace("/", "-"), HARMFUL)
+    own = Row(host.replace("/", "-"), HARMFUL)
     assert willing.can_see(own)
     assert willing.can_type(own) or own.host.startswith("kitty-")
 

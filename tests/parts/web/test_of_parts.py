@@ -24,7 +24,7 @@ def broken(query: Mapping[str, str]) -> object:
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(index, "all_parts", lambda: (index.Found(Part(name="moon", about="", routes=ROUTES)),))
+    monkeypatch.setattr(index, "all_parts", lambda: (index.InstalledPart(Part(name="moon", about="", routes=ROUTES)),))
     index.forget()
     with TestClient(Served().app(), BASE, headers=AUTH) as client:
         yield client

@@ -30,7 +30,7 @@ from tallylight.parts.web.push.routes import Push
 from tallylight.parts.web.push.sender import FIRST_S, LAST_S, MAX_PENDING, MAX_WAIT_S, Sender
 from tallylight.parts.web.push.subscriptions import MAX_SUBSCRIPTIONS, Store, Subscription
 from tallylight.parts.web.push.telling import GONE_S, Message, Teller
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import GAP_S, SETTLE_S
 from tallylight.tracker.notify import Settings as Notify
@@ -211,7 +211,7 @@ class Told:
 
     def see(self, *panes: Pane, after: float = 0.0) -> list[dict[str, str]]:
         self.now += after
-        found = [Found("kitty-1", pane) for pane in panes]
+        found = [Row("kitty-1", pane) for pane in panes]
         messages = self.teller.look(found, self.now, 2000.0 + self.now, self.minute)
         return [json.loads(message.text) for message in messages]
 

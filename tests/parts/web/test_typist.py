@@ -12,7 +12,7 @@ import pytest
 
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
@@ -38,7 +38,7 @@ while True:
 HARD = "a'b\"c $HOME ^C \\x03 \\\\ `id` #{pid} ;kill-server; %1 -t ~ {x} grüße 日本 ❯"
 
 
-def rows(panes: Multiplexers, entry: Pane) -> list[str]:
+def rows(panes: PaneAccess, entry: Pane) -> list[str]:
     """What stands on the screen of a pane."""
     return [plain(line) for line in panes.screen(HOST, entry).lines]
 
@@ -76,7 +76,7 @@ def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Pa
 
     try:
         until(are_there, f"the sessions are not seen: {list(found)}")
-        typist = Multiplexers(environ)
+        typist = PaneAccess(environ)
         for name, sight in found.items():
             until(lambda sight=sight: "listening" in "".join(rows(typist, pane(sight))), f"{name} does not listen")
         yield found
@@ -92,7 +92,7 @@ def pane(sight: SourcePane) -> Pane:
     return Pane(id=sight.id, status=Status.WAITING, agent="claude", attach=sight.attach)
 
 
-def reached(multiplexers: Multiplexers, sight: SourcePane) -> Typist:
+def reached(multiplexers: PaneAccess, sight: SourcePane) -> Typist:
     """What types into that pane."""
     found = multiplexers.at(HOST, pane(sight))
     assert not isinstance(found, Refusal)
@@ -101,7 +101,7 @@ def reached(multiplexers: Multiplexers, sight: SourcePane) -> Typist:
 
 def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, SourcePane], tmp_path: Path) -> None:
     """What a command language could take for its own is typed unchanged, and the session beside it gets nothing."""
-    typist = Multiplexers(environ)
+    typist = PaneAccess(environ)
     assert typist.can_type(HOST, pane(sights["AUT"]))
     reached(typist, sights["AUT"]).paste(HARD, enter=True)
     expected = HARD.encode() + b"\r"
@@ -116,7 +116,7 @@ def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, Source
 
 def test_a_screen_is_read(environ: dict[str, str], sights: dict[str, SourcePane], tmp_path: Path) -> None:
     """The rows of the right session come back, without the empty ones below."""
-    lines = rows(Multiplexers(environ), pane(sights["AUTHX"]))
+    lines = rows(PaneAccess(environ), pane(sights["AUTHX"]))
     assert "".join(lines).replace(" ", "").endswith("/AUTHX")
 
 
@@ -125,7 +125,7 @@ def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[st
     gone = pane(sights["AUT"])
     subprocess.run(["tmux", "kill-session", "-t", "=AUT"], env=environ, check=False, stderr=subprocess.DEVNULL)
     subprocess.run(["screen", "-S", "AUT", "-X", "quit"], env=environ, check=False, stdout=subprocess.DEVNULL)
-    typist = Multiplexers(environ)
+    typist = PaneAccess(environ)
     until(lambda: _fails(lambda: typist.screen(HOST, gone)), "a session that is gone is read")
     hand = reached(typist, sights["AUT"])
     seen = hand.see()
@@ -152,7 +152,7 @@ def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[st
 def test_other_argument_lists_are_not_typed_into(environ: dict[str, str], attach: tuple[str, ...]) -> None:
     """Only what our own hosts write is taken for a session; a pane of another host never is."""
     other = Pane(id="x", status=Status.WAITING, attach=attach)
-    typist = Multiplexers(environ)
+    typist = PaneAccess(environ)
     assert not typist.can_type(HOST, other)
     refused = typist.at(HOST, other)
     assert isinstance(refused, Refusal) and refused.rule == "unreachable"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.beside import NOTHING, Beside, Changes
+from tallylight.model.beside import NOTHING, Changes, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.work import beside as watching
 from tallylight.parts.work.beside import (
@@ -32,7 +32,9 @@ from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 from tests.tables import each
 
-WHOLE = Beside(branch="main", worktree="app-fork-1", changes=Changes(added=12, removed=3, new=2, ahead=1, behind=2))
+WHOLE = RepositoryStatus(
+    branch="main", worktree="app-fork-1", changes=Changes(added=12, removed=3, new=2, ahead=1, behind=2)
+)
 
 
 #: The process of the agent in each directory.
@@ -70,15 +72,15 @@ def test_what_fits(cells: int, said: str) -> None:
     ("beside", "said"),
     [
         (NOTHING, ""),
-        (Beside(branch="main"), "main"),
-        (Beside(branch="main", changes=Changes()), "main"),
-        (Beside(branch="3f2a91c", is_detached=True), "(3f2a91c)"),
-        (Beside(branch="app", worktree="app"), "app"),
-        (Beside(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
-        (Beside(branch="b" * 80), "b" * 39 + "…"),
+        (RepositoryStatus(branch="main"), "main"),
+        (RepositoryStatus(branch="main", changes=Changes()), "main"),
+        (RepositoryStatus(branch="3f2a91c", is_detached=True), "(3f2a91c)"),
+        (RepositoryStatus(branch="app", worktree="app"), "app"),
+        (RepositoryStatus(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
+        (RepositoryStatus(branch="b" * 80), "b" * 39 + "…"),
     ],
 )
-def test_the_words(beside: Beside, said: str) -> None:
+def test_the_words(beside: RepositoryStatus, said: str) -> None:
     """What is not known, and what is as it should be, is not said; what a repository says is sanitised."""
     assert text(beside, 100) == said
 
@@ -86,7 +88,7 @@ def test_the_words(beside: Beside, said: str) -> None:
 @pytest.mark.slow
 @given(
     st.builds(
-        Beside,
+        RepositoryStatus,
         branch=st.text(max_size=60),
         worktree=st.text(max_size=60),
         is_detached=st.booleans(),
@@ -94,7 +96,7 @@ def test_the_words(beside: Beside, said: str) -> None:
     ),
     st.integers(0, 100),
 )
-def test_it_is_never_wider(beside: Beside, cells: int) -> None:
+def test_it_is_never_wider(beside: RepositoryStatus, cells: int) -> None:
     """Whatever is known."""
     assert width(text(beside, cells)) <= cells
 
@@ -107,17 +109,17 @@ class Rig:
     """A watch whose readings are counted; each of its polls waits for the thread."""
 
     asked: list[str] = attrs.Factory(list)
-    found: dict[str, tuple[Beside, bool]] = attrs.Factory(dict)
+    found: dict[str, tuple[RepositoryStatus, bool]] = attrs.Factory(dict)
     now: float = 100.0
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.watch = Watch("/home/me", self._reads)
 
-    def _reads(self, key: str, home: str) -> tuple[Beside, bool]:
+    def _reads(self, key: str, home: str) -> tuple[RepositoryStatus, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
         self.asked.append(key)
-        return self.found.get(key, (Beside(branch=f"of {key}"), False))
+        return self.found.get(key, (RepositoryStatus(branch=f"of {key}"), False))
 
     def poll(self, *panes: Pane, after: float = 0.0) -> bool:
         """Whether anything new came of it; what was begun is done."""
@@ -145,8 +147,8 @@ def test_each_directory_once(rig: Rig) -> None:
     panes = pane("/a"), pane("/a", id="2", agent_pid=7), pane("/b"), pane("/c", agent_pid=None), pane("")
     assert rig.poll(*panes)
     assert sorted(rig.asked) == ["/a", "/b"]
-    assert rig.watch.known[1] == rig.watch.known[7] == Beside(branch="of /a")
-    assert rig.watch.known[2] == Beside(branch="of /b") and rig.watch.known[5] == NOTHING
+    assert rig.watch.known[1] == rig.watch.known[7] == RepositoryStatus(branch="of /a")
+    assert rig.watch.known[2] == RepositoryStatus(branch="of /b") and rig.watch.known[5] == NOTHING
     assert not rig.poll(*panes) and len(rig.asked) == 2
     assert rig.watch.due() == rig.now + BUSY_S
 
@@ -173,7 +175,7 @@ def test_what_is_not_seen_is_not_read(rig: Rig) -> None:
     rig.poll(pane("/a"))
     rig.poll(after=100)
     assert (rig.asked, rig.watch.due()) == (["/a"], float("inf"))
-    rig.found["/a"] = Beside(branch="other"), False
+    rig.found["/a"] = RepositoryStatus(branch="other"), False
     assert rig.watch.poll([pane("/a")], rig.now) and rig.watch.known[1].branch == "of /a"
 
 
@@ -181,13 +183,13 @@ def test_only_news_is_news(rig: Rig) -> None:
     """What was read as it was before draws nothing."""
     assert rig.poll(pane("/a"))
     assert not rig.poll(pane("/a"), after=BUSY_S)
-    rig.found["/a"] = Beside(branch="other"), False
+    rig.found["/a"] = RepositoryStatus(branch="other"), False
     assert rig.poll(pane("/a"), after=BUSY_S)
 
 
 def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
     """For a minute, then two, and so on; another one is read meanwhile."""
-    rig.found["/a"] = Beside(branch="main"), True
+    rig.found["/a"] = RepositoryStatus(branch="main"), True
     pauses = [PAUSE_S * 2**n for n in range(4)] + [PAUSE_MAX_S] * 2
     rig.poll(pane("/a"))
     for number, pause in enumerate(pauses, 1):
@@ -196,7 +198,7 @@ def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
         rig.poll(pane("/a"), pane("/b"), after=1)
         assert rig.asked.count("/a") == number + 1
     assert "/b" in rig.asked
-    rig.found["/a"] = Beside(branch="main", changes=Changes()), False
+    rig.found["/a"] = RepositoryStatus(branch="main", changes=Changes()), False
     rig.poll(pane("/a"), after=PAUSE_MAX_S)
     before = len(rig.asked)
     rig.poll(pane("/a"), after=BUSY_S)
@@ -216,7 +218,7 @@ def test_one_reading_at_a_time() -> None:
     """While a disk hangs nothing else is begun, and the list looks now and then."""
     hangs, asked = threading.Event(), []
 
-    def read(directory: str, _home: str) -> tuple[Beside, bool]:
+    def read(directory: str, _home: str) -> tuple[RepositoryStatus, bool]:
         asked.append(directory)
         hangs.wait(30)
         return NOTHING, False
@@ -235,19 +237,19 @@ def test_a_fault_in_a_reading_costs_that_reading(rig: Rig) -> None:
     assert rig.watch.known == {1: NOTHING}
     del rig.found["/a"]
     rig.poll(pane("/a"), after=BUSY_S)
-    assert rig.watch.known == {1: Beside(branch="of /a")}
+    assert rig.watch.known == {1: RepositoryStatus(branch="of /a")}
 
 
 def test_all_at_once(trap: Trap) -> None:
     """For a list that is printed: what is known in time, and no longer."""
     root = str(trap.root)
     panes = [pane(root), pane(root, id="2", agent_pid=7), pane("/a"), pane("/b", agent_pid=None)]
-    known = Beside(branch="main", changes=Changes())
+    known = RepositoryStatus(branch="main", changes=Changes())
     assert read_all(panes, "/home/me", 20) == {5: known, 7: known, 1: NOTHING}
 
     hangs = threading.Event()
 
-    def hung(*_: str) -> tuple[Beside, bool]:
+    def hung(*_: str) -> tuple[RepositoryStatus, bool]:
         hangs.wait(30)
         return NOTHING, False
 

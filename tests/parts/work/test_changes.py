@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from tallylight.files.mounts import Mounts
-from tallylight.model.beside import Beside
+from tallylight.model.beside import RepositoryStatus
 from tallylight.model.jobs import Failed, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -124,9 +124,9 @@ def test_a_slow_repository_is_left_alone(desk: Desk, monkeypatch: pytest.MonkeyP
     """At the next end it is not asked, and so many are remembered."""
     asked: list[str] = []
 
-    def slow(directory: str, _home: str) -> tuple[Beside, bool]:
+    def slow(directory: str, _home: str) -> tuple[RepositoryStatus, bool]:
         asked.append(directory)
-        return Beside(branch="main"), True
+        return RepositoryStatus(branch="main"), True
 
     monkeypatch.setattr(work_module, "read_one", slow)
     for _ in range(2):
@@ -138,7 +138,7 @@ def test_a_slow_repository_is_left_alone(desk: Desk, monkeypatch: pytest.MonkeyP
         desk.look()
     assert asked == [str(desk.folder)] and desk.entry.more.get("diffstat") is None
     for number in range(2 * MAX_SLOW):
-        desk.work._was_read("/", f"/{number}", "1", desk.pane, 0.0, desk.now, (Beside(), True))
+        desk.work._was_read("/", f"/{number}", "1", desk.pane, 0.0, desk.now, (RepositoryStatus(), True))
     assert len(desk.work._slow) == MAX_SLOW
 
 

@@ -18,7 +18,7 @@ from tallylight.evidence.records.reading import Ran, Reading
 from tallylight.hosts.jobs import at_once
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.pane.transcript import Found
+from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.transcripts import claude
 from tallylight.parts.work import did
 from tallylight.parts.work.did import EVERY_S, Doings, asks_network, load, shown
@@ -106,7 +106,7 @@ class Desk:
         found = claude.read(data, before)
         transcript = self.pane._run.transcript  # type: ignore[union-attr]
         assert transcript is not None
-        transcript.found = Found(reading=found)
+        transcript.found = TranscriptState(reading=found)
         self.now += EVERY_S
         self.doings.look(1, self.pane, self.now)
         return found

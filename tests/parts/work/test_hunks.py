@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.evidence.records.reading import Edit
-from tallylight.parts.work.hunks import MAX_HUNKS, Hunk, asked, clashing, located, parsed, told, written
+from tallylight.parts.work.hunks import MAX_HUNKS, Hunk, asked, clashing, line_ranges, located, parsed, written
 from tests.tables import each
 
 BASE = [f"line {number}" for number in range(1, 31)]
@@ -78,7 +78,7 @@ def test_what_a_diff_says() -> None:
 
 
 def test_lines_in_words() -> None:
-    assert [told(spans) for spans in ([], [(40, 63), (80, 81), (90, 90)], [(n, n + 1) for n in range(9)])] == [
+    assert [line_ranges(spans) for spans in ([], [(40, 63), (80, 81), (90, 90)], [(n, n + 1) for n in range(9)])] == [
         "", "40–62, 80, 90", "0, 1, 2 …",
     ]  # fmt: skip
 

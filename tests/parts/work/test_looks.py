@@ -12,7 +12,7 @@ import pytest
 from tallylight.evidence.records.reading import Edit
 from tallylight.files.program import StuckError
 from tallylight.parts.work import looks as looks_module
-from tallylight.parts.work.looks import MAX_ENTRIES, MAX_FILES, Found, Looks, Party
+from tallylight.parts.work.looks import MAX_ENTRIES, MAX_FILES, AgentChanges, Looks, Overlaps
 from tallylight.snapshot.entries import CollisionEntry
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
@@ -38,7 +38,7 @@ class Shop:
     trap: Trap
     other: Path = attrs.field(init=False)
     looks: Looks = attrs.field(factory=Looks)
-    parties: list[Party] = attrs.field(init=False)
+    parties: list[AgentChanges] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.trap.write("cart.py", CART)
@@ -47,14 +47,14 @@ class Shop:
         self.trap.plain("worktree", "add", "-q", "-b", "fix", str(self.other))
         self.parties = [self.party("k-1:1", self.trap.root), self.party("k-1:2", self.other)]
 
-    def party(self, address: str, top: Path, *edits: Edit, asks: tuple[str, ...] = ()) -> Party:
+    def party(self, address: str, top: Path, *edits: Edit, asks: tuple[str, ...] = ()) -> AgentChanges:
         real = os.path.realpath(top)
-        return Party(address=address, name=f"api {address[-1]}", top=real, cwd=real, edits=edits, asks=asks)
+        return AgentChanges(address=address, name=f"api {address[-1]}", top=real, cwd=real, edits=edits, asks=asks)
 
     def write(self, text: str, top: Path | None = None, name: str = "cart.py") -> None:
         Path(top or self.trap.root, name).write_text(text)
 
-    def look(self) -> Found:
+    def look(self) -> Overlaps:
         return self.looks.look(self.parties, {party.top for party in self.parties}, time.monotonic() + 60)
 
     def told(self) -> dict[str, list[tuple[str, str, bool]]]:

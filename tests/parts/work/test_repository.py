@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.files.program import StuckError
-from tallylight.model.beside import NOTHING, Beside, Changes
+from tallylight.model.beside import NOTHING, Changes, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.parts.work.beside import read_one
 from tallylight.parts.work.repository import changes_of, head_of, with_lines
@@ -18,7 +18,7 @@ from tests.actions.test_git import trap as trap  # a fixture
 from tests.tables import each
 
 
-def head(directory: Path | str) -> tuple[str, Beside] | None:
+def head(directory: Path | str) -> tuple[str, RepositoryStatus] | None:
     return head_of(str(directory), "/home/somebody")
 
 
@@ -30,9 +30,9 @@ def changes(root: Path) -> Changes:
 
 def test_a_branch(trap: Trap) -> None:
     """Of the directory and of those below it; outside of it there is none."""
-    assert head(trap.root) == head(trap.root / "src") == (str(trap.root), Beside(branch="main"))
+    assert head(trap.root) == head(trap.root / "src") == (str(trap.root), RepositoryStatus(branch="main"))
     trap.plain("checkout", "-qb", "feature/log#1")
-    assert head(trap.root) == (str(trap.root), Beside(branch="feature/log#1"))
+    assert head(trap.root) == (str(trap.root), RepositoryStatus(branch="feature/log#1"))
     assert head(trap.root.parent) is None
     assert changes_of(str(trap.root)) == ("feature/log#1", Changes())
 
@@ -62,7 +62,7 @@ def test_before_the_first_commit(tmp_path: Path, trap: Trap) -> None:
     trap.plain("init", "-q", "-b", "trunk", str(tmp_path / "young"))
     young = tmp_path / "young"
     (young / "a").write_text("x\n")
-    assert head(young) == (str(young), Beside(branch="trunk"))
+    assert head(young) == (str(young), RepositoryStatus(branch="trunk"))
     assert changes(young) == Changes(new=1)
     trap.plain("add", "a", where=young)
     assert changes(young) == Changes()
@@ -74,7 +74,7 @@ def test_a_detached_head(trap: Trap) -> None:
     found = head(trap.root)
     whole = subprocess.check_output(["git", "-C", str(trap.root), "rev-parse", "HEAD"], text=True)
 
-    assert found == (str(trap.root), Beside(branch=whole[:7], is_detached=True))
+    assert found == (str(trap.root), RepositoryStatus(branch=whole[:7], is_detached=True))
     assert changes_of(str(trap.root)) == ("", Changes())
 
 
@@ -84,9 +84,12 @@ def test_a_worktree(trap: Trap, tmp_path: Path) -> None:
     trap.plain("worktree", "add", "-q", "-b", "side", str(other))
     (other / "src/a").write_text("one\ntwo\n")
 
-    assert head(other / "src") == (str(other), Beside(branch="side", worktree="other"))
+    assert head(other / "src") == (str(other), RepositoryStatus(branch="side", worktree="other"))
     assert (changes(other), changes(trap.root)) == (Changes(added=1), Changes())
-    assert read_one(str(other), "/") == (Beside(branch="side", worktree="other", changes=Changes(added=1)), False)
+    assert read_one(str(other), "/") == (
+        RepositoryStatus(branch="side", worktree="other", changes=Changes(added=1)),
+        False,
+    )
 
 
 def test_ahead_and_behind(trap: Trap, tmp_path: Path) -> None:
@@ -112,7 +115,7 @@ def test_a_submodule(trap: Trap, tmp_path: Path) -> None:
     trap.commit(where=outer)
     (outer / "lib/src/a").write_text("other\n")
 
-    assert head(outer / "lib/src") == (str(outer / "lib"), Beside(branch="main"))
+    assert head(outer / "lib/src") == (str(outer / "lib"), RepositoryStatus(branch="main"))
     assert changes(outer / "lib") == Changes(added=1, removed=1)
     assert changes(outer) == Changes()
 
@@ -125,8 +128,8 @@ def test_references_in_tables(trap: Trap, tmp_path: Path) -> None:
     )
     if done.returncode:
         pytest.skip("this git has no reftables")
-    assert head(young) == (str(young), Beside())
-    assert read_one(str(young), "/")[0] == Beside(branch="trunk", changes=Changes())
+    assert head(young) == (str(young), RepositoryStatus())
+    assert read_one(str(young), "/")[0] == RepositoryStatus(branch="trunk", changes=Changes())
 
 
 def test_dotfiles_are_no_repository_of_what_is_below(trap: Trap) -> None:
@@ -142,7 +145,7 @@ def test_a_head_that_is_none(said: str, tmp_path: Path) -> None:
     folder = tmp_path / "odd"
     (folder / ".git").mkdir(parents=True, exist_ok=True)
     (folder / ".git/HEAD").write_text(said)
-    assert head(folder) == (str(folder), Beside())
+    assert head(folder) == (str(folder), RepositoryStatus())
     assert read_one(str(folder), "/") == (NOTHING, False)
 
 
@@ -200,19 +203,19 @@ def test_a_slow_git_is_killed(trap: Trap, tmp_path: Path, monkeypatch: pytest.Mo
         changes_of(str(trap.root), 0.5)
     found, was_slow = read_one(str(trap.root), "/", 0.5)
 
-    assert (found, was_slow) == (Beside(branch="main"), True)
+    assert (found, was_slow) == (RepositoryStatus(branch="main"), True)
 
 
 def test_a_git_that_fails(trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it cannot say is not known; that is no reason to leave it alone."""
     _fake_git(tmp_path / "broken", monkeypatch, "exit 1")
-    assert read_one(str(trap.root), "/") == (Beside(branch="main"), False)
+    assert read_one(str(trap.root), "/") == (RepositoryStatus(branch="main"), False)
 
 
 def test_without_git(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     """The branch is read from files."""
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert read_one(str(trap.root), "/") == (Beside(branch="main"), False)
+    assert read_one(str(trap.root), "/") == (RepositoryStatus(branch="main"), False)
 
 
 def test_numbers_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from tallylight.model.jobs import ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.pane.transcript import Found
+from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.work import ledger, review, undo
 from tallylight.parts.work import turns as turns_module
 from tallylight.parts.work.ledger import Stretch
@@ -98,7 +98,7 @@ class Desk:
         transcript = self.panes[id_]._run.transcript  # type: ignore[union-attr]
         assert transcript is not None
         edits = tuple(Edit(path, None, "", EPOCH + self.now) for path in paths)
-        transcript.found = Found(reading=Reading(edits=(*transcript.edits, *edits)))
+        transcript.found = TranscriptState(reading=Reading(edits=(*transcript.edits, *edits)))
 
     def turn(self, id_: int, **files: str) -> None:
         """One whole turn that writes *files*."""

@@ -23,7 +23,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
-from tallylight.pane.transcript import Found
+from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.work import watch as watch_module
 from tallylight.parts.work.others import RECORDS_S, SNAPSHOTS_S
 from tallylight.parts.work.watch import CALM, EVERY_S, MARKED, SOON, Collisions
@@ -85,7 +85,7 @@ class Desk:
         """The record of a pane's agent tells of these."""
         transcript = self.panes[id_]._run.transcript  # type: ignore[union-attr]
         assert transcript is not None
-        transcript.found = Found(reading=Reading(edits=edits))
+        transcript.found = TranscriptState(reading=Reading(edits=edits))
 
     def passes(self, seconds: float = EVERY_S, *, is_wanted: bool = True) -> int:
         """Time passes; how often the repository was looked at."""

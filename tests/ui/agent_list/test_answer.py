@@ -32,7 +32,7 @@ from tallylight.actions.request import (
     decode_request,
     encode_reply,
 )
-from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.detached.sessions import PaneAccess
 from tallylight.model.status import Status
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Channelled, Direct
@@ -134,7 +134,7 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     """A pane of another terminal is neither looked at nor answered, whatever it says about itself."""
     other = attrs.evolve(rows_of(asks(1))[0], is_own=False)
     evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
-    actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(Multiplexers({})))
+    actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(PaneAccess({})))
 
     for row, why in ((other, "only from its kitty's own list"), (evil, "not a pane of tmux")):
         for asked in (Look(row.pane.id, QUESTION), question_of(row.pane).answer(1)):
@@ -155,7 +155,7 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
             given.append(asked)
             return Done("x", "interrupted") if len(given) == 1 else Refusal("no-turn", "it does not work")
 
-    client = Far(Multiplexers({}), lambda: PERSON, lambda _: "own", is_key=True)
+    client = Far(PaneAccess({}), lambda: PERSON, lambda _: "own", is_key=True)
     actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: client)
     there = attrs.evolve(rows_of(asks(3))[0].pane, id=held.pane)
     row = attrs.evolve(rows_of(asks(3))[0], is_own=False, host="machines-9", pane=there)

@@ -10,14 +10,14 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.record import Mode, State
 from tests.ui.agent_list.panes import asking, listed, pane, texts
 from tests.ui.agent_list.program import Host, List
 
-BESIDE = Beside(branch="main", worktree="app-2", changes=Changes(added=12, removed=3, ahead=1))
+BESIDE = RepositoryStatus(branch="main", worktree="app-2", changes=Changes(added=12, removed=3, ahead=1))
 WHO = {f"GIT_{who}_{what}": "n@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 

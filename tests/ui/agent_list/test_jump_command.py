@@ -11,7 +11,7 @@ import pytest
 from tallylight.cli import jump
 from tallylight.cli.main import main
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.addresses import Panes, Row
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.tables import each
@@ -93,7 +93,7 @@ def test_only_a_detached_session_needs_somebody(
 
 
 def hosts(*found: tuple[str, Pane]) -> Panes:
-    return Panes(tuple(Found(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
+    return Panes(tuple(Row(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
 
 
 @each(

@@ -31,7 +31,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import StyledScreen
 
 
-class Multiplexers:
+class PaneAccess:
     """
     The panes of the hosts `sessions` and `wezterm`. Every method may be called on any thread, and takes as long as it
     takes.

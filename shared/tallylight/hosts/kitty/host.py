@@ -105,7 +105,7 @@ class KittyHost(Engine[int]):
         patience = self.settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(patience)
-        self.come_back(time.monotonic())
+        self.schedule_tick(time.monotonic())
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return self.features.guarded(feature, call)
@@ -171,7 +171,7 @@ class KittyHost(Engine[int]):
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
         """A program set or deleted a user variable."""
         if key == CARRIER:
-            self._receive(window, lambda pane, now: pane.carrier(value, now))
+            self._receive(window, lambda pane, now: pane.user_variable(value, now))
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
@@ -192,7 +192,7 @@ class KittyHost(Engine[int]):
             self._after(now, (window.id,))
         else:
             self._published[window.id].due = pane.deadline()
-            self.come_back(now)
+            self.schedule_tick(now)
 
     def on_focus_change(self) -> None:
         """Another window has the focus."""
@@ -328,7 +328,7 @@ class KittyHost(Engine[int]):
         if self._publish(now):
             # At once, so that a command that comes next reads of it.
             self.worker.lend()
-        self.come_back(now)
+        self.schedule_tick(now)
 
     def _place(self, id_: int) -> object:
         window = self.boss.window_id_map.get(id_)
@@ -351,15 +351,15 @@ class KittyHost(Engine[int]):
         tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))
         return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 
-    def come_back(self, now: float) -> None:
+    def schedule_tick(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
         if self._soon_timer is not None:
             return
         wait = min(self._due(now), now + LEND_EVERY_S if self.worker.is_waiting else float("inf")) - now
         if wait < self.config.poll_s:
-            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False) or None
+            self._soon_timer = add_timer(self.guarded("timer", self._early_tick), max(wait, 0.01), False) or None
 
-    def _came_back(self, _timer: int | None) -> None:
+    def _early_tick(self, _timer: int | None) -> None:
         self._soon_timer = None
         now = time.monotonic()
         self._take_turns(now)

@@ -21,6 +21,6 @@ def look(host: KittyHost) -> None:
         if waits is None or waits.problem or (window := host.boss.window_id_map.get(id_)) is None:
             continue
         typist = WindowTypist(host, window, pane)
-        found = night.look(typist, host.once, waits, now, pane.decision.status, pane.limited_until)
+        found = night.step_queued(typist, host.once, waits, now, pane.decision.status, pane.limited_until)
         if found != waits:
             pane.queue(found)

@@ -16,7 +16,7 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.beside import Beside
+from tallylight.hosts.beside import SessionsProcess
 from tallylight.hosts.kitty import answering, channel, queue, raises, scripts, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
@@ -44,7 +44,7 @@ def start(boss: Any) -> KittyHost | None:
         starter.took_over(boss, sys.modules[__name__])
         return None
     _host.perform = functools.partial(answering.perform, _host)
-    _host.beside = Beside(os.environ, lambda *words: channel.command(_host.command if _host else "", *words))
+    _host.beside = SessionsProcess(os.environ, lambda *words: channel.command(_host.command if _host else "", *words))
     _host.guarded("scripts", scripts.serve)(_host)
     _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
     _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))

@@ -46,7 +46,7 @@ from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
@@ -71,7 +71,7 @@ class DeferredTexts:
         #: The panes with a waiting text.
         self._waiting: set[str] = set()
         #: What waits for the end of a limit, on the disk; and what an earlier host left of it, until its pane is seen.
-        self._kept = night.Kept(environ)
+        self._kept = night.QueuedRecorder(environ)
         self._left: list[Queued] = [*self._kept.left(process_table.table().start)]
         #: Whether a pane of this host was answered, and its agent was not seen to go on.
         self._has_answered = False
@@ -138,7 +138,7 @@ class DeferredTexts:
         client = PaneClient(self._panes, lambda: caller, lambda _: self._poller.allow, self._panes.started_by)
 
         def permit(_caller: Caller, verb: Verb, holder: Being) -> Verdict | Refusal:
-            return client.forbidden(Found(self._name, entry), verb, holder) or Verdict.ALLOWED
+            return client.forbidden(Row(self._name, entry), verb, holder) or Verdict.ALLOWED
 
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
@@ -157,7 +157,7 @@ class DeferredTexts:
             typist = self._panes.at(self._name, entry)
             if isinstance(typist, Refusal):
                 continue
-            after = night.look(typist, self._once, waits, now, entry.status, entry.limited_until)
+            after = night.step_queued(typist, self._once, waits, now, entry.status, entry.limited_until)
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 

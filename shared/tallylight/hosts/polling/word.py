@@ -29,7 +29,7 @@ class Word:
     @classmethod
     def of_payload(cls, payload: str | None) -> Word:
         """The `tally` variable was set to *payload*, or deleted."""
-        return cls(lambda pane, now: pane.carrier(payload, now), payload)
+        return cls(lambda pane, now: pane.user_variable(payload, now), payload)
 
 
 @attrs.define

@@ -394,7 +394,7 @@ class WezTermSource:
                 self._titles[id_] = fed.title
                 pane.title(fed.title, now)
             for word in words:
-                pane.carrier(word, now)
+                pane.user_variable(word, now)
             if is_barred or pane.has_bar:
                 pane.progress(bool(fed.progress), now)
                 self._is_owed = self._is_owed or pane.has_bar

@@ -24,7 +24,7 @@ _JOB = "open conversations"
 
 
 @attrs.define
-class KeptConversations:
+class ConversationsRecorder:
     """
     Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
@@ -98,7 +98,9 @@ class Restore(HostPart):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._kept = KeptConversations(context.name, context.environ, context.submit, context.report, context.resumable)
+        self._kept = ConversationsRecorder(
+            context.name, context.environ, context.submit, context.report, context.resumable
+        )
 
     def use(self, config: Config) -> None:
         self._kept.use(keep=config.keep_conversations)

@@ -144,7 +144,7 @@ class Start:
         late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
         self.add_timer(lambda _timer: self.guarded(lambda: late), PATIENCE_S, False)
         host.worker.lend(LEND_S)
-        host.come_back(time.monotonic())
+        host.schedule_tick(time.monotonic())
         return None
 
     def _end(self, asked: _Asked, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:

@@ -15,7 +15,7 @@ from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.history import Sum, added, total
 from tallylight.parts.diary.turns import Turn
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.ui.layout import duration
 
 #: Days of turns that are looked through.
@@ -27,7 +27,7 @@ class Away:
     """What the turns of one conversation come to, and the pane that shows it; None if that is gone."""
 
     total: Sum
-    found: Found | None
+    found: Row | None
 
 
 def left_at(turns: Iterable[Turn]) -> float:
@@ -35,7 +35,7 @@ def left_at(turns: Iterable[Turn]) -> float:
     return max((turn.began for turn in turns if not turn.goes_on), default=0.0)
 
 
-def since(turns: Sequence[Turn], panes: Iterable[Found], then: float) -> list[Away]:
+def since(turns: Sequence[Turn], panes: Iterable[Row], then: float) -> list[Away]:
     """
     Return what ended after *then*, in seconds since the epoch, or needs a person now; what needs one first.
 
@@ -55,7 +55,7 @@ def since(turns: Sequence[Turn], panes: Iterable[Found], then: float) -> list[Aw
     return lines + [_line(key, own, None) for key, own in left]
 
 
-def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Found | None) -> Away:
+def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Row | None) -> Away:
     return Away(attrs.evolve(total(turns), agent=key[0], project=key[1]), found)
 
 
@@ -79,7 +79,7 @@ def _counted(*numbers: tuple[int, str, str]) -> list[str]:
     return [f"{number} {one if number == 1 else more}" for number, one, more in numbers if number]
 
 
-def absence(panes: Iterable[Found], seconds: float) -> str:
+def absence(panes: Iterable[Row], seconds: float) -> str:
     """Return what happened in the last *seconds*, in one line, with the *panes* that are lit; nothing without news."""
     now = time.time()
     words = in_one_line(since(history_file.recent(os.environ, now, _DAYS).turns, panes, now - seconds))

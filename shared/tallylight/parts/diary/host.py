@@ -32,7 +32,7 @@ TICK_S = 1.0
 
 
 @attrs.define
-class KeptHistory:
+class HistoryRecorder:
     """
     Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
 
@@ -135,7 +135,7 @@ class Diary(HostPart):
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
-        self._kept = KeptHistory(context.name, context.environ, context.submit, context.report)
+        self._kept = HistoryRecorder(context.name, context.environ, context.submit, context.report)
 
     def use(self, config: Config) -> None:
         self._kept.use(keep=config.history.keep)

@@ -27,7 +27,7 @@ from tallylight.model.limits import MAX_WORD
 from tallylight.pane.package import version_of
 from tallylight.pane.pane import Pane
 from tallylight.parts.lab.grading import Grader, Seconds
-from tallylight.snapshot.kept import Kept
+from tallylight.snapshot.kept import RowFile
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, write
 from tallylight.snapshot.waiting_time_file import today
@@ -75,7 +75,7 @@ class Grade:
         return {name: round(value, 1) if isinstance(value, float) else value for name, value in write(self).items()}
 
 
-_KEPT = Kept(Grade, "grades", MAX_GRADES, MAX_BYTES)
+_KEPT = RowFile(Grade, "grades", MAX_GRADES, MAX_BYTES)
 
 
 def path(environ: Mapping[str, str]) -> Path:

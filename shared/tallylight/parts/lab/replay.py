@@ -237,7 +237,7 @@ class Replay:
         pane, now = self._pane, self.now
         match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
-                pane.carrier(value, now)
+                pane.user_variable(value, now)
             case Title(text):
                 pane.title(text, now)
             case ProgressReport(state):

@@ -35,17 +35,17 @@ from tallylight.parts.remote.messages import (
     Ask,
     Beat,
     Hello,
+    InitialStateSent,
     PaneGone,
-    PaneSaid,
+    PaneState,
     Reply,
-    Whole,
     decode,
     encode,
     is_id,
 )
 from tallylight.parts.remote.panes import Key
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.requests import Request, is_host
@@ -65,7 +65,7 @@ _BUSY = Refusal("busy", "something else is just being done to that pane; nothing
 
 
 @attrs.define
-class Teller:
+class StateSender:
     """What the other end has received, and what is new since. Grows with the panes, never with time."""
 
     _wanted: dict[Key, Pane] = attrs.field(init=False, factory=dict)
@@ -92,10 +92,10 @@ class Teller:
                 # Nothing that is of use on this machine alone, and the less where it is too long.
                 whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
                 shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
-                yield encode(PaneSaid(key[0], whole)) or encode(PaneSaid(key[0], shorter))
+                yield encode(PaneState(key[0], whole)) or encode(PaneState(key[0], shorter))
         if not self._is_whole:
             self._is_whole = True
-            yield encode(Whole())
+            yield encode(InitialStateSent())
 
 
 class Bridge:
@@ -116,12 +116,12 @@ class Bridge:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._feed, self._client, self._environ, self._keep = feed, client, environ, keep
-        self.teller = Teller()
+        self.sender = StateSender()
         self._lines = Lines(MAX_ASKED)
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         self._wake: int | None = None
         self._jobs = Jobs(self._deliver)
-        self._news: Iterator[bytes] = self.teller.news()
+        self._news: Iterator[bytes] = self.sender.news()
         self._unsent = bytearray(encode(Hello(PROTOCOL, version, CAN, round(wall(), 3))))
         self._beat_at = self._received_at = time.monotonic()
         self._kept_at = float("-inf")
@@ -144,8 +144,8 @@ class Bridge:
     def _step(self, fd_in: int, fd_out: int, wake: int) -> bool:
         now = time.monotonic()
         if self._feed.poll(now):
-            self.teller.show(self._feed.snapshots)
-            self._news = self.teller.news()
+            self.sender.show(self._feed.snapshots)
+            self._news = self.sender.news()
         feeds = self._feed.descriptors()
         if now - self._kept_at >= 1.0:
             self._kept_at = now
@@ -186,16 +186,16 @@ class Bridge:
         if not isinstance(asked, Ask):
             return
         host, id_ = asked.host, asked.asked.pane
-        pane = self.teller.find(host, id_)
+        pane = self.sender.find(host, id_)
         if pane is None:
             self._reply(asked, _GONE)
             return
-        perform = functools.partial(self._perform, asked, Found(host, pane))
+        perform = functools.partial(self._perform, asked, Row(host, pane))
         done, failed = functools.partial(self._reply, asked), functools.partial(self._failed, asked)
         if not self._jobs.submit((host, id_), perform, done, failed):
             self._reply(asked, _BUSY)
 
-    def _perform(self, asked: Ask, found: Found) -> request.Reply:
+    def _perform(self, asked: Ask, found: Row) -> request.Reply:
         if isinstance(mark := asked.asked, Mark):
             requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
             return Done(mark.pane, "")

@@ -14,7 +14,7 @@ from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, Panes, in_order, pick
+from tallylight.snapshot.addresses import Panes, Row, in_order, pick
 from tallylight.snapshot.schema import Pane
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def subscriber(verb: str) -> Subscriber:
 
 def panes_of(mirror: Mirror) -> Panes:
     """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
-    panes = [Found(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
+    panes = [Row(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
     hosts = tuple(dict.fromkeys(found.host for found in panes))
     gone = tuple(f"{machine} is gone" for machine, is_there in mirror.known.items() if not is_there)
     return Panes(in_order(panes, time.time()), hosts, machines=mirror.known, troubles=gone)

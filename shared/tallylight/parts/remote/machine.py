@@ -33,7 +33,7 @@ from tallylight.parts.remote.messages import (
     Hello,
     Message,
     PaneGone,
-    PaneSaid,
+    PaneState,
     Reply,
     decode,
     encode,
@@ -213,7 +213,7 @@ class Machine:
 
     def _take(self, found: Message, size: int) -> None:
         match found:
-            case PaneSaid(host, pane):
+            case PaneState(host, pane):
                 if not is_elsewhere(host):
                     was_cut = self.panes.is_cut
                     is_new = self.panes.put((host, pane.id), Row(self._shown(host, pane), size))

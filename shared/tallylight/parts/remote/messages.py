@@ -47,7 +47,7 @@ BEAT_S = 5.0
 #: Seconds without a message after which the other end is taken for gone.
 SILENT_S = 20.0
 #: What a bridge can be asked: to look at a pane, to type into it, and to mark it.
-TELLS = (SCREEN, QUESTION, HOLDER)
+CARRIED_LOOKS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
 Carried = Look | Answer | Say | Interrupt | Mark
 CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
@@ -72,7 +72,7 @@ class Hello:
 
 
 @attrs.frozen
-class PaneSaid:
+class PaneState:
     """The pane as *host* of that machine shows it; over a broker with the *life* of the machine."""
 
     host: str
@@ -89,7 +89,7 @@ class PaneGone:
 
 
 @attrs.frozen
-class Whole:
+class InitialStateSent:
     """All panes have been sent once."""
 
 
@@ -115,7 +115,7 @@ class Ask:
     asked: Carried
 
 
-Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
+Message = Hello | PaneState | PaneGone | InitialStateSent | Beat | Reply | Ask
 
 
 def encode(message: Message) -> bytes:
@@ -124,11 +124,11 @@ def encode(message: Message) -> bytes:
     match message:
         case Hello(protocol, version, can, at):
             found = {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
-        case PaneSaid(host, pane):
+        case PaneState(host, pane):
             found = {"host": host, "pane": told_of(pane)}
         case PaneGone(host, id_):
             found = {"host": host, "gone": id_}
-        case Whole():
+        case InitialStateSent():
             found = {"whole": True}
         case Beat():
             found = {"beat": True}
@@ -157,7 +157,7 @@ def decode(line: bytes) -> Message | None:
         host = found.get("host")
         return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
     if found.get("whole") is True:
-        return Whole()
+        return InitialStateSent()
     return Beat() if found.get("beat") is True else None
 
 
@@ -175,20 +175,20 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
     )
 
 
-def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
+def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
     host = found.get("host")
     if not is_host(host):
         return None
     if "gone" in found:
         return PaneGone(host, found["gone"]) if is_id(found["gone"]) else None
     pane = pane_in(found)
-    return PaneSaid(host, pane) if pane is not None else None
+    return PaneState(host, pane) if pane is not None else None
 
 
 def is_carried(asked: object) -> TypeGuard[Carried]:
     """Whether a bridge carries *asked*. What would be closed, or waits, is a matter of the machine itself."""
     if isinstance(asked, Look):
-        return asked.what in TELLS and is_id(asked.pane)
+        return asked.what in CARRIED_LOOKS and is_id(asked.pane)
     if isinstance(asked, Mark):
         return asked.verb in MARKS and is_id(asked.pane)
     return isinstance(asked, Answer | Say | Interrupt) and is_id(asked.pane)

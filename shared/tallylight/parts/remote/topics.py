@@ -24,7 +24,7 @@ import attrs
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES
-from tallylight.parts.remote.messages import PaneSaid, dumps, load, pane_in, told_of
+from tallylight.parts.remote.messages import PaneState, dumps, load, pane_in, told_of
 from tallylight.snapshot.schema import Pane, status_of
 from tallylight.snapshot.values import text
 from tallylight.wire import values
@@ -97,11 +97,11 @@ def encode_pane(pane: Pane, life: str = "") -> bytes:
     return dumps({"version": VERSION, "life": life, "pane": told_of(pane)})
 
 
-def decode_pane(payload: bytes, host: str) -> PaneSaid | None:
+def decode_pane(payload: bytes, host: str) -> PaneState | None:
     """The report about a pane of *host*; None if *payload* is none, or of another version."""
     found = _load(payload)
     pane = pane_in(found)
-    return PaneSaid(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
+    return PaneState(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
 
 
 def encode_presence(presence: Presence) -> bytes:

@@ -26,7 +26,7 @@ LEFT = "its host has ended; if you still want it, queue it again"
 _NAME = re.compile(r"([1-9]\d{0,9})-(\d{1,18})\.json", re.ASCII)
 
 
-class Kept:
+class QueuedRecorder:
     """What one host keeps. `OSError` where that cannot be written."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:

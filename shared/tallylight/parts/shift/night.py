@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-from tallylight.parts.shift.kept import Kept as Kept
+from tallylight.parts.shift.kept import QueuedRecorder as QueuedRecorder
 from tallylight.parts.shift.steps import step as step

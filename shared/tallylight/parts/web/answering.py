@@ -21,14 +21,14 @@ from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.caller import Caller, Who
 from tallylight.actions.client import PaneClient, is_asked
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import Still
+from tallylight.actions.once import FrozenTypist
 from tallylight.actions.permission import Verb
 from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, Look, Reply, Request, Rows
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.parts.web import model
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import fleet_machine
 from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
@@ -68,17 +68,17 @@ class Answering:
             for gone in set(self._locks) - set(panes):
                 del self._locks[gone]
 
-    def can_see(self, found: Found) -> bool:
+    def can_see(self, found: Row) -> bool:
         """Whether its screen can be asked for, as far as its host says."""
         if fleet_machine(found.host):
             return False
         return is_asked(found) or self._client.panes.can_type(found.host, found.pane)
 
-    def can_type(self, found: Found) -> bool:
+    def can_type(self, found: Row) -> bool:
         """Whether anything can be done to it from here, as far as its host says."""
         return self.can_see(found) and (not is_asked(found) or self._client.why_not(found) is None)
 
-    def perform(self, found: Found, asked: Request, caller: Caller) -> Reply:
+    def perform(self, found: Row, asked: Request, caller: Caller) -> Reply:
         """Have done what *caller* asks."""
         client = self._client.by(caller)
         if isinstance(asked, Look) or is_asked(found):
@@ -86,7 +86,7 @@ class Answering:
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return client.perform(found, asked)
 
-    def view(self, found: Found, caller: Caller) -> model.Buffer | Refusal:
+    def view(self, found: Row, caller: Caller) -> model.Buffer | Refusal:
         """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
         client = self._client.by(caller)
         if is_asked(found):
@@ -101,7 +101,7 @@ class Answering:
             return answers.reached(lambda: self._mere_screen(found, seen))
         process = seen.foreground.process if seen.foreground.agent is not None else None
         being = (process.pid, process.start) if process is not None else (0, 0)
-        still = Still(seen)
+        still = FrozenTypist(seen)
         why = client.forbidden(found, Verb.TEXT, being)
         asked = answers.ask(still)
         question = asked if isinstance(asked, Question) else None
@@ -117,7 +117,7 @@ class Answering:
             can_interrupt=isinstance(says.interrupt(still, Interrupt(seen.pane, *being)), Done),
         )
 
-    def _mere_screen(self, found: Found, why: Refusal) -> model.Buffer:
+    def _mere_screen(self, found: Row, why: Refusal) -> model.Buffer:
         """The screen of a session that cannot be used now."""
         lines = self._client.panes.screen(found.host, found.pane).lines
         return _buffer(found.address, [plain(line) for line in lines], lines, why)
@@ -130,7 +130,7 @@ def _worded(reply: _R, caller: Caller) -> _R | Refusal:
     return reply
 
 
-def _view_from_host(client: PaneClient, found: Found, caller: Caller) -> model.Buffer | Refusal:
+def _view_from_host(client: PaneClient, found: Row, caller: Caller) -> model.Buffer | Refusal:
     """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
     screen = client.look(found, SCREEN)
     if not isinstance(screen, Rows):

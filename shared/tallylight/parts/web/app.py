@@ -31,7 +31,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import QUESTION, SILENT, Given, Look, Reply
 from tallylight.actions.say import Interrupt, Say
-from tallylight.model.beside import Beside
+from tallylight.model.beside import RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
@@ -43,7 +43,7 @@ from tallylight.parts.web.guard import SUBPROTOCOL, Guard
 from tallylight.parts.web.hub import Hub
 from tallylight.parts.web.middleware import DEVICE, NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
 from tallylight.parts.web.signing import Signing
-from tallylight.snapshot.addresses import Found, in_order, labelled
+from tallylight.snapshot.addresses import Row, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Snapshot
@@ -94,11 +94,11 @@ class Service:
     #: What wakes each listener, and the device that it is; nothing for one with the token.
     _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
     #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
-    _beside: Mapping[int, Beside] = attrs.field(init=False, factory=dict)
+    _beside: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
     #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
     _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
-    _found: dict[str, Found] = attrs.field(init=False, factory=dict)
+    _found: dict[str, Row] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
     _hub: Hub = attrs.field(init=False, factory=Hub)
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
@@ -160,7 +160,7 @@ class Service:
         try:
             snapshots = await asyncio.to_thread(self._read_all)
             if snapshots is not None:
-                every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
+                every = (Row(host.name, pane) for host in snapshots for pane in host.panes)
                 panes = in_order(labelled(every, self._labels()), time.time())
                 self._found = {found.address: found for found in listed(panes)}
                 self._answering.keep([found.pane.id for found in self._found.values()])
@@ -186,7 +186,7 @@ class Service:
             return True
         return is_new
 
-    def _session(self, found: Found) -> model.Session:
+    def _session(self, found: Row) -> model.Session:
         return model.session_of(
             found,
             self._beside.get(found.pane.agent_pid or 0),
@@ -310,13 +310,13 @@ class Service:
             self._hub.leave(listener)
             self._listening.pop(wake, None)
 
-    def _pick(self, address: str) -> Found:
+    def _pick(self, address: str) -> Row:
         found = self._found.get(address)
         if found is None:
             raise HTTPException(404, "there is no such session")
         return found
 
-    async def _ask(self, address: str, request: Request, ask: Callable[[Found, Caller], _T | Refusal]) -> _T:
+    async def _ask(self, address: str, request: Request, ask: Callable[[Row, Caller], _T | Refusal]) -> _T:
         """What *ask* returns of a session for who sends *request*, on a thread; `RefusedError` if a rule refuses it."""
         found = self._pick(address)
         if not self._answering.can_see(found):

@@ -22,7 +22,7 @@ from pathlib import Path
 from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.kept import Kept
+from tallylight.snapshot.kept import RowFile
 from tallylight.snapshot.values import ID, NUMBER, TEXT, Form, declared
 from tallylight.wire.text import sanitise
 
@@ -56,7 +56,7 @@ class Device:
         return hmac.new(bytes.fromhex(self.digest), said.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
-_KEPT = Kept(Device, "devices", MAX_DEVICES)
+_KEPT = RowFile(Device, "devices", MAX_DEVICES)
 
 
 def path(environ: Mapping[str, str]) -> Path:

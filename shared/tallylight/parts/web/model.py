@@ -13,7 +13,7 @@ from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
 from tallylight.parts.web import theme
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import place_of
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import styled
@@ -274,7 +274,7 @@ class Event(Versioned):
 _OF_PANE = Session.model_fields.keys() & {field.name for field in attrs.fields(Pane)}
 
 
-def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool, can_type: bool) -> Session:
+def session_of(found: Row, beside: seen.RepositoryStatus | None = None, *, can_see: bool, can_type: bool) -> Session:
     """The reply about the pane *found*."""
     pane, label = found.pane, found.label
     waits = pane.status is Status.WAITING

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from tallylight.files.program import StuckError
-from tallylight.model.beside import NOTHING, Beside
+from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.parts.work import repository
@@ -49,7 +49,7 @@ _BUSY = (Status.WORKING, Status.BACKGROUND)
 _Shown = frozenset[tuple[int | None, Status, float]]
 
 
-def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
+def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[RepositoryStatus, bool]:
     """What to show beside an agent that works in *directory*, and whether git was too slow to list the changes."""
     found = NOTHING
     try:
@@ -65,7 +65,7 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Be
 
 
 #: What reads, on a thread, as `read_one` does.
-Read = Callable[[str, str], tuple[Beside, bool]]
+Read = Callable[[str, str], tuple[RepositoryStatus, bool]]
 
 
 @attrs.define
@@ -89,7 +89,7 @@ def _wanted(panes: Iterable[Pane]) -> dict[str, _Shown]:
     return {directory: frozenset(shown) for directory, shown in wanted.items()}
 
 
-def _together(panes: Iterable[Pane], known: Mapping[str, Beside]) -> dict[int, Beside]:
+def _together(panes: Iterable[Pane], known: Mapping[str, RepositoryStatus]) -> dict[int, RepositoryStatus]:
     """Return what is *known* of the repositories of *panes*, by the process of each agent."""
     return {pane.agent_pid: known.get(pane.works_in, NOTHING) for pane in panes if pane.agent_pid is not None}
 
@@ -101,12 +101,12 @@ class Watch:
         self._home = home
         self._reads = reads
         self._places: dict[str, _Schedule] = {}
-        self._found: dict[str, Beside] = {}
+        self._found: dict[str, RepositoryStatus] = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
         self._is_reading = False
         self._due = float("inf")
-        self.known: dict[int, Beside] = {}
+        self.known: dict[int, RepositoryStatus] = {}
 
     def due(self) -> float:
         """Return when to call `poll` again, on its clock; infinity if there is nothing to read."""
@@ -166,12 +166,12 @@ class Watch:
         self._read.put(take)
 
 
-def read_all(panes: Iterable[Pane], home: str, seconds: float, reads: Read = read_one) -> dict[int, Beside]:
+def read_all(panes: Iterable[Pane], home: str, seconds: float, reads: Read = read_one) -> dict[int, RepositoryStatus]:
     """Return the repositories of *panes*, by the process of each agent, as far as they can be read within *seconds*."""
     panes = [pane for pane in panes if pane.agent_pid is not None]
     wanted = sorted(_wanted(panes))
     directories = iter(wanted)
-    done: queue.Queue[tuple[str, Beside]] = queue.Queue()
+    done: queue.Queue[tuple[str, RepositoryStatus]] = queue.Queue()
 
     def work() -> None:
         for directory in directories:
@@ -180,7 +180,7 @@ def read_all(panes: Iterable[Pane], home: str, seconds: float, reads: Read = rea
     for _ in wanted[:THREADS]:
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
-    found: dict[str, Beside] = {}
+    found: dict[str, RepositoryStatus] = {}
     with contextlib.suppress(queue.Empty):
         for _ in wanted:
             directory, one = done.get(timeout=max(0.0, end - time.monotonic()))

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 import attrs
 
 from tallylight.files.mounts import Mounts
-from tallylight.model.beside import Beside
+from tallylight.model.beside import RepositoryStatus
 from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
@@ -75,7 +75,14 @@ class Work(Generic[Id]):
                 self._asked.add(mount)
 
     def _was_read(
-        self, mount: str, cwd: str, id_: Id, pane: Pane, since: float, now: float, found: tuple[Beside | None, bool]
+        self,
+        mount: str,
+        cwd: str,
+        id_: Id,
+        pane: Pane,
+        since: float,
+        now: float,
+        found: tuple[RepositoryStatus | None, bool],
     ) -> None:
         self._asked.discard(mount)
         beside, was_slow = found

@@ -76,7 +76,7 @@ def clashing(mine: Sequence[Hunk], others: Sequence[Hunk]) -> list[Hunk]:
     ]
 
 
-def told(spans: Iterable[Lines]) -> str:
+def line_ranges(spans: Iterable[Lines]) -> str:
     """The lines in words: `40–62, 80`."""
     words = [f"{first}–{end - 1}" if end - first > 1 else f"{first}" for first, end in spans]
     return ", ".join(words[:MAX_TOLD]) + (" …" if len(words) > MAX_TOLD else "")

@@ -26,7 +26,7 @@ from tallylight.evidence.records.reading import Edit
 from tallylight.files import read_write
 from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
-from tallylight.parts.work.hunks import Hunk, clashing, parsed, told, touch, written
+from tallylight.parts.work.hunks import Hunk, clashing, line_ranges, parsed, touch, written
 from tallylight.snapshot.entries import CollisionEntry
 
 #: Seconds for one look.
@@ -52,7 +52,7 @@ _HEAD = "# branch.oid "
 
 
 @attrs.frozen(kw_only=True)
-class Party:
+class AgentChanges:
     """
     An agent at *address*, whom a person calls *name*, that works in *cwd* in the work tree *top*.
 
@@ -75,7 +75,7 @@ class Party:
 
 
 @attrs.frozen
-class Found:
+class Overlaps:
     """The collisions of each of our own agents, and the names of the files that were changed in each work tree."""
 
     entries: Mapping[str, tuple[CollisionEntry, ...]]
@@ -107,7 +107,7 @@ class Looks:
     _asks: dict[str, frozenset[str]] = attrs.field(factory=dict)
     _hunks: dict[tuple[str, ...], dict[str, tuple[Hunk, ...]]] = attrs.field(factory=dict)
 
-    def look(self, parties: Sequence[Party], stale: Collection[str], end: float) -> Found:
+    def look(self, parties: Sequence[AgentChanges], stale: Collection[str], end: float) -> Overlaps:
         """Compare *parties*, and ask git again about *stale* work trees. `StuckError`: git was too slow; `OSError`."""
         self._end, self._hunks = end, {}
         self._edits = {party.address: _edits_of(party) for party in parties}
@@ -125,12 +125,14 @@ class Looks:
         _shorten(self._repositories)
         _shorten(self._bases)
         _shorten(self._between)
-        return Found(
+        return Overlaps(
             {address: _first(found) for address, found in entries.items()},
             {top: frozenset(found) for top, found in names.items()},
         )
 
-    def _told(self, mine: Party, others: Party, parties: Sequence[Party]) -> Iterator[CollisionEntry]:
+    def _told(
+        self, mine: AgentChanges, others: AgentChanges, parties: Sequence[AgentChanges]
+    ) -> Iterator[CollisionEntry]:
         """What *mine* is to be told of *others*."""
         base = self._base(mine, others)
         shared = {
@@ -152,13 +154,13 @@ class Looks:
                     pane=others.address,
                     name=others.name,
                     file=file,
-                    lines=told(hunk.now for hunk in same or hunks),
+                    lines=line_ranges(hunk.now for hunk in same or hunks),
                     same=bool(same),
                     asked=is_asked,
                     at=self._at(others, file),
                 )
 
-    def _files(self, party: Party, other: Party) -> frozenset[str]:
+    def _files(self, party: AgentChanges, other: AgentChanges) -> frozenset[str]:
         """What *party* may have changed since it had all in common with *other*, and what it asks to write."""
         found = self._asks[party.address].union(self._edits[party.address]) - {""}
         base = self._base(party, other)
@@ -171,12 +173,12 @@ class Looks:
             self._between[key] = frozenset(filter(None, differs.split("\0")))
         return found | tree.changed | self._between[key]
 
-    def _is_author(self, party: Party, file: str, parties: Sequence[Party]) -> bool:
+    def _is_author(self, party: AgentChanges, file: str, parties: Sequence[AgentChanges]) -> bool:
         """Whether *party* has changed *file* or asks to, or no other agent of its work tree is known to have."""
         has = [one.address for one in parties if one.top == party.top and file in self._edits[one.address]]
         return not has or party.address in has or file in self._asks[party.address]
 
-    def _parted(self, file: str, mine: Party, others: Party, hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    def _parted(self, file: str, mine: AgentChanges, others: AgentChanges, hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
         """What of *hunks*, of the work tree of both, *mine* has written."""
         own, theirs = (self._edits[party.address].get(file, []) for party in (mine, others))
         spans = [
@@ -200,7 +202,7 @@ class Looks:
             self._hunks[key] = found
         return self._hunks[key]
 
-    def _base(self, one: Party, other: Party) -> str:
+    def _base(self, one: AgentChanges, other: AgentChanges) -> str:
         """The last commit that two work trees have in common; nothing if there is none."""
         heads = frozenset((self._trees[one.top].head, self._trees[other.top].head))
         if "" in heads or len(heads) == 1:
@@ -243,7 +245,7 @@ class Looks:
         except (OSError, TallyError):
             return ""
 
-    def _at(self, party: Party, file: str) -> float:
+    def _at(self, party: AgentChanges, file: str) -> float:
         """When *party* last changed *file*, in seconds since the epoch; 0 if nobody knows."""
         if edits := self._edits[party.address].get(file):
             return max(edit.at for edit in edits)
@@ -253,7 +255,7 @@ class Looks:
             return 0.0
 
 
-def _edits_of(party: Party) -> dict[str, list[Edit]]:
+def _edits_of(party: AgentChanges) -> dict[str, list[Edit]]:
     """What *party* has written of late, by file."""
     found: dict[str, list[Edit]] = {}
     for edit in party.edits:
@@ -282,7 +284,7 @@ def _shorten(known: dict[Any, Any]) -> None:
         del known[next(iter(known))]
 
 
-def _below(party: Party, path: str) -> str:
+def _below(party: AgentChanges, path: str) -> str:
     """*path* from the top of the work tree; nothing for what lies elsewhere."""
     try:
         found = os.path.relpath(os.path.realpath(posixpath.join(party.cwd, path)), party.top)

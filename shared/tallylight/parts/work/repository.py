@@ -16,7 +16,7 @@ import attrs
 
 from tallylight.actions import git
 from tallylight.files.program import StuckError
-from tallylight.model.beside import Beside, Changes
+from tallylight.model.beside import Changes, RepositoryStatus
 
 #: Seconds that git has for all that it is asked of one repository.
 PATIENCE_S = 2.0
@@ -33,7 +33,7 @@ _DIFF = ("diff-index", "--shortstat", "--no-renames", "--ignore-submodules=all",
 _SHORT = re.compile(r"(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?")
 
 
-def head_of(directory: str, home: str) -> tuple[str, Beside] | None:
+def head_of(directory: str, home: str) -> tuple[str, RepositoryStatus] | None:
     """
     The work tree around the absolute *directory*, and what is checked out there; None if that is in no repository.
 
@@ -44,7 +44,7 @@ def head_of(directory: str, home: str) -> tuple[str, Beside] | None:
     if place is None:
         return None
     content = git.text(Path(place.folder, "HEAD"), "replace")
-    head = Beside(worktree=place.worktree)
+    head = RepositoryStatus(worktree=place.worktree)
     if found := _BRANCH.fullmatch(content):
         head = attrs.evolve(head, branch="" if found[1] == _IN_TABLES else found[1])
     elif _COMMIT.fullmatch(content):

@@ -32,7 +32,7 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
-from tallylight.parts.work.looks import PATIENCE_S, Found, Looks, Party
+from tallylight.parts.work.looks import PATIENCE_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -58,8 +58,8 @@ class _Group:
     """The agents of one repository, as they were at the last tick, and what was found."""
 
     looks: Looks = attrs.field(factory=Looks)
-    parties: Mapping[str, Party] = attrs.field(factory=dict)
-    found: Found = attrs.field(factory=lambda: Found({}, {}))
+    parties: Mapping[str, AgentChanges] = attrs.field(factory=dict)
+    found: Overlaps = attrs.field(factory=lambda: Overlaps({}, {}))
     looked_at: float = float("-inf")
     #: The processor time that it took, and until when a look that is in no hurry waits.
     cost: float = 0.0
@@ -82,7 +82,7 @@ class _Group:
         until = self.looked_at + max(least, times * self.cost)
         return until if self.hurries or self.is_marked else max(until, self.rests_until)
 
-    def note(self, parties: Sequence[Party]) -> None:
+    def note(self, parties: Sequence[AgentChanges]) -> None:
         """Note which work trees may have changed: whoever ends a collision, that it is over is to be seen."""
         here, known = {party.address: party for party in parties}, self.parties
         new = [one for one in parties if (before := known.get(one.address)) is not one and before != one]
@@ -101,7 +101,7 @@ class _Group:
         self.hurries = max(0, self.hurries - 1)
         return found
 
-    def _concerns_others(self, party: Party, parties: Iterable[Party]) -> bool:
+    def _concerns_others(self, party: AgentChanges, parties: Iterable[AgentChanges]) -> bool:
         """Whether *party*, which is new, has just written, or asks to write, a file that others have changed or ask."""
         before = self.parties.get(party.address)
         told = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
@@ -139,18 +139,18 @@ class Collisions(Generic[Id]):
     _places: ByDirectory[Place] = attrs.field(init=False)
     _groups: dict[str, _Group] = attrs.field(factory=dict)
     #: Our own agents, each with what it was made of.
-    _made: dict[str, tuple[tuple[object, ...], Party]] = attrs.field(factory=dict)
+    _made: dict[str, tuple[tuple[object, ...], AgentChanges]] = attrs.field(factory=dict)
     _others: Others = attrs.field(init=False)
     #: What a look has raised that is no fault of git or of a disk.
     _fault: Exception | None = None
 
     @_places.default
-    def _no_places(self) -> ByDirectory[Place]:
+    def _default_places(self) -> ByDirectory[Place]:
         read = functools.partial(_read_places, home=self.environ.get("HOME", ""))
         return ByDirectory("repositories", read, self.submit, self.mounts)
 
     @_others.default
-    def _no_others(self) -> Others:
+    def _default_others(self) -> Others:
         return Others(self.name, self.environ, self.submit, self.reader)
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
@@ -171,7 +171,7 @@ class Collisions(Generic[Id]):
                 pane.tracker.touch()
                 self.told(id_)
 
-    def _grouped(self, panes: Mapping[Id, Pane], now: float) -> dict[str, list[Party]]:
+    def _grouped(self, panes: Mapping[Id, Pane], now: float) -> dict[str, list[AgentChanges]]:
         """The agents that work in one repository with others, by what its work trees share."""
         own = {f"{self.name}:{id_}": pane for id_, pane in panes.items() if pane.agent_pid is not None}
         self._made = {address: made for address, made in self._made.items() if address in own}
@@ -182,7 +182,7 @@ class Collisions(Generic[Id]):
             pids = {pane.agent_pid for pane in own.values()}
             cwds |= {at: pane.works_in for at, pane in others.items() if pane.agent_pid not in pids}
         self._places.ask(set(cwds.values()) - {""})
-        groups: dict[str, list[Party]] = {}
+        groups: dict[str, list[AgentChanges]] = {}
         for address, cwd in cwds.items():
             common, top = self._places.get(cwd) or ("", "")
             pane, edits = own.get(address), self._others.edits.get(address, ())
@@ -194,7 +194,7 @@ class Collisions(Generic[Id]):
         self._others.follow([one.address for here in found.values() for one in here if not one.is_own], now)
         return found
 
-    def _own(self, address: str, pane: Pane, top: str, cwd: str) -> Party:
+    def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
         """One of our own agents: the same object until anything of it is new."""
         transcript = pane.transcript
         stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
@@ -203,7 +203,7 @@ class Collisions(Generic[Id]):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
         return before[1]
 
-    def _consider(self, common: str, parties: Sequence[Party], now: float) -> None:
+    def _consider(self, common: str, parties: Sequence[AgentChanges], now: float) -> None:
         """Have a repository looked at, if anything in it may be another thing by now, and it is time for that."""
         group = self._groups[common]
         group.note(parties)
@@ -221,13 +221,13 @@ class Collisions(Generic[Id]):
         if not isinstance(error, StuckError | OSError | TallyError):
             self._fault = error
 
-    def _was_looked(self, group: _Group, now: float, result: tuple[Found, float]) -> None:
+    def _was_looked(self, group: _Group, now: float, result: tuple[Overlaps, float]) -> None:
         group.is_asked, group.looked_at = False, now
         group.found, group.cost = result
         group.rests_until = min(max(group.rests_until, now) + CALM[1] * group.cost, now + PAUSE_MAX_S)
         self._looked_at = float("-inf")
 
-    def _shown(self, address: str, groups: Mapping[str, Sequence[Party]]) -> tuple[CollisionEntry, ...]:
+    def _shown(self, address: str, groups: Mapping[str, Sequence[AgentChanges]]) -> tuple[CollisionEntry, ...]:
         """What is known of the collisions of a pane with agents that are still there."""
         for common, group in self._groups.items():
             if found := group.found.entries.get(address):
@@ -236,11 +236,11 @@ class Collisions(Generic[Id]):
         return ()
 
 
-def _own_party(address: str, pane: Pane, top: str, cwd: str) -> Party:
+def _own_party(address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
     decision, transcript = pane.decision, pane.transcript
     edits = transcript.edits if transcript is not None else ()
     asks = asked(decision.report.what) if decision.status is Status.WAITING else ()
-    return Party(
+    return AgentChanges(
         address=address,
         name=pane.project or pane.clean_title,
         top=top,
@@ -253,9 +253,9 @@ def _own_party(address: str, pane: Pane, top: str, cwd: str) -> Party:
     )
 
 
-def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> Party:
+def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> AgentChanges:
     """An agent of another host."""
-    return Party(
+    return AgentChanges(
         address=address,
         name=pane.project or pane.title,
         top=top,
@@ -268,7 +268,7 @@ def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> 
     )
 
 
-def _look(looks: Looks, parties: Sequence[Party], stale: frozenset[str]) -> tuple[Found, float]:
+def _look(looks: Looks, parties: Sequence[AgentChanges], stale: frozenset[str]) -> tuple[Overlaps, float]:
     """What a look finds, and the processor time that it took, with that of git."""
     began, used = time.monotonic(), _used()
     found = looks.look(parties, stale, began + PATIENCE_S)

@@ -30,7 +30,7 @@ from tallylight.parts.conversations import fork, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
 from tallylight.parts.conversations.worktrees import Base
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
@@ -97,7 +97,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
 
 
 def _start(
-    options: argparse.Namespace, offer: ForkPage, found: Found, plan: Plan | Refusal, environ: Mapping[str, str]
+    options: argparse.Namespace, offer: ForkPage, found: Row, plan: Plan | Refusal, environ: Mapping[str, str]
 ) -> int:
     """Ask, and start what is *offer*ed of the pane *found*, or print it where nobody can be asked."""
     verb = offer.verb
@@ -163,7 +163,7 @@ def describe(output: Output, plan: Plan, base: Base | None) -> None:
     output.line(command_line(plan.argv))
 
 
-def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
+def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
     """What has the tmux or kitty around us open the new pane; None where there is none, or it has not got this pane."""
     how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
     if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
@@ -201,7 +201,7 @@ def open_pane(command: list[str], env: Mapping[str, str] | None = None) -> tuple
     return done.stdout.strip(), ""
 
 
-def _agreed(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> Plan | None:
+def _agreed(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> Plan | None:
     """Show the page; what is to be started, looked at once more, if that is agreed to."""
     if not ask(offer, sys.stdin.fileno(), environ, fork.complete):
         return None
@@ -219,7 +219,7 @@ def _agreed(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> Plan |
     return again
 
 
-def _ask_here(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
+def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
     """
     Become what the page shows, if that is agreed to.
 
@@ -242,7 +242,7 @@ def _ask_here(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
     return 1
 
 
-def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
+def _ask(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
     """Show the page; have kitty start what it shows if that is agreed to."""
     again = _agreed(offer, found, environ)
     if again is None:

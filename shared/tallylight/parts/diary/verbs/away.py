@@ -15,7 +15,7 @@ from tallylight.model.status import Status
 from tallylight.parts.diary import away, history_file
 from tallylight.parts.diary.away import Away
 from tallylight.snapshot import fields, labels_file
-from tallylight.snapshot.addresses import Found, labelled, read_panes
+from tallylight.snapshot.addresses import Row, labelled, read_panes
 from tallylight.snapshot.rows import in_order
 from tallylight.ui import details
 from tallylight.ui.layout import age, duration
@@ -92,7 +92,7 @@ def _row(line: Away, now: float) -> list[str]:
     return [mark, clean(name, 40), clean(whole.agent, 20), ", ".join(counts), clean(_said(found, now))]
 
 
-def _said(found: Found | None, now: float) -> str:
+def _said(found: Row | None, now: float) -> str:
     """What its pane shows now."""
     if found is None:
         return "has ended"

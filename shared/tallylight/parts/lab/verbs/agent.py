@@ -33,7 +33,7 @@ from tallylight.parts.lab.asciicast import Event, Header
 from tallylight.parts.lab.asciicast import Output as Written
 from tallylight.parts.lab.events import Program
 from tallylight.parts.lab.verbs.replay import opened
-from tallylight.snapshot.addresses import NAMED, Found, add_pane
+from tallylight.snapshot.addresses import NAMED, Row, add_pane
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
@@ -244,14 +244,14 @@ def _naming(header: Header, events: Sequence[Event]) -> draft.Naming:
     return found
 
 
-def _program_of(found: Found) -> list[Event]:
+def _program_of(found: Row) -> list[Event]:
     """The program that holds the foreground of a pane."""
     process = process_table.table().get(found.pane.pid) if found.pane.pid is not None else None
     program = Program.of(process) if process is not None else Program("", (found.pane.unknown,))
     return [Event(0.0, program if draft.naming(program).processes else Program("", (found.pane.unknown,)))]
 
 
-def _watched(found: Found, client: PaneClient, program: list[Event], seconds: float) -> tuple[Header, list[Event]]:
+def _watched(found: Row, client: PaneClient, program: list[Event], seconds: float) -> tuple[Header, list[Event]]:
     """What the pane shows in the next *seconds*, as a recording."""
     events = list(program)
     complain("agent", f"watching {found.name} for {seconds:.0f} s; Ctrl-C ends that sooner")
@@ -272,7 +272,7 @@ def _watched(found: Found, client: PaneClient, program: list[Event], seconds: fl
     return Header(columns, height), events
 
 
-def _rows(client: PaneClient, found: Found) -> list[str]:
+def _rows(client: PaneClient, found: Row) -> list[str]:
     told = client.look(found, SCREEN)
     if isinstance(told, Rows):
         return list(told.rows)

@@ -28,7 +28,7 @@ from tallylight.parts.lab import frames, lesson, sightings, stretch
 from tallylight.parts.lab.asciicast import Encoder
 from tallylight.parts.lab.check import Change, at
 from tallylight.parts.lab.stretch import Stretch
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 
 #: Lights of a stretch that are listed: the last ones.
 _MOST_LIGHTS = 16
@@ -77,7 +77,7 @@ def main(argv: list[str]) -> int:
     return _teach(output, told, agent, shown, [_stretch(client, one) for one in others])
 
 
-def _stretch(client: PaneClient, found: Found) -> Stretch | Refusal:
+def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
     """The last two minutes of a pane."""
     told = client.look(found, STRETCH)
     if not isinstance(told, Told):

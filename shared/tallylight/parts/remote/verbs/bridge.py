@@ -45,14 +45,14 @@ def main(argv: list[str]) -> int:
         )
     from tallylight.actions.client import PaneClient, here
     from tallylight.actions.seat import let_in
-    from tallylight.hosts.beside import Beside
-    from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.hosts.beside import SessionsProcess
+    from tallylight.hosts.detached.sessions import PaneAccess
     from tallylight.pane.known import MULTIPLEXERS
     from tallylight.parts.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))
     # Before anything is asked: whoever started this may be gone by then.
-    caller, panes = here(os.environ, let_in), Multiplexers(os.environ)
+    caller, panes = here(os.environ, let_in), PaneAccess(os.environ)
     client = PaneClient(
         panes,
         lambda: caller,
@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
         ask_timeout_s=_PERSON_S,
         asks_for=caller,
     )
-    sessions = Beside(os.environ)
+    sessions = SessionsProcess(os.environ)
     is_useful = any(shutil.which(program) for program in MULTIPLEXERS)
 
     def keep() -> None:

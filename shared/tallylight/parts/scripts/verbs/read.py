@@ -20,7 +20,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import reached
 from tallylight.model.limits import MAX_CELLS
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found, add_pane
+from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.wire.text import sanitise
 
 
@@ -71,7 +71,7 @@ def main(argv: list[str]) -> int:
     return _print(found, shown if isinstance(shown, Rows | Question | str | Refusal) else SILENT, as_json=options.json)
 
 
-def _print(found: Found | None, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+def _print(found: Row | None, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
     if found is not None and not shown:
         shown = Refusal("no-reply", f"no reply of {found.name} is known")
     output = Output.to(sys.stdout, os.environ)
@@ -86,7 +86,7 @@ def _print(found: Found | None, shown: Rows | Question | str | Refusal, *, as_js
     return 0
 
 
-def document(found: Found | None, shown: Rows | Question | str | Refusal) -> dict[str, Any]:
+def document(found: Row | None, shown: Rows | Question | str | Refusal) -> dict[str, Any]:
     """The JSON of `tally read`: what was not asked for, or is not there, is null; so is the pane if there is none."""
     pane = found.pane if found is not None else None
     return {

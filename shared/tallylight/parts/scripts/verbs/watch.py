@@ -25,7 +25,7 @@ from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.parts import index
-from tallylight.snapshot.addresses import Found, in_order
+from tallylight.snapshot.addresses import Row, in_order
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
@@ -126,12 +126,12 @@ class Watch:
     """What was last told: the panes of each host by their addresses."""
 
     _hosts: frozenset[str] = frozenset()
-    _panes: dict[str, Found] = attrs.Factory(dict)
+    _panes: dict[str, Row] = attrs.Factory(dict)
     has_begun: bool = False
 
     def changes(self, hosts: Mapping[str, tuple[Pane, ...]]) -> Iterator[Line]:
         """The lines from what was last printed to *hosts*, the panes of every living host."""
-        panes = {found.address: found for host, those in hosts.items() for found in (Found(host, p) for p in those)}
+        panes = {found.address: found for host, those in hosts.items() for found in (Row(host, p) for p in those)}
         before, self._panes = self._panes, panes
         hosts_before, self._hosts = self._hosts, frozenset(hosts)
         counted = _counts(panes)
@@ -155,11 +155,11 @@ class Watch:
                 }
 
 
-def _pane(found: Found) -> Line:
+def _pane(found: Row) -> Line:
     return {"address": found.address, "host": found.host, "lit": found.is_lit, "pane": found.pane.to_json()}
 
 
-def _counts(panes: Mapping[str, Found]) -> Line:
+def _counts(panes: Mapping[str, Row]) -> Line:
     """How many panes there are of each status, most urgent first, and the same as a short text: `▲2 ●1`."""
     lit = [found.pane.status for found in panes.values() if found.is_lit]
     counts = {status: lit.count(status) for status in URGENCY if status is not Status.ACTIVE}

@@ -20,7 +20,7 @@ from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import CODES, client_of, tell
 from tallylight.parts.shift.steps import WORDS
-from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import NAMED, Row, add_pane, pick, read_panes
 from tallylight.ui.details import clock
 
 _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say when that ends; nothing is queued")
@@ -66,7 +66,7 @@ def main(argv: list[str]) -> int:
     return max(tell("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
 
 
-def _arm(client: PaneClient, found: Found, text: str, now: float) -> Reply:
+def _arm(client: PaneClient, found: Row, text: str, now: float) -> Reply:
     if found.pane.limited_until <= now:
         return _NO_LIMIT
     held = client.look(found, HOLDER)

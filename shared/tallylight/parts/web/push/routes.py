@@ -29,7 +29,7 @@ from tallylight.parts.web.push.endpoints import ForbiddenError, Reply
 from tallylight.parts.web.push.sender import GONE, Sender
 from tallylight.parts.web.push.subscriptions import MAX_PART, MAX_SUBSCRIPTIONS, Store, Subscription
 from tallylight.parts.web.push.telling import Message, Teller
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.tracker.notify import Settings as Notify
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Push:
         """Leave the directory to other servers."""
         self._store.close()
 
-    def look(self, panes: Collection[Found]) -> None:
+    def look(self, panes: Collection[Row]) -> None:
         """Send the messages that these are worth."""
         if self._sender is None or not self._known:
             self._teller = None

@@ -17,7 +17,7 @@ from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.parts.web.push.endpoints import MAX_URL
-from tallylight.snapshot.kept import BrokenError, Kept
+from tallylight.snapshot.kept import BrokenError, RowFile
 from tallylight.snapshot.values import Form, declared
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
@@ -52,7 +52,7 @@ class Subscription:
     device: str = attributes.field(default="", metadata=declared("", _part(MAX_PART)))
 
 
-_KEPT = Kept(Subscription, "subscriptions", MAX_SUBSCRIPTIONS)
+_KEPT = RowFile(Subscription, "subscriptions", MAX_SUBSCRIPTIONS)
 
 
 def folder(environ: Mapping[str, str]) -> Path:

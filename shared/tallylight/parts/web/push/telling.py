@@ -19,7 +19,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.parts.web.push.endpoints import MAX_PLAIN
 from tallylight.snapshot import fields
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
 
@@ -51,7 +51,7 @@ class Teller:
         #: Of each pane, what it was in the last look, and when it was last there.
         self._known: dict[str, tuple[tuple[object, ...], float]] = {}
 
-    def look(self, panes: Iterable[Found], now: float, wall: float, minute: int) -> list[Message]:
+    def look(self, panes: Iterable[Row], now: float, wall: float, minute: int) -> list[Message]:
         """Look at all panes, at monotonic *now* and *wall*, which is *minute* of the local day; return the messages."""
         messages = []
         for found in panes:

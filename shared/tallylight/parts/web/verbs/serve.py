@@ -110,7 +110,7 @@ def main(argv: list[str]) -> int:
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.client import PaneClient, here
-    from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.hosts.detached.sessions import PaneAccess
 
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
     feed = Feed(writer.directory(os.environ))
@@ -124,7 +124,7 @@ def main(argv: list[str]) -> int:
     token = secrets.token_hex(TOKEN_BYTES)
     config, problems = load_config()
     complain("serve", *problems, cells=UNBOUNDED)
-    panes = Multiplexers(os.environ)
+    panes = PaneAccess(os.environ)
     # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
     own = functools.cache(functools.partial(here, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)

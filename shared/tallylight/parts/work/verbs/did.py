@@ -13,7 +13,7 @@ from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.parts.work import did, programs
 from tallylight.parts.work.did import Call, Did
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.snapshot.values import write
 from tallylight.ui.details import clock
 
@@ -67,7 +67,7 @@ def _ended(call: Call) -> str:
     return "" if call.code is None else "ok" if call.code == 0 else f"exit {call.code}"
 
 
-def over(row: Found) -> str:
+def over(row: Row) -> str:
     """Show it in the terminal of the list, in the person's pager."""
     known = did.load(row.address, os.environ)
     if known is None:

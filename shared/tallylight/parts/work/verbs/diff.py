@@ -29,7 +29,7 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.work import ledger, programs, review, undo
 from tallylight.parts.work.ledger import Stretch
 from tallylight.parts.work.trees import Store
-from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Panes, Row, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere
 
 ELSEWHERE = "it works on another machine; run `tally diff` there"
@@ -79,7 +79,7 @@ def main(argv: list[str]) -> int:
     return view.stay() if options.stay else view.show()
 
 
-def over(row: Found) -> str:
+def over(row: Row) -> str:
     """Show what the agent of *row* changed, in the terminal of the list; return the comments on it as one text."""
     if not any(found.address == row.address for found in read_panes(os.environ).panes):
         raise UnknownTurnError(ELSEWHERE)
@@ -96,14 +96,14 @@ class UnknownTurnError(TallyError):
 class View:
     """What a person does with the turns of the pane *found*. *panes* are all; None: the list passes *text* on."""
 
-    found: Found
+    found: Row
     store: Store
     options: argparse.Namespace
     panes: Panes | None = None
     text: str = ""
 
     @classmethod
-    def of(cls, found: Found, options: argparse.Namespace, panes: Panes | None = None) -> View:
+    def of(cls, found: Row, options: argparse.Namespace, panes: Panes | None = None) -> View:
         """Return that of one pane; `UnknownTurnError` if nothing is known of it."""
         if is_elsewhere(found.host):
             raise UnknownTurnError(ELSEWHERE)
@@ -194,7 +194,7 @@ class View:
         return self.options.yes or programs.key(f"{question} y: yes; any other key: no ") == "y"
 
 
-def _queued(client: PaneClient, found: Found, text: str) -> Reply:
+def _queued(client: PaneClient, found: Row, text: str) -> Reply:
     held = client.look(found, HOLDER)
     if not isinstance(held, Occupant):
         return held

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight import wire
-from tallylight.relay.pile import Pile, key_of_sequence
+from tallylight.relay.deferred import DeferredSequences, key_of_sequence
 from tallylight.wire.inbox import Inbox, Limits
 from tallylight.wire.scanner import Sequence, whole
 from tests.relay.streams import READ
@@ -78,8 +78,8 @@ def one_by_one(raws: list[bytes], limits: Limits) -> list[bytes]:
 def laid(raws: list[bytes], limits: Limits) -> list[bytes]:
     """What a pile keeps of *raws*."""
     read: list[Sequence] = []
-    pile = Pile(limits, read.append)
-    pile.lay(raws, sum(map(len, raws)))
+    pile = DeferredSequences(limits, read.append)
+    pile.defer(raws, sum(map(len, raws)))
     assert (pile.due() is None) == (not raws)
     for call in pile.take(1.0):
         call(1.0)

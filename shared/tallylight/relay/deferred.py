@@ -1,5 +1,5 @@
 """
-Pile: an inbox for whole sequences that come by the thousand.
+DeferredSequences: an inbox for whole sequences that come by the thousand.
 
 What comes too fast is laid aside as it is, at the speed of the memory, and looked at when it is due or has grown large:
 from its newest end on, until as many records are found as the inbox keeps. Of all that is older only what may concern
@@ -41,7 +41,7 @@ _ARM = b"\x1b]88;"
 _NUMBER = slice(2, 7)
 
 
-class Pile(Inbox):
+class DeferredSequences(Inbox):
     """One program's. *read* is what is done with each sequence in its turn."""
 
     def __init__(self, limits: Limits, read: Callable[[Sequence], object]) -> None:
@@ -59,7 +59,7 @@ class Pile(Inbox):
         """Whether what comes now is not to be read at once."""
         return bool(self._laid) or super().is_full(now)
 
-    def lay(self, raws: list[bytes], size: int) -> None:
+    def defer(self, raws: list[bytes], size: int) -> None:
         """Read *raws*, whole sequences of *size* bytes, later."""
         self._laid += raws
         self._laid_size += size

@@ -60,19 +60,30 @@ def call(id_: str, name: str, **given: object) -> bytes:
     return entry("assistant", [{"type": "tool_use", "id": id_, "name": name, "input": given}])
 
 
-def result(
-    id_: str, text: str = "", *, decision: str = "accept", source: str = "config", failed: bool = False
-) -> bytes:
-    content = [{"type": "tool_result", "tool_use_id": id_, "content": text, "is_error": failed}]
-    return entry("user", content, permissionDecision={"decision": decision, "source": source})
+CLASSIFIER = "Permission for this action was denied by the Claude Code auto mode classifier. Reason: no"
+#: What Claude Code 2.1.330 tells its model, and who that was.
+DENIALS = {
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file).": "you denied it",
+    CLASSIFIER: "auto mode denied it",
+    "Permission to use Bash with command rm x has been denied.": "your settings denied it",
+    "Claude requested permissions to use Bash, but you haven't granted it yet.": "nobody allowed it",
+}
+
+
+def result(id_: str, text: str = "", source: str = "config") -> bytes:
+    """How Claude Code 2.1.330 notes an end; a denial has no decision."""
+    content = [{"type": "tool_result", "tool_use_id": id_, "content": text, "is_error": bool(text)}]
+    decided = {} if text in DENIALS else {"permissionDecision": {"decision": "accept", "source": source}}
+    return entry("user", content, **decided)
 
 
 TURN = (
     entry("user", "do it"),
     call("a", "Bash", command="npm test"),
-    result("a", "Exit code 2\nfailed", failed=True),
+    result("a", "Exit code 2\nfailed"),
     call("b", "Bash", command="git push origin main"),
-    result("b", "denied by the Claude Code auto mode classifier", decision="reject", failed=True),
+    result("b", CLASSIFIER),
     call("c", "Write", file_path="/etc/motd", content="x"),
     result("c"),
     call("d", "Write", file_path="{root}/src/a", content="x"),
@@ -135,17 +146,26 @@ def test_counts_in_the_row(desk: Desk, tmp_path: Path) -> None:
     assert known is not None and known.calls == ()
 
 
+@each(("text", "by"), list(DENIALS.items()))
+def test_who_denied_it(text: str, by: str) -> None:
+    found = claude.read(call("a", "Bash", command="rm x") + result("a", text), None).ran["a"]
+    assert (found.is_denied, found.by, found.code) == (True, by, None)
+
+
 def test_an_agent_that_is_refused_again_and_again(desk: Desk) -> None:
     """It may stand still in other words, so a person is told; one that goes through ends that."""
     deny = [
         line
         for number in range(3)
-        for line in (call(f"{number}", "Bash", command="rm x"), result(f"{number}", decision="reject", failed=True))
+        for line in (call(f"{number}", "Bash", command="rm x"), result(f"{number}", CLASSIFIER))
     ]
     found = desk.reads(b"".join([entry("user", "go"), *deny]))
     assert shown(desk.pane.more["did"]) == "refused 3 times in a row, 3 denied"
+    assert did.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == "refused 3 times in a row"
     desk.reads(call("z", "Bash", command="ls") + result("z"), found)
     assert shown(desk.pane.more["did"]) == "1 command, 3 denied"
+    assert did.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == ""
+    assert did.fact(PaneEntry(id="1", status=Status.WORKING)) == ""
 
 
 def test_all_of_it_is_listed(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,7 +229,7 @@ def test_thirty_turns(desk: Desk) -> None:
             id_ = f"{turn}.{number}"
             data += [
                 call(id_, "Bash", command=command),
-                result(id_, decision="reject" if number % 7 == 3 else "accept"),
+                result(id_, CLASSIFIER if number % 7 == 3 else ""),
             ]
         found = desk.reads(b"".join(data), found)
         known = load(f"{HOST}:1", os.environ)

@@ -139,8 +139,13 @@ _DECIDED = {
     "hook": "allowed by a hook",
     "user_temporary": "you allowed it once",
     "user_permanent": "you allowed it for good",
-    "user_reject": "you denied it",
-    "user_abort": "you interrupted it",
+}
+#: How Claude words a denial to its model, and who it is by.
+_DENIED = {
+    "The user doesn't want to ": "you denied it",
+    "Permission for this action ": "auto mode denied it",
+    "Permission to ": "your settings denied it",
+    "Claude requested permissions ": "nobody allowed it",
 }
 _CODE = re.compile(r"Exit code (\d{1,3})\b")
 
@@ -152,19 +157,15 @@ def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
 
 def _ran(found: Reading, entry: dict[str, Any]) -> None:
     """Note how calls ended, and by whose word."""
-    decision = table(entry, "permissionDecision")
-    is_denied = decision.get("decision") == "reject"
-    by = _DECIDED.get(values.text(decision.get("source"), 64), "")
+    by = _DECIDED.get(values.text(table(entry, "permissionDecision").get("source"), 64), "")
     for part in tables(table(entry, "message").get("content")):
         if part.get("type") == "tool_result":
             told = part.get("content")
             text = told if isinstance(told, str) else "".join(line(one.get("text")) for one in tables(told))
-            failed = _CODE.match(text)
-            has_ended = not is_denied and part.get("is_error") is not True
-            code = int(failed[1]) if failed is not None else 0 if has_ended else None
-            if is_denied and "classifier" in text:
-                by = "auto mode denied it"
-            found.ended_with(part.get("tool_use_id"), code, by, is_denied=is_denied)
+            is_error, failed = part.get("is_error") is True, _CODE.match(text)
+            code = int(failed[1]) if failed is not None else None if is_error else 0
+            denied = next((who for words, who in _DENIED.items() if text.startswith(words)), "") if is_error else ""
+            found.ended_with(part.get("tool_use_id"), code, denied or by, is_denied=bool(denied))
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:

@@ -45,6 +45,7 @@ PART = Part(
             shown=f"{__name__}.did:shown",
         ),
     },
+    fact=f"{__name__}.did:fact",
     keys={
         "d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over"),
         "c": Key("show the commands of its last turn", f"{__name__}.verbs.did:over"),

@@ -27,6 +27,7 @@ from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.trees import DAYS
 from tallylight.snapshot import values
+from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Form, declared, key, many, read, short, write
 from tallylight.wire import values as wire_values
 
@@ -60,8 +61,17 @@ def shown(value: tuple[int, int, int, int]) -> str:
         f"{denied} denied" if denied else "",
         f"{outside} outside" if outside else "",
     ]
-    said = ", ".join(filter(None, words))
-    return f"refused {in_a_row} times in a row, {said}" if in_a_row >= REPEATED else said
+    return ", ".join(filter(None, (_refused(in_a_row), *words)))
+
+
+def fact(pane: PaneEntry) -> str:
+    """Return a few words for the list, where an agent is refused again and again, also while it works."""
+    counts = pane.more.get(FIELD)
+    return _refused(counts[-1]) if counts else ""
+
+
+def _refused(in_a_row: int) -> str:
+    return f"refused {in_a_row} times in a row" if in_a_row >= REPEATED else ""
 
 
 @attributes.frozen(kw_only=True)

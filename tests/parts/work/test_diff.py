@@ -65,6 +65,16 @@ def test_what_changed(pane: Pane, capfd: pytest.CaptureFixture[str]) -> None:
         assert {"-one", "+two", "+1", "diff --git a/new b/new"} <= set(lines)
 
 
+def test_a_repository_that_is_too_large(
+    pane: Pane, monkeypatch: pytest.MonkeyPatch, trap: Trap, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is said where and why."""
+    monkeypatch.setattr("tallylight.parts.work.trees.MAX_FILES", 0)
+    trap.write("more", "x")
+    assert main(["diff", "3", "--undo", "--yes"]) == 1
+    assert f"{trap.root} has too much that is new" in capsys.readouterr().err
+
+
 def test_nothing_is_known(trap: Trap, runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a pane without a repository, and of one that had no turn in it."""
     other = attrs.evolve(DONE, id="4", conversation=ConversationEntry(cwd=str(trap.root)))

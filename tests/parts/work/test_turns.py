@@ -266,6 +266,15 @@ def test_a_line_that_is_none(line: str, tmp_path: Path) -> None:
     ledger.path_of(folder).unlink()
 
 
+def test_whose_a_stretch_is() -> None:
+    """That of the pane, or else of its process, which another host showed; not of both."""
+    one = Stretch(pane="kitty-1:1", pid=7, before="a" * 40, after="b" * 40)
+    other = attrs.evolve(one, pane="sessions-2:1")
+    assert ledger.of_pane([one, other], "kitty-1:1", 7) == [one]
+    assert ledger.of_pane([one, other], "kitty-9:1", 7) == [one, other]
+    assert ledger.of_pane([one], "kitty-9:1", None) == []
+
+
 def test_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A week, and no more than so many bytes."""
     folder = tmp_path / "store"

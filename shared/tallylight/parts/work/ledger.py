@@ -91,8 +91,10 @@ def _is_tree(tree: str) -> bool:
 
 
 def of_pane(stretches: Iterable[Stretch], pane: str, pid: int | None) -> list[Stretch]:
-    """Return those of one pane: by its address, or by the process of its agent, whichever host shows it now."""
-    return [one for one in stretches if one.pane == pane or (pid is not None and one.pid == pid)]
+    """Return those of one pane: by its address, or else by the process of its agent, which another host showed."""
+    every = list(stretches)
+    own = [one for one in every if one.pane == pane]
+    return own or [one for one in every if pid is not None and one.pid == pid]
 
 
 def last_turn(stretches: Sequence[Stretch]) -> list[Stretch]:

@@ -75,6 +75,10 @@ class Store:
         """The work tree."""
         return self.found.top
 
+    @property
+    def _stuck(self) -> StuckError:
+        return StuckError(f"{self.top} has too much that is new, or its git is too slow")
+
     def days(self) -> list[Path]:
         """Return the directories of the days, the latest first."""
         found = self.folder.iterdir() if self.folder.is_dir() else ()
@@ -101,7 +105,7 @@ class Store:
             paths, left = self._changed(also, end)
             if paths:
                 if _size(self.folder) > MAX_STORE:
-                    raise StuckError(self.top)
+                    raise self._stuck
                 words = (*_WHOLE, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
                 self._run(*words, also=also, end=end, given="".join(f"{path}\0" for path in paths))
             return Tree(self._run(*_WHOLE, "write-tree", "--missing-ok", also=also, end=end).strip(), left)
@@ -144,7 +148,7 @@ class Store:
             own = Path(self.found.place.folder, "index")
             if own.is_file():
                 if own.stat().st_size > MAX_INDEX:
-                    raise StuckError(str(own))
+                    raise self._stuck
                 # With its time: git compares what was written later than that.
                 shutil.copy2(own, today / "index")
                 (today / "index").chmod(0o600)
@@ -159,7 +163,7 @@ class Store:
             raise TreeError(f"git lists no files of {self.top}")
         paths = list(dict.fromkeys(listed.split("\0")[:-1]))
         if len(paths) > MAX_FILES:
-            raise StuckError(self.top)
+            raise self._stuck
         # What lies behind a link now is not there any more: git takes the link in its place.
         whole = {path: Path(self.top, path) for path in paths}
         folders = {
@@ -168,7 +172,7 @@ class Store:
         sizes = {path: _bytes(file) for path, file in whole.items() if folders[file.parent]}
         kept = {path: size for path, size in sizes.items() if size is not None and size <= MAX_FILE}
         if sum(kept.values()) > MAX_NEW:
-            raise StuckError(self.top)
+            raise self._stuck
         return list(kept), sum(size is not None for size in sizes.values()) - len(kept)
 
     def _run(self, *words: str, end: float, given: str = "", also: Mapping[str, str] | None = None) -> str:
@@ -176,7 +180,7 @@ class Store:
         try:
             return self.found.run(*words, keeps_own=False, seconds=git.left(end), given=given, also=also)
         except subprocess.TimeoutExpired:
-            raise StuckError(self.top) from None
+            raise self._stuck from None
 
 
 def _prune(store: Path, first: int) -> None:

@@ -25,6 +25,7 @@ from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import CODES, client_of, tell
+from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
 from tallylight.parts.work import ledger, programs, review, undo
 from tallylight.parts.work.ledger import Stretch
@@ -76,7 +77,11 @@ def main(argv: list[str]) -> int:
     except UnknownTurnError as error:
         complain("diff", error)
         return NOTHING
-    return view.stay() if options.stay else view.show()
+    try:
+        return view.stay() if options.stay else view.show()
+    except StuckError as error:
+        complain("diff", error)
+        return 1
 
 
 def over(row: Row) -> str:

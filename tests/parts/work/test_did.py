@@ -43,6 +43,9 @@ def test_what_real_agents_ran() -> None:
     """With exit codes, and by whose word."""
     (one,) = ran("claude")
     assert (one.what, one.code, one.by, one.is_denied) == ("Bash: touch made", 0, "you allowed it once", False)
+    failed, denied = ran("claude-denied")
+    assert (failed.what, failed.code, failed.is_denied) == ("Bash: ls /nonexistent", 2, False)
+    assert (denied.what, denied.code, denied.by, denied.is_denied) == ("Bash: touch again", None, "you denied it", True)
     made, again = ran("codex")
     assert (made.what, made.code, made.is_denied) == ("exec_command: touch made", 0, False)
     assert (again.what, again.code, again.by, again.is_denied) == (

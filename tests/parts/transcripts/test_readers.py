@@ -56,8 +56,8 @@ DETAILS = {
 }
 #: Those whose last turn failed before the agent said anything.
 NO_REPLY = {
-    "claude", "claude-2.1.329", "claude-denied", "cline", "codex", "gemini", "kilo", "kilo-7.7.7", "kimi", "kimi-limit", "opencode",
-    "pi", "pi-0.73.1", "qwen",
+    "claude", "claude-2.1.329", "claude-denied", "cline", "codex", "gemini", "kilo", "kilo-7.7.7", "kimi", "kimi-limit",
+    "opencode", "pi", "pi-0.73.1", "qwen",
 }  # fmt: skip
 #: How its turns ended, by those records that tell.
 _LIMIT = "waiting/limit"

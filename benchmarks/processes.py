@@ -22,7 +22,7 @@ from benchmarks.aims import Aim
 from tallylight.evidence import connections
 from tallylight.evidence.connections import TREE_S, Tree
 from tallylight.evidence.procfs import ProcTable
-from tallylight.pane.process_watch import OFTEN_S, SELDOM_S
+from tallylight.pane.process_watch import ACTIVE_S, RESTING_S
 
 AGENTS, LOOKS, TICK_S = 20, 40, 0.25
 WORKING = Aim(f"processes: {AGENTS} agents that work", "a core", most=1.6, unit="%")
@@ -53,7 +53,7 @@ def main() -> None:
         time.sleep(1.0)
         trees = [Tree(ProcTable(), program.pid) for program in programs]
         connections.look(trees)
-        every = OFTEN_S // TICK_S * TICK_S + TICK_S
+        every = ACTIVE_S // TICK_S * TICK_S + TICK_S
         works, rests = (_spent(trees, pause, looks) for pause, looks in ((every, LOOKS), (2 * TREE_S, LOOKS // 4)))
         before = time.thread_time()
         connections.look([Tree(ProcTable(), programs[0].pid)])
@@ -61,7 +61,7 @@ def main() -> None:
         assert len(peers) == AGENTS
     # A host ticks four times a second, and finds that a look is due at the next tick.
     WORKING.say(100 * works / every)
-    RESTING.say(100 * rests / SELDOM_S)
+    RESTING.say(100 * rests / RESTING_S)
     NEW.say(first / (works / AGENTS))
 
 

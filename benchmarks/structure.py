@@ -210,7 +210,9 @@ def drawn() -> list[Screen]:
     for path in test_prompts.SCREENS:
         screen = test_prompts.load(path)
         if not screen.facts["shows"].startswith("waiting"):
-            given.append((path.parent.name, screen.lines, screen.cursor, False))
+            given += [(path.parent.name, screen.lines, cursor, False) for cursor in (screen.cursor, None)]
+        elif screen.facts.get("rule", "").startswith("structure:"):
+            given.append((path.parent.name, screen.lines, screen.cursor, True))
     found = [
         Screen(agent, signs, asks, 1.0)
         for agent, lines, cursor, asks in given

@@ -27,7 +27,7 @@ from tallylight import wire
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence import structure
 from tallylight.evidence.process import Process
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.model.report import Source
 from tallylight.parts.lab import asciicast as recorded
 from tallylight.parts.lab import scoring
@@ -60,12 +60,12 @@ AROUND = (accuracy.SITUATIONS, accuracy.SITUATIONS / "held-out")
 _POLL_S = 0.25
 
 
-def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
+def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, UnknownProgram]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
-    found = Unknown(name, Process(1, argv=(name,)))
+    found = UnknownProgram(name, Process(1, argv=(name,)))
     if name in NAMES:
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
-        found.packaged("its package", found.process.run)
+        found.note_package("its package", found.process.run)
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
     due = _POLL_S
     for event in given:
@@ -88,14 +88,14 @@ def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tupl
     return None, found
 
 
-def _tell(found: Unknown, event: object) -> None:
+def _tell(found: UnknownProgram, event: object) -> None:
     match event:
         case Title(text):
-            found.titled(text)
+            found.note_title(text)
         case ProgressReport(state):
-            found.barred(is_shown=state != osc9_4.CLEAR)
+            found.note_progress_bar(is_shown=state != osc9_4.CLEAR)
         case Mark() if event.kind == osc133.COMMAND_START:
-            found.marked()
+            found.note_prompt_mark()
 
 
 def events(given: list[Event], begins: float | None) -> Iterator[Event]:

@@ -4,7 +4,7 @@ A kitten that lists every agent, live, over the pane it is called in: https://sw
     map ctrl+shift+a>a kitten agents.py [--key KEY]
 
 It runs inside kitty and opens a window with the list. kitty runs this text with its folder at the front of sys.path,
-and only for as long as that takes: everything is imported here.
+and only for a moment: everything is imported here.
 """
 
 import sys
@@ -21,10 +21,10 @@ _FOLDER = Path(sys.path[0])
 
 
 def main(args):
-    """Without a window of its own there is nothing to do here."""
+    """Do nothing: this kitten has no window of its own."""
 
 
 @result_handler(no_ui=True)
 def handle_result(args, _answer, target_window_id, boss):
-    """In kitty itself: open the list."""
+    """Open the list, in kitty itself."""
     _keys.agents(boss, target_window_id, _FOLDER, args[1:])

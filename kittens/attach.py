@@ -1,10 +1,10 @@
 """
-A kitten that starts Tallylight in a kitty that runs: https://sw.kovidgoyal.net/kitty/kittens/custom/
+A kitten that starts Tallylight in a running kitty: https://sw.kovidgoyal.net/kitty/kittens/custom/
 
     kitten @ kitten attach.py
 
 `tally setup` has it run through remote control, so that kitty need not be restarted. kitty runs this text with its
-folder at the front of sys.path, and only for as long as that takes: everything is imported here.
+folder at the front of sys.path, and only for a moment: everything is imported here.
 """
 
 import sys
@@ -19,10 +19,10 @@ _keys = _starter.finished("keys")
 
 
 def main(args):
-    """Without a window of its own there is nothing to do here."""
+    """Do nothing: this kitten has no window of its own."""
 
 
 @result_handler(no_ui=True)
 def handle_result(_args, _answer, _target_window_id, boss):
-    """In kitty itself: start, unless it runs already."""
+    """Start Tallylight in kitty itself, unless it runs already."""
     _keys.attach(boss)

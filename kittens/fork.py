@@ -3,8 +3,7 @@ A kitten that continues the conversation of the pane it is called over: https://
 
     map ctrl+shift+a>f kitten fork.py [--resume] [--worktree] [--location vsplit|hsplit|tab|os-window]
 
-kitty runs this text with its folder at the front of sys.path, and only for as long as that takes: everything is
-imported here.
+kitty runs this text with its folder at the front of sys.path, and only for a moment: everything is imported here.
 """
 
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from kitty.fast_data_types import get_boss
 
 if get_boss() is None:
-    # This is the window over the pane, and what is imported takes its time.
+    # This is the window over the pane, and the imports take their time.
     print("\x1b[H\x1b[2J\r\n  Reading what runs in this pane …", end="", flush=True)
 
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
@@ -23,10 +22,10 @@ _fork = _starter.finished("fork")
 
 
 def main(args):
-    """In the window over the pane: show what would run, and ask."""
+    """Show the command in the window over the pane, and ask."""
     return _fork.main(args)
 
 
 def handle_result(_args, answer, target_window_id, boss):
-    """In kitty itself: start it."""
+    """Start the command, in kitty itself."""
     _fork.handle_result(answer, target_window_id, boss)

@@ -3,8 +3,8 @@ A kitten that goes to the next pane that needs you: https://sw.kovidgoyal.net/ki
 
     map ctrl+shift+a>j kitten jump.py [--previous] [--any]
 
-It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for as long as that takes:
-everything is imported here.
+It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for a moment: everything
+is imported here.
 """
 
 import sys
@@ -19,10 +19,10 @@ _keys = _starter.finished("keys")
 
 
 def main(args):
-    """Without a window of its own there is nothing to do here."""
+    """Do nothing: this kitten has no window of its own."""
 
 
 @result_handler(no_ui=True)
 def handle_result(args, _answer, _target_window_id, boss):
-    """In kitty itself: go there."""
+    """Go to the pane, in kitty itself."""
     _keys.jump(boss, args[1:])

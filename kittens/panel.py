@@ -3,8 +3,8 @@ A kitten that opens and closes the list of agents as a panel: https://sw.kovidgo
 
     map ctrl+shift+a>p kitten panel.py
 
-It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for as long as that takes:
-everything is imported here.
+It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for a moment: everything
+is imported here.
 """
 
 import sys
@@ -21,10 +21,10 @@ _FOLDER = Path(sys.path[0])
 
 
 def main(args):
-    """Without a window of its own there is nothing to do here."""
+    """Do nothing: this kitten has no window of its own."""
 
 
 @result_handler(no_ui=True)
 def handle_result(_args, _answer, target_window_id, boss):
-    """In kitty itself: open or close the panel."""
+    """Open or close the panel, in kitty itself."""
     _keys.panel(boss, target_window_id, _FOLDER)

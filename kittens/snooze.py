@@ -3,8 +3,8 @@ A kitten that snoozes the question of the pane it is called in: https://sw.kovid
 
     map ctrl+shift+a>s kitten snooze.py [MINUTES]
 
-Called again, it ends the rest. It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and
-only for as long as that takes: everything is imported here.
+Called again, it ends the snooze. It runs inside kitty. kitty runs this text with its folder at the front of sys.path,
+and only for a moment: everything is imported here.
 """
 
 import sys
@@ -19,10 +19,10 @@ _keys = _starter.finished("keys")
 
 
 def main(args):
-    """Without a window of its own there is nothing to do here."""
+    """Do nothing: this kitten has no window of its own."""
 
 
 @result_handler(no_ui=True)
 def handle_result(args, _answer, target_window_id, boss):
-    """In kitty itself: begin or end the rest."""
+    """Begin or end the snooze, in kitty itself."""
     _keys.snooze(boss, target_window_id, args[1:])

@@ -1,8 +1,8 @@
 """
 kitty's way into Tallylight: a global watcher (https://sw.kovidgoyal.net/kitty/launch/#watchers).
 
-kitty runs this file by path, so it finds the package by its own place: `lib` beside the folder it lies in. It only
-translates; if the package is missing or broken, kitty starts as without it and its log says so in one line.
+kitty runs this file by path, so it finds the package by its own place: `lib` beside its folder. It only translates; if
+the package is missing or broken, kitty starts as without it and its log has one line about it.
 """
 
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))
 try:
     from tallylight.hosts.kitty import starter as _starter
-except Exception as _error:  # whatever is wrong in here, kitty has to start
+except Exception as _error:  # kitty has to start, whatever fails here
     from kitty.utils import log_error
 
     log_error(f"tallylight: switched off: {type(_error).__name__}: {_error}; run `tally doctor`")

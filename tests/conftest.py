@@ -12,8 +12,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import itertools
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -77,6 +79,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=crossed)
         left_out = set(crossed)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in which rooms the time went."""
+    rooms: Counter[str] = Counter()
+    for report in itertools.chain(*terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            rooms[report.nodeid.split("/")[1].partition(".py")[0]] += report.duration
+    words = ", ".join(f"{room} {seconds:.0f}" for room, seconds in rooms.most_common() if seconds >= 1)
+    if words:
+        terminalreporter.write_line(f"seconds by room: {words}")
 
 
 def _is_crossed(item: pytest.Function) -> bool:

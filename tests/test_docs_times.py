@@ -19,7 +19,7 @@ _TIME = re.compile(rf"({'|'.join(_WORDS)})|([\d.]+)\s(ms|s|seconds?|minutes?)\b"
 
 #: What stands before each time on the page of trust, in its order, and what the code has.
 TIMES: list[tuple[str, float]] = [
-    ("must be contradicted for", table.STANDS_S),
+    ("must be contradicted for", table.CONTRADICTION_S),
     ("stays `working` for up to", table.LATE_S),
     ("the end in a record** by", table.SHOWN_S),
     ("visible output every", _SETTINGS.stale_s),

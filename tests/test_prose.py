@@ -149,24 +149,69 @@ def test_what_is_no_fault(page: str) -> None:
     assert faults(page) == []
 
 
-#: Of the words above, those that no docstring and no comment needs; and what has not been read through yet.
-_NEVER = re.compile(r"\b(stands?(?!-in| still| out)|stood|begot|neediest|anew|but for|is given up)\b")
-_UNREAD = ("tracker/", "parts/lab/", "hosts/wezterm/", "evidence/unknown.py", "evidence/structure.py")
+PACKAGE = ROOT / "shared/tallylight"
 
 
 def about(source: str) -> Iterator[str]:
-    """The docstrings and comments of a module, without names of code in them."""
+    """Yield the docstrings of a module, and its comments with those of adjacent lines joined, without names of code."""
     tree = ast.parse(source)
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    texts += [token.string for token in tokens if token.type == tokenize.COMMENT]
+    above = -1
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            (line, _), words = token.start, token.string.lstrip("#:! ")
+            is_alone = token.line.lstrip().startswith("#")
+            if is_alone and line == above + 1:
+                texts[-1] += f" {words}"
+            else:
+                texts.append(words)
+            above = line if is_alone else -1
     yield from (re.sub(r"`[^`]+`", "code", text) for text in texts)
 
 
 @pytest.mark.slow
 def test_docstrings_and_comments() -> None:
-    package = ROOT / "shared/tallylight"
-    read = [path for path in package.rglob("*.py") if not str(path.relative_to(package)).startswith(_UNREAD)]
-    found = {path.name: [text for text in about(path.read_text("utf-8")) if _NEVER.search(text)] for path in read}
+    sources = {str(path.relative_to(PACKAGE)): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    found = {name: [fault for text in about(source) for fault in faults(text)] for name, source in sources.items()}
     assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+def test_a_comment_of_several_lines_is_one_text() -> None:
+    assert [*about("#: one\n#: two\na = 1  # three\n# four\n")] == ["", "one two", "three", "four"]
+
+
+def _words(source: str) -> set[str]:
+    """The words in the docstrings, comments and names of a module, in lower case: `PaneState` has two."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    texts = [*about(source), *(token.string for token in tokens if token.type == tokenize.NAME)]
+    return {word.lower() for text in texts for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
+
+
+@pytest.mark.slow
+def test_glossary() -> None:
+    """A word that the glossary of ARCHITECTURE.md rules out, in italics, is in no docstring, comment or name."""
+    table = (ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Glossary")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][2:]
+    ruled_out = {word for row in rows for word in re.findall(r"\*([a-z]+)\*", row[-1])}
+    assert len(rows) <= 40 and len(ruled_out) >= len(rows) // 2
+    ruled_out |= {f"{word}s" for word in ruled_out}
+    found = {path.name: _words(path.read_text("utf-8")) & ruled_out for path in PACKAGE.rglob("*.py")}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+#: Names of limits that do not say what they limit, or how much of what: they had another value in every module.
+_VAGUE = {"PATIENCE_S", "HANGS_S", "LIMIT", "MOST", "MAX"}
+
+
+def test_limits_say_what_they_limit() -> None:
+    found = {
+        f"{path.relative_to(PACKAGE)}: {name.id}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and name.id in _VAGUE
+    }
+    assert found == set()

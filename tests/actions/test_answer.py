@@ -11,7 +11,7 @@ import pytest
 from tallylight.actions import answer
 from tallylight.actions.answer import (
     _PLAIN,
-    MAX_ABOVE,
+    MAX_ABOVE_ROWS,
     MAX_CELLS,
     Done,
     Question,
@@ -232,7 +232,7 @@ def test_of_the_past_only_the_end_is_shown() -> None:
 
     alone = Desk(shown).shown()
     assert found.context[found.first :] == alone.context[alone.first :]
-    assert 0 < found.first <= MAX_ABOVE == 100
+    assert 0 < found.first <= MAX_ABOVE_ROWS == 100
     assert _context(Look([*["x"] * 300, "─" * 40, "Go?", "❯ 1. a", "  2. b"], 0, 0, 40), _PLACED)[1] == 100
 
 

@@ -156,7 +156,7 @@ def test_a_busy_folder_is_waited_for_not_for_ever(
     environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process that hangs while it makes its note costs an answer, and says so."""
-    monkeypatch.setattr(answered, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(answered, "NOTE_LOCK_S", 0.0)
     with answered.locked(folder, ""), pytest.raises(match="another process answers"):
         OnDisk(environ).add(AGENT, "a")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.actions.brief import MAX_BUTTONS, MAX_CELLS, MAX_LABEL, MAX_ROW, MAX_ROWS, brief
+from tallylight.actions.brief import MAX_BUTTONS, MAX_CELLS, MAX_LABEL_CELLS, MAX_ROW_CELLS, MAX_ROWS, brief
 from tests.tables import each
 
 YES, NO = Choice(1, "Yes", "1"), Choice(3, "No", "\x1b")
@@ -39,8 +39,8 @@ def test_more_rows_than_a_notification_has_flow() -> None:
     rows = tuple(f"row {n}" for n in range(MAX_ROWS + 1))
     found = brief(attrs.evolve(QUESTION, context=rows, first=0))
     assert found is not None and found.body == " · ".join(rows)
-    wide = brief(attrs.evolve(QUESTION, context=("x" * (MAX_ROW + 1), "y"), first=0))
-    assert wide is not None and wide.body == "x" * (MAX_ROW + 1) + " · y"
+    wide = brief(attrs.evolve(QUESTION, context=("x" * (MAX_ROW_CELLS + 1), "y"), first=0))
+    assert wide is not None and wide.body == "x" * (MAX_ROW_CELLS + 1) + " · y"
 
 
 def test_as_many_as_desktops_show() -> None:
@@ -90,8 +90,8 @@ def test_a_choice_that_begins_like_one_stays(label: str) -> None:
         {"choices": (attrs.evolve(NO, keys=""),)},
         {"choices": (YES, attrs.evolve(YES, number=2))},
         {"choices": (attrs.evolve(NO, label=""),)},
-        {"choices": (attrs.evolve(NO, label="x" * (MAX_LABEL + 1)),)},
-        {"choices": (attrs.evolve(NO, label="漢" * (MAX_LABEL // 2 + 1)),)},
+        {"choices": (attrs.evolve(NO, label="x" * (MAX_LABEL_CELLS + 1)),)},
+        {"choices": (attrs.evolve(NO, label="漢" * (MAX_LABEL_CELLS // 2 + 1)),)},
         {"choices": (attrs.evolve(NO, label="No, and…"),)},
         {"context": ()},
         {"first": 6},

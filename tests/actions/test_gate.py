@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.actions.gate import (
-    MAX_VALUE,
+    MAX_VALUE_CHARS,
     Refusal,
     _shown,
     check_dangerous,
@@ -51,9 +51,9 @@ def rule(found: object) -> str:
         (".a", "begins with a dot"),
         ("a..b", "has '..' in it"),
         ("a..", "has '..' in it"),
-        ("x" * MAX_VALUE, ""),
+        ("x" * MAX_VALUE_CHARS, ""),
         ("", "is empty"),
-        ("x" * (MAX_VALUE + 1), "is longer than 256 characters"),
+        ("x" * (MAX_VALUE_CHARS + 1), "is longer than 256 characters"),
         ("--dangerously-skip-permissions", "begins with a dash"),
         ("-", "begins with a dash"),
         ("@selection", "begins with @"),

@@ -87,7 +87,7 @@ def test_what_only_colours_tell_is_answered_once() -> None:
     given = desk.shown().answer(2)
 
     assert [_again(once, desk, given) for _ in range(2)] == ["typed", "answered"]
-    assert once.is_open(given)
+    assert once.is_pending(given)
     assert desk.typed == ["\x1b[C\r"]
     asked = once.ask(desk)
     assert isinstance(asked, Question) and asked.choices[1].keys == "\x1b[C\r"
@@ -136,7 +136,7 @@ def test_it_waits_until_the_program_has_gone_on() -> None:
     once, desk = Once(60.0, InProcess()), Quick(seen(DIALOG))
     given = desk.shown().answer(1)
     assert _again(once, desk, given) == "typed"
-    assert desk.looks == 2 and not once.is_open(given)
+    assert desk.looks == 2 and not once.is_pending(given)
 
 
 #: A number and a bullet of the dialog's screen: both may move on.
@@ -169,7 +169,7 @@ def test_what_comes_with_the_keys_is_compared_anew(name: str) -> None:
 
     told = [once.answer(desk, given) for _ in expected]
     assert ["" if one is None else one.rule if isinstance(one, Refusal) else "typed" for one in told] == expected
-    assert (desk.typed, once.is_open(given)) == (typed, bool(typed))
+    assert (desk.typed, once.is_pending(given)) == (typed, bool(typed))
     desk.now = seen("claude/working-120", Status.WORKING)
     once.look(desk)
     desk.now = seen(DIALOG)
@@ -204,7 +204,7 @@ def test_a_screen_that_never_holds_still(settle_s: float, monkeypatch: pytest.Mo
         sleep(0.03)
     desk.unread = []
     assert isinstance(told, Refusal) and told.rule == "changed" and "kept changing for 1 s" in told.text
-    assert 1.0 <= clock[0] < 1.2 and desk.typed == [] and not once.is_open(given)
+    assert 1.0 <= clock[0] < 1.2 and desk.typed == [] and not once.is_pending(given)
     assert _again(once, desk, given) == "typed"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.options import MAX_REMEMBERED, carried, dangerous_flags, remembered
+from tallylight.agents.options import MAX_REMEMBERED_CHARS, carried, dangerous_flags, remembered
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
@@ -189,7 +189,7 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     """They are remembered with its conversation; not what may hold a key, whose name is told."""
     words = ("--disallowedTools", "Bash", "Edit", "--settings", '{"env": {"KEY": "secret"}}', "--plugin-url", "x")
     made = Conversation(ProcTable())
-    made.began(identify([process("claude", *words, "--system-prompt", "x" * (MAX_REMEMBERED + 1))], AGENTS), "/w")
+    made.began(identify([process("claude", *words, "--system-prompt", "x" * (MAX_REMEMBERED_CHARS + 1))], AGENTS), "/w")
     entry = values.read(ConversationEntry, values.write(made.entry))
     assert entry == made.entry and "secret" not in str(entry)
 

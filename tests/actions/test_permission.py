@@ -269,7 +269,7 @@ def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> 
 
 def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> object:
     """What `tally start --in tmux` does."""
-    monkeypatch.setattr(start, "here", lambda _: caller)
+    monkeypatch.setattr(start, "own_caller", lambda _: caller)
     monkeypatch.setattr("tallylight.parts.conversations.verbs.start.start.plan", lambda *_: None)
     monkeypatch.setattr("tallylight.parts.conversations.verbs.start.confinement.is_confined", lambda *_: False)
     monkeypatch.setattr("tallylight.parts.conversations.verbs.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
@@ -489,7 +489,7 @@ def said_by_all(
     reach = PaneClient(panes, lambda: caller, at(level))
     told = [reach.perform(found, given)]
     # The command.
-    reaching.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
+    reaching.print_reply("send", found, told[0], as_json=False)  # type: ignore[arg-type]
     printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
     # The list.
     spoken = Direct({}, lambda: reach).perform(found, given)

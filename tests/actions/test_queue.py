@@ -17,10 +17,10 @@ from tallylight.actions.queue import (
     READY_S,
     TYPED,
     Moment,
-    ends,
     put,
     step,
-    written,
+    typed_text,
+    typing_time,
 )
 from tallylight.actions.request import DeferredText
 from tallylight.evidence.screen import Look
@@ -178,14 +178,14 @@ def test_a_program_that_takes_no_paste_any_more_is_told() -> None:
 )  # fmt: skip
 def test_what_was_typed_stands_before_the_cursor(row: str, column: int, text: str) -> None:
     """An empty box has something in it, too, in many agents: that stands behind the cursor."""
-    assert written(Look(["above", row], 1, column, 80)) == text
-    assert written(Look([], 3, column, 80)) == ""
+    assert typed_text(Look(["above", row], 1, column, 80)) == text
+    assert typed_text(Look([], 3, column, 80)) == ""
 
 
 def test_nothing_is_typed_before_a_limit_has_ended() -> None:
     """By the wall clock; and not while the next limit stops its agent."""
     desk, ends_at = Desk(at_prompt()), 1_800_000_000
-    waits = attrs.evolve(WAITS, at=ends(ends_at))
+    waits = attrs.evolve(WAITS, at=typing_time(ends_at))
     for wall, until in ((ends_at + MARGIN_S - 0.1, 0), (ends_at + 7200, ends_at + 7200)):
         moment = Moment(99, is_alive=True, wall=wall, limited_until=until)
         assert step(desk, Once(0.0, InProcess()), waits, moment) == waits

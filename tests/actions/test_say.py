@@ -85,7 +85,7 @@ REFUSED: dict[str, tuple[Seen | Refusal, dict[str, object], str]] = {
     "lines as keys": (seen(IDLE, Status.IDLE), {"text": "a\nb"}, "lines"),
     "lines, and who knows": (seen(IDLE, Status.IDLE, takes_paste=None), {"text": "a\tb"}, "lines"),
     "no bracketed paste": (seen(IDLE, Status.IDLE, takes_paste=False), {"text": "a\tb"}, "lines"),
-    "too long": (seen(IDLE, Status.IDLE), {"text": "x" * (say.MAX_TEXT + 1)}, "too-long"),
+    "too long": (seen(IDLE, Status.IDLE), {"text": "x" * (say.MAX_TYPED + 1)}, "too-long"),
 }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_everything_else_is_refused() -> None:
 def test_lines_go_into_a_paste() -> None:
     """Where the program takes bracketed paste, tabs and line ends are text; so are the longest texts."""
     assert said(seen(IDLE, Status.IDLE, takes_paste=True), "a\n\tb")[1] == ["a\n\tb\r"]
-    assert said(seen(IDLE, Status.IDLE), "x" * say.MAX_TEXT)[1] == ["x" * say.MAX_TEXT + "\r"]
+    assert said(seen(IDLE, Status.IDLE), "x" * say.MAX_TYPED)[1] == ["x" * say.MAX_TYPED + "\r"]
 
 
 @pytest.mark.slow
@@ -227,5 +227,5 @@ def test_the_key_is_the_agents() -> None:
 
 def test_which_texts_are_taken() -> None:
     """4096 characters, and blanks of every width."""
-    assert say.MAX_TEXT == 4096
+    assert say.MAX_TYPED == 4096
     assert text_problem("a\u00a0\u202f\u3000b") is None

@@ -18,7 +18,7 @@ from tests.cli.panes import NOW
 def by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands are run by a script in a pane, wherever the tests are run."""
     for module in ("cli.reaching", "cli.attach", "parts.conversations.verbs.start"):
-        monkeypatch.setattr(f"tallylight.{module}.here", lambda *_: CALLERS[Who.SCRIPT])
+        monkeypatch.setattr(f"tallylight.{module}.own_caller", lambda *_: CALLERS[Who.SCRIPT])
 
 
 @pytest.fixture

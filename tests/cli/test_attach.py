@@ -28,7 +28,7 @@ def test_a_session_without_a_pane(
     pane = Pane(id="claude/a0b8", status=Status.IDLE, attach=("tally", "attach", "sessions-1:claude/a0b8"))
     publish(runtime, [pane], host="sessions")
     ran: list[list[str]] = []
-    monkeypatch.setattr(attach, "here", lambda *_: CALLERS[Who.PERSON])
+    monkeypatch.setattr(attach, "own_caller", lambda *_: CALLERS[Who.PERSON])
     monkeypatch.setattr(os, "execvp", lambda _, argv: ran.append(argv))
     assert (main(["attach", "claude/a0b8"]), ran) == (1, [])
     assert "process: no agent runs in this pane" in capsys.readouterr().err
@@ -59,7 +59,7 @@ def test_whoever_attaches_may_type(
     """A person does; a program only where it may type into any pane."""
     publish(runtime, [PANE], host="sessions", allow=allow)
     ran: list[str] = []
-    monkeypatch.setattr(attach, "here", lambda *_: CALLERS[who])
+    monkeypatch.setattr(attach, "own_caller", lambda *_: CALLERS[who])
     monkeypatch.setattr(os, "execvp", lambda program, _: ran.append(program))
     code = main(["attach", "tmux/1/%3"])
     assert ran == ([] if rule else ["tmux"]) and (code == 1 if rule else True)

@@ -10,7 +10,7 @@ import pytest
 
 from tallylight.evidence import made_with
 from tallylight.evidence.process import Process
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.pane.package import PackageRequest, package_of, version_of
 from tallylight.snapshot.waiting_time_file import today
 from tests.tables import each
@@ -162,20 +162,20 @@ def test_a_project_is_no_package(tmp_path: Path) -> None:
 def test_asked_once_a_program() -> None:
     """It is read until there is an answer of this very run; that makes a candidate, and says so."""
     script = "/x/node_modules/mystery/cli.js"
-    found = Unknown("mystery", Process(7, argv=("node", script), exe="/usr/bin/node", start=70))
+    found = UnknownProgram("mystery", Process(7, argv=("node", script), exe="/usr/bin/node", start=70))
 
     assert package_of(found) == package_of(found) == PackageRequest(Path(script), RUN)
-    found.packaged("made with openai", (7, 71))
+    found.note_package("made with openai", (7, 71))
     assert found.agent is None and package_of(found) is not None
 
-    found.packaged("made with openai", RUN)
+    found.note_package("made with openai", RUN)
     assert package_of(found) is None
     assert found.agent is not None and found.signs == ("made with openai",)
 
 
 def test_a_program_without_a_file() -> None:
     """What is given by a relative path may be another file by now: it is not read."""
-    found = Unknown("mystery", Process(7, argv=("node", "mystery/cli.js"), exe="/usr/bin/node", start=70))
+    found = UnknownProgram("mystery", Process(7, argv=("node", "mystery/cli.js"), exe="/usr/bin/node", start=70))
 
     assert package_of(found) is None
     assert found.agent is None and found.signs == ()

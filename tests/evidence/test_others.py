@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
-from tallylight.evidence.others import others_of
+from tallylight.evidence.others import rival_starts
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ProcTable
 from tests.real_agents.driver import wait_until
@@ -39,10 +39,10 @@ def test_others_in_the_directory(tmp_path: Path) -> None:
         first = _named("crush", tmp_path, stack)
         _named("another", tmp_path, stack)
         _named("crush", elsewhere, stack)
-        assert others_of(first, agent, table) == ()
+        assert rival_starts(first, agent, table) == ()
         second = _named("crush", tmp_path, stack)
-        assert others_of(first, agent, table) == (table.start_time(second.pid),)
-        assert others_of(second, agent, table) == (table.start_time(first.pid),)
+        assert rival_starts(first, agent, table) == (table.start_time(second.pid),)
+        assert rival_starts(second, agent, table) == (table.start_time(first.pid),)
 
 
 def test_as_of_a_moment_ago(tmp_path: Path) -> None:
@@ -50,10 +50,12 @@ def test_as_of_a_moment_ago(tmp_path: Path) -> None:
     agent, table = _crush(tmp_path), ProcTable()
     with contextlib.ExitStack() as stack:
         first, second = _named("crush", tmp_path, stack), _named("crush", tmp_path, stack)
-        assert len(others_of(first, agent, table)) == 1
+        assert len(rival_starts(first, agent, table)) == 1
         _named("crush", tmp_path, stack)
         assert (
-            len(others_of(first, agent, table, 60.0, 600.0)) == len(others_of(second, agent, table, 60.0, 600.0)) == 1
+            len(rival_starts(first, agent, table, 60.0, 600.0))
+            == len(rival_starts(second, agent, table, 60.0, 600.0))
+            == 1
         )
-        assert len(others_of(second, agent, table)) == 2
-        assert len(others_of(first, agent, table, 60.0, 600.0)) == 2
+        assert len(rival_starts(second, agent, table)) == 2
+        assert len(rival_starts(first, agent, table, 60.0, 600.0)) == 2

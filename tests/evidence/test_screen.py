@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from tallylight.evidence.screen import LIVELY, WINDOW, Change, Look, ScreenWatch
+from tallylight.evidence.screen import LIVELY_LOOKS, WINDOW_LOOKS, Change, Look, ScreenWatch
 from tests.tables import each
 
 COLUMNS, ROWS = 48, 22
@@ -266,8 +266,8 @@ def test_lively_animation_is_output() -> None:
         screen.draw([*spinning(tick / 4, per_second=10), *box("")], (13, 2))
         seen.append(screen.look())
 
-    assert seen[1:LIVELY] == [MINOR] * (LIVELY - 1)
-    assert set(seen[WINDOW + 2 :]) == {LIVE}
+    assert seen[1:LIVELY_LOOKS] == [MINOR] * (LIVELY_LOOKS - 1)
+    assert set(seen[WINDOW_LOOKS + 2 :]) == {LIVE}
 
 
 def test_one_still_look_does_not_stop_liveliness() -> None:

@@ -219,6 +219,10 @@ GIVEN = {
     "words to choose from": ("Choose a theme [dark/light] (dark): ", 0),
     "a key that has a name": ("PROVIDER_API_KEY: ", 0),
     "a name": ("To get started, set up your model.\n\nEnter your default model (e.g., maker/large): ", 2),
+    "a yes and a no below the cursor": (
+        "24. A line.\n25. A line.\nSave modified buffer?\n Y Yes\n N No           ^C Cancel",
+        2,
+    ),
     "a comment or nothing": (
         "Execute 1 action(s)? Enter to confirm, type comment to reject, or /h for\nmore\n> ",
         2,

@@ -10,7 +10,14 @@ from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
-from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch, candidate
+from tallylight.evidence.unknown import (
+    EAGER_CHANCES,
+    OFTEN_CHANCES,
+    SELDOM_CHANCES,
+    UnknownProgram,
+    UnknownProgramWatch,
+    candidate,
+)
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
 from tests.tables import each
@@ -29,11 +36,11 @@ BARS = ["Hello", "{work}", "  ┃", "  ┃  Build · Model", "  ╹▀▀▀▀�
 LINE = ["Hello", "{work}", "", "› Ask anything", "", "  12 % of context"]
 
 
-def program() -> Unknown:
-    return Unknown("mystery", PROCESS)
+def program() -> UnknownProgram:
+    return UnknownProgram("mystery", PROCESS)
 
 
-def look(found: Unknown, rows: list[str], cursor: int, work: str = "", typed: str = "") -> None:
+def look(found: UnknownProgram, rows: list[str], cursor: int, work: str = "", typed: str = "") -> None:
     found.look([row.format(work=work, typed=typed) for row in rows], cursor)
 
 
@@ -125,9 +132,9 @@ def test_a_title_of_its_own(argv: tuple[str, ...], exe: str, name: str) -> None:
 def test_a_spinner_in_its_title(titles: tuple[str, str]) -> None:
     """Two glyphs of those by which agents tell their status, one after the other, in its title."""
     found = program()
-    found.titled(titles[0])
+    found.note_title(titles[0])
     assert found.agent is None
-    found.titled(titles[1])
+    found.note_title(titles[1])
     assert found.agent is not None
     assert found.signs == ("a spinner in its title",)
 
@@ -137,7 +144,7 @@ def test_a_title_that_does_not_spin(title: str) -> None:
     """Another title, or the same glyph for ever, says nothing."""
     found = program()
     for _ in range(5):
-        found.titled(title)
+        found.note_title(title)
     assert found.agent is None
 
 
@@ -200,22 +207,22 @@ def test_an_input_alone_is_nothing() -> None:
         look(found, BOX, 4, f"* {number}")
     assert found.signs == ("an input of its own",)
     other = program()
-    other.barred(is_shown=True)
+    other.note_progress_bar(is_shown=True)
     for _ in range(5):
-        other.marked()
+        other.note_prompt_mark()
     assert (found.agent, other.agent) == (None, None)
 
 
 def test_an_input_and_another_call() -> None:
     """A progress bar or prompt marks are signs beside an input; the first mark may be the shell's."""
     bar, marks = program(), program()
-    bar.barred(is_shown=True)
-    marks.marked()
+    bar.note_progress_bar(is_shown=True)
+    marks.note_prompt_mark()
     for found in (bar, marks):
         for _ in range(3):
             look(found, BOX, 4)
     assert (bar.agent is not None, marks.agent is None) == (True, True)
-    marks.marked()
+    marks.note_prompt_mark()
     assert marks.agent is not None
 
 
@@ -262,7 +269,7 @@ def test_a_hint_hides_no_answers() -> None:
 
 def read_with(agent: Agent, rows: list[str]) -> ScreenReading | None:
     """What is read of *rows* where *agent* is of a file."""
-    identity = UnknownWatch().applied(Identity(agent=agent, process=PROCESS))
+    identity = UnknownProgramWatch().applied(Identity(agent=agent, process=PROCESS))
     return read_screen(identity.agent, rows, 0, cursor_visible=False)
 
 
@@ -328,13 +335,13 @@ def test_looks_are_few() -> None:
             look(found, BOX[:2], 0)
     early = sum(number < EAGER_CHANCES for number in taken)
 
-    assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
-    assert len(taken) - early == pytest.approx(400 * 2 / SELDOM, abs=3)
+    assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN_CHANCES, abs=2)
+    assert len(taken) - early == pytest.approx(400 * 2 / SELDOM_CHANCES, abs=3)
 
 
 def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
     """A shell that waits behind ssh is forgotten as an agent at every look, and not looked at more often for that."""
-    watch = UnknownWatch()
+    watch = UnknownProgramWatch()
     ssh = Process(7, argv=("ssh", "box"), start=70)
     watch.seen(identify([ssh], AGENTS), is_wanted=True)
     assert watch.is_remote
@@ -344,18 +351,18 @@ def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
         if watch.wants_look():
             taken += 1
             watch.look(prompt)
-    assert taken == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
+    assert taken == pytest.approx(EAGER_CHANCES * 2 / OFTEN_CHANCES, abs=2)
 
 
 def test_the_watch() -> None:
     """It follows one process: another one begins anew, a known one or a wish ends it."""
-    watch = UnknownWatch()
+    watch = UnknownProgramWatch()
     unknown = Identity(leader=PROCESS, process=PROCESS, unknown="mystery")
     other = Process(8, argv=("mystery",), start=80)
     assert watch.seen(unknown, is_wanted=True).agent is None
     assert watch.program is not None
     for title in ("⠋ x", "⠙ x"):
-        watch.program.titled(title)
+        watch.program.note_title(title)
     found = watch.seen(unknown, is_wanted=True)
 
     assert found.agent is not None and found.agent.name == "mystery"

@@ -45,14 +45,14 @@ def test_it_begins_with_the_process(conversation: Conversation) -> None:
 
 def test_a_session_that_is_taken_back(conversation: Conversation) -> None:
     """What OSC 26 said and no longer says is gone; what others know stays."""
-    conversation.heard(said(session="a1", rule="osc-26"))
+    conversation.take(said(session="a1", rule="osc-26"))
     assert conversation.entry.session == "a1"
-    conversation.heard(said(rule="osc-1338"))
+    conversation.take(said(rule="osc-1338"))
     assert conversation.entry.session == "a1"
-    conversation.heard(said(rule="osc-26"))
+    conversation.take(said(rule="osc-26"))
     assert conversation.entry.session == ""
-    conversation.recorded("b2")
-    conversation.heard(said(rule="osc-26"))
+    conversation.name_session("b2")
+    conversation.take(said(rule="osc-26"))
     assert conversation.entry.session == "b2"
 
 
@@ -83,9 +83,9 @@ def test_dangerous_flags_are_remembered() -> None:
 
 def test_it_outlives_its_agent(conversation: Conversation) -> None:
     """The session stays when the agent is gone, and what is said after that is not heard."""
-    conversation.heard(said(agent="claude", session=ID))
+    conversation.take(said(agent="claude", session=ID))
     conversation.ended()
-    conversation.heard(said(agent="claude", session="evil", cwd="/w/api/x", resume=("claude", "--resume", "evil")))
+    conversation.take(said(agent="claude", session="evil", cwd="/w/api/x", resume=("claude", "--resume", "evil")))
 
     assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
     assert conversation.resume == ()
@@ -94,14 +94,14 @@ def test_it_outlives_its_agent(conversation: Conversation) -> None:
 def test_before_any_agent_nothing_is_heard() -> None:
     """What is printed into a plain shell makes no conversation."""
     made = Conversation(ProcTable())
-    made.heard(said(agent="claude", session=ID, resume=("claude",)))
+    made.take(said(agent="claude", session=ID, resume=("claude",)))
 
     assert (made.entry, made.resume) == (ConversationEntry(), ())
 
 
 def test_a_new_run_forgets_the_old_one(conversation: Conversation) -> None:
     """Another process is another conversation; the same one told again is not."""
-    conversation.heard(said(session=ID, fork=("claude", "x")))
+    conversation.take(said(session=ID, fork=("claude", "x")))
     conversation.began(found("claude"), "/w/api")
     assert (conversation.entry.session, conversation.fork) == (ID, ("claude", "x"))
     conversation.began(found("claude", start=201), "/w/api")
@@ -122,18 +122,18 @@ def test_a_new_run_forgets_the_old_one(conversation: Conversation) -> None:
 )
 def test_whose_words_count(conversation: Conversation, report: Report, session: str) -> None:
     """Reports about the pane itself by, or of, its agent; not of a subagent's, and not of another agent's."""
-    conversation.heard(report)
+    conversation.take(report)
 
     assert conversation.entry.session == session
 
 
 def test_the_agents_own_file_is_believed_first(conversation: Conversation) -> None:
     """Once the status file told the session, nothing that comes through the terminal replaces it; a new one does."""
-    conversation.heard(said(session="first"))
-    conversation.heard(said(Source.REGISTRY, session="own"))
-    conversation.heard(said(session="evil"))
+    conversation.take(said(session="first"))
+    conversation.take(said(Source.REGISTRY, session="own"))
+    conversation.take(said(session="evil"))
     assert conversation.entry.session == "own"
-    conversation.heard(said(Source.REGISTRY, session="after /clear"))
+    conversation.take(said(Source.REGISTRY, session="after /clear"))
 
     assert conversation.entry.session == "after /clear"
 
@@ -143,35 +143,35 @@ def test_the_agents_own_file_is_believed_first(conversation: Conversation) -> No
 def test_a_directory_from_the_terminal_is_never_taken(conversation: Conversation, cwd: str, own: str) -> None:
     """Neither in place of the process's nor of the status file's, however near: a clone may hold a trap below it."""
     if own:
-        conversation.heard(said(Source.REGISTRY, cwd=own))
-    conversation.heard(said(cwd=cwd))
+        conversation.take(said(Source.REGISTRY, cwd=own))
+    conversation.take(said(cwd=cwd))
 
     assert conversation.entry.cwd == (own or "/w/api")
 
 
 def test_a_status_file_may_name_any_directory(conversation: Conversation) -> None:
     """It is the agent's own, for its own process."""
-    conversation.heard(said(Source.REGISTRY, cwd="/elsewhere"))
+    conversation.take(said(Source.REGISTRY, cwd="/elsewhere"))
 
     assert conversation.entry.cwd == "/elsewhere"
 
 
 def test_what_it_asked_for_is_what_it_asked_last(conversation: Conversation) -> None:
     """A report without an argument list takes the last one back; a status file has none to give."""
-    conversation.heard(said(resume=("claude", "a"), fork=("claude", "b")))
-    conversation.heard(said(Source.REGISTRY))
+    conversation.take(said(resume=("claude", "a"), fork=("claude", "b")))
+    conversation.take(said(Source.REGISTRY))
     assert (conversation.resume, conversation.fork) == (("claude", "a"), ("claude", "b"))
-    conversation.heard(said(resume=("claude", "c")))
+    conversation.take(said(resume=("claude", "c")))
 
     assert (conversation.resume, conversation.fork) == (("claude", "c"), ())
 
 
 def test_an_arm_without_a_status(conversation: Conversation) -> None:
     """It counts while the agent is in the foreground; and stays when the agent is gone."""
-    conversation.armed(("claude", "--resume", "a"))
-    conversation.heard(said(Source.REGISTRY, session=ID))
+    conversation.set_resume(("claude", "--resume", "a"))
+    conversation.take(said(Source.REGISTRY, session=ID))
     conversation.ended()
-    conversation.armed(("claude", "--resume", "evil"))
+    conversation.set_resume(("claude", "--resume", "evil"))
 
     assert conversation.resume == ("claude", "--resume", "a")
     assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
@@ -212,7 +212,7 @@ def test_one_agent_after_the_other_behind_one_leader(conversation: Conversation)
     editor = Process(30, 10, 30, "nvim", ("nvim",), "/usr/bin/nvim", 300)
     inner = [Process(pid, 30, pid, "claude", ("claude",), "/v/claude", 300 + pid) for pid in (31, 32)]
     conversation.began(identify([editor, inner[0]], AGENTS), "/a")
-    conversation.heard(Report(source=Source.REGISTRY, status=Status.IDLE, agent="claude", session="s-1"))
+    conversation.take(Report(source=Source.REGISTRY, status=Status.IDLE, agent="claude", session="s-1"))
     conversation.began(identify([editor, inner[0]], AGENTS), "/a")
     assert conversation.entry.session == "s-1"
 
@@ -254,11 +254,11 @@ def stranger(*processes: Process) -> Conversation:
 def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
     """Until then the last agent's is remembered, whatever else it tells. Its file and directory are its process's."""
     made = stranger()
-    made.heard(said(agent="zebra", session=ID, cwd="/evil"))
-    made.armed(())
+    made.take(said(agent="zebra", session=ID, cwd="/evil"))
+    made.set_resume(())
     assert made.entry == OF_CLAUDE
     assert made.strangers_pid is None
-    made.heard(said(agent="zebra", session=ID, cwd="/evil", fork=SAID))
+    made.take(said(agent="zebra", session=ID, cwd="/evil", fork=SAID))
 
     assert made.entry == attrs.evolve(MET, session=ID)
     assert (made.resume, made.fork, made.strangers_pid) == ((), SAID, 20)
@@ -267,10 +267,10 @@ def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
 def test_a_strangers_arm_is_enough() -> None:
     """Without any status; and it stays when the program has gone, when nothing more is heard."""
     made = stranger()
-    made.armed(SAID)
+    made.set_resume(SAID)
     made.ended()
-    made.armed(("zebra", "--resume", "evil1"))
-    made.heard(said(agent="zebra", session="evil1", fork=SAID))
+    made.set_resume(("zebra", "--resume", "evil1"))
+    made.take(said(agent="zebra", session="evil1", fork=SAID))
 
     assert (made.entry, made.resume, made.fork, made.strangers_pid) == (MET, SAID, (), None)
 
@@ -287,7 +287,7 @@ def test_a_strangers_arm_is_enough() -> None:
 def test_whose_words_count_for_a_stranger(report: Report) -> None:
     """Those about the pane itself by the program's own name, or by none."""
     made = stranger()
-    made.heard(report)
+    made.take(report)
 
     assert made.entry.agent == "claude"
 
@@ -305,8 +305,8 @@ def test_no_file_no_conversation(process_: Process) -> None:
     """What is printed while a program runs that is no stranger, or of which no file is known, makes none."""
     made = stranger(process_)
     for _ in range(20):
-        made.armed(SAID)
-        made.heard(said(resume=SAID, fork=SAID))
+        made.set_resume(SAID)
+        made.take(said(resume=SAID, fork=SAID))
 
     assert (made.entry.agent, made.resume, made.fork) == ("claude", (), ())
 
@@ -315,7 +315,7 @@ def test_a_stranger_behind_our_relay() -> None:
     """It is the process behind it, and goes on behind one."""
     argv = ("/usr/bin/python3", "-I", "/home/me/.local/bin/tally", "run", "zebra")
     made = stranger(Process(30, 10, 30, "tally", argv, argv[0], 300), attrs.evolve(ZEBRA, pid=31, ppid=30, pgrp=31))
-    made.armed(SAID)
+    made.set_resume(SAID)
 
     assert made.entry == attrs.evolve(MET, relayed=True)
     assert made.strangers_pid == 31
@@ -324,13 +324,13 @@ def test_a_stranger_behind_our_relay() -> None:
 def test_the_same_stranger_again() -> None:
     """Told again it goes on; another run, another program in its process and an agent are others."""
     made = stranger()
-    made.armed(SAID)
+    made.set_resume(SAID)
     made.ended()
     made.began(identify([ZEBRA], AGENTS), "/x")
     assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, 20)
     for other in (attrs.evolve(ZEBRA, start=201), process("okapi", exe="/opt/okapi")):
         made.began(identify([other], AGENTS), "/x")
-        made.heard(said(session=ID))
+        made.take(said(session=ID))
         assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, None)
     made.began(found("claude"), "/w/api")
 

@@ -68,7 +68,7 @@ def test_the_question_at_the_end_of_a_flood_is_shown() -> None:
     assert pane.decision.status is Status.WAITING
     assert pane.decision.kind is Kind.PERMISSION
     assert len(pane.tracker.records()) <= MAX_RECORDS
-    assert pane.pace is not None and pane.pace.said > 1000 > pane.pace.read
+    assert pane.pace is not None and pane.pace.arrived > 1000 > pane.pace.read
     pane.tick(now + 10)
     assert pane.pace is None
 

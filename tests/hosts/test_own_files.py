@@ -17,7 +17,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts import own_files
 from tallylight.hosts.jobs import RETRY_S, Jobs
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.own_files import HANGS_ASKED, HANGS_S, MAX_READINGS, FileReader
+from tallylight.hosts.own_files import HANGS_ASKED, MAX_READINGS, READ_HANGS_S, FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
@@ -52,7 +52,7 @@ class Desk:
 
     def _told(self, found: Sequence[tuple[int, Request, object]]) -> None:
         for _, request, what in found:
-            self.pane.answered(request, what, time.monotonic())
+            self.pane.take_result(request, what, time.monotonic())
 
     def until_read(self) -> None:
         """Ask once, and let the worker run until it has read."""
@@ -112,7 +112,7 @@ def test_what_is_not_new_is_not_told(desk: Desk, monkeypatch: pytest.MonkeyPatch
     """A file that says what it said is read, and nobody hears of it."""
     desk.until_read()
     told: list[object] = []
-    monkeypatch.setattr(desk.pane, "answered", lambda *found: told.append(found))
+    monkeypatch.setattr(desk.pane, "take_result", lambda *found: told.append(found))
     desk.until_read()
     assert told == []
 
@@ -188,7 +188,7 @@ class Yard:
 
     def until_hung(self) -> None:
         """Let as much time pass as it takes until what hangs is given up."""
-        self.step(max(HANGS_ASKED, int(HANGS_S / 0.25)) + 2)
+        self.step(max(HANGS_ASKED, int(READ_HANGS_S / 0.25)) + 2)
 
 
 @pytest.fixture

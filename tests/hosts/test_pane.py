@@ -86,7 +86,7 @@ def read_files(pane: Pane, now: float) -> None:
     """What a host's worker does for a pane."""
     wanted = pane.own_files.file_request()
     if wanted is not None:
-        pane.answered(wanted, wanted.read(), now)
+        pane.take_result(wanted, wanted.read(), now)
 
 
 def status_file(home: str, pid: int = 20, **entries: object) -> Path:
@@ -333,7 +333,7 @@ def test_what_was_read_before_the_end_is_no_last_word(pane: Pane, table: HandTab
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
 
-    pane.answered(wanted, found, 1.1)
+    pane.take_result(wanted, found, 1.1)
     assert pane.is_undecided, "it is still to be looked up"
     read_files(pane, 1.2)
     assert not pane.decision.is_lit and not pane.is_undecided
@@ -447,7 +447,7 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
     assert wanted is not None
     pane.foreground(AIDER.pid, 1)
 
-    pane.answered(wanted, wanted.read(), 1)
+    pane.take_result(wanted, wanted.read(), 1)
     assert pane.decision.report.agent == "aider"
     assert pane.decision.reason.source is not Source.REGISTRY
 
@@ -532,12 +532,12 @@ def test_how_to_start_again_is_no_status(pane: Pane) -> None:
     """An argument list without a status changes no light and silences nobody, but is told to others at once."""
     pane.foreground(CLAUDE.pid, 0)
     pane.user_variable("state=waiting;tool=claude", 1)
-    before, revision = pane.decision, pane.tracker.said.revision
+    before, revision = pane.decision, pane.tracker.claims.revision
     pane.user_variable("resume=claude%0A--continue", 2)
 
     assert pane.decision is before
     assert pane.conversation.resume == ("claude", "--continue")
-    assert pane.tracker.said.revision > revision
+    assert pane.tracker.claims.revision > revision
 
 
 def test_a_deleted_variable_withdraws(pane: Pane) -> None:

@@ -86,11 +86,11 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     projects.tell([pane])
     assert pane.project == "deep"
     jobs.run()
-    revision = pane.tracker.said.revision
+    revision = pane.tracker.claims.revision
     projects.tell([pane])
-    assert (pane.project, pane.tracker.said.revision) == ("api", revision + 1)
+    assert (pane.project, pane.tracker.claims.revision) == ("api", revision + 1)
     projects.tell([pane])
-    assert pane.tracker.said.revision == revision + 1 and not jobs.waiting
+    assert pane.tracker.claims.revision == revision + 1 and not jobs.waiting
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
     assert entry.project == "api"
 

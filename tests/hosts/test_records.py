@@ -74,7 +74,7 @@ def look(pane: Pane, now: float, ticks: int = transcript_module.EAGER_EVERY) -> 
     """What a host does in so many ticks."""
     for _ in range(ticks):
         for request in pane.requests():
-            pane.answered(request, request.read(), now)
+            pane.take_result(request, request.read(), now)
 
 
 def test_what_a_record_tells_reaches_the_snapshot(pane: Pane, rollout: Path, record: Kept) -> None:
@@ -365,7 +365,7 @@ def test_a_record_of_another_run_is_nobodys(pane: Pane, rollout: Path, record: K
     requests = pane.requests()
     pane.foreground(SHELL.pid, 1.0)
     for request in requests:
-        pane.answered(request, request.read(), 2.0)
+        pane.take_result(request, request.read(), 2.0)
 
     assert pane.transcript is None and pane.requests() == ()
 
@@ -402,7 +402,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
     others: list[float] = []
     looks: list[int] = []
 
-    def others_of(process: Process, *_: object) -> tuple[float, ...]:
+    def rival_starts(process: Process, *_: object) -> tuple[float, ...]:
         looks.append(process.pid)
         return tuple(others)
 
@@ -412,7 +412,7 @@ def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, m
         found = request.read()
         return found.place if found is not None else None
 
-    monkeypatch.setattr(transcript_module, "others_of", others_of)
+    monkeypatch.setattr(transcript_module, "rival_starts", rival_starts)
     assert place() is None and not looks
     (tmp_path / ".aider.chat.history.md").write_text("# aider chat started at 1\n")
     assert place() is not None and looks

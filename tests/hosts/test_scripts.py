@@ -18,7 +18,7 @@ from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import (
-    MAX_ROW,
+    MAX_ROW_CHARS,
     MAX_ROWS,
     SILENT,
     Look,
@@ -319,7 +319,7 @@ def test_a_strange_answer_is_none(line: bytes) -> None:
 def test_what_is_shown_is_bounded() -> None:
     """More rows than a screen has are none; a row, and words, are cut, so that what was done is told."""
     rows = decode_reply(json.dumps({"type": "rows", "rows": ["x" * 5000, "a\0b"]}).encode())
-    assert rows == Rows(("x" * MAX_ROW, "a\ufffdb"))
+    assert rows == Rows(("x" * MAX_ROW_CHARS, "a\ufffdb"))
     for strange in (
         {"type": "rows", "rows": ["a"] * (MAX_ROWS + 1)},
         {"type": "occupant", "pane": "3", "agent": "claude", "pid": 0, "start": 1},

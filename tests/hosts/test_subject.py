@@ -38,7 +38,7 @@ class Host:
         path.write_bytes(self.transcript)
         self.now, self.tick = max(at, self.now + 0.25), self.tick + 1
         for request in self.pane.requests():
-            self.pane.answered(request, request.read(), self.now)
+            self.pane.take_result(request, request.read(), self.now)
 
     def screen(self, shown: Look) -> None:
         """Its screen shows this in two looks."""

@@ -77,7 +77,7 @@ def test_what_it_is_made_with(pane: Pane) -> None:
     """What its package says is read once: it makes a candidate, whose first dialog is seen, and gives no light."""
     (request,) = pane.requests()
     assert isinstance(request, PackageRequest)
-    pane.answered(request, "made with openai", 1.0)
+    pane.take_result(request, "made with openai", 1.0)
     assert pane.requests() == ()
     now = show(pane, BOX, 1.0, 10.0)
     assert not pane.decision.is_lit
@@ -96,7 +96,7 @@ UNSEEN = "\x1b\x07\x9b\u202e\u2066\u200b\ufeff"
 def test_nothing_of_it_is_hidden(pane: Pane) -> None:
     """Its package, its titles, its screen and a queued text hold what nobody sees; what is told of it holds none."""
     (request,) = pane.requests()
-    pane.answered(request, f"made with openai{UNSEEN}", 1.0)
+    pane.take_result(request, f"made with openai{UNSEEN}", 1.0)
     pane.title(f"⠋ {UNSEEN}a", 1.5)
     now = show(pane, BOX, 2.0, 10.0)
     show(pane, [f"Run {UNSEEN}make?", "", f"  * Yes{UNSEEN} (y)", "    No (n)", ""], now)
@@ -111,7 +111,7 @@ def test_nothing_of_it_is_hidden(pane: Pane) -> None:
 def test_a_package_that_says_nothing(pane: Pane) -> None:
     """A program of which nothing was found has no light, and is not read again."""
     (request,) = pane.requests()
-    pane.answered(request, "", 1.0)
+    pane.take_result(request, "", 1.0)
     show(pane, ASKING, 1.0, 10.0)
 
     assert pane.requests() == ()

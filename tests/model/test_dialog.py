@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.evidence.tail import CELLS, clean_lines
+from tallylight.evidence.tail import LINE_CELLS, clean_lines
 from tallylight.model.dialog import MAX_CHOICES, MAX_LINES, Choice, Dialog, Place
 from tallylight.model.status import Kind
 
@@ -28,9 +28,9 @@ def test_empty_lines_at_the_ends() -> None:
 
 def test_bounds() -> None:
     """So many cells of a line, so many lines, so many choices."""
-    assert (CELLS, MAX_LINES, MAX_CHOICES) == (240, 48, 20)
-    assert clean_lines(["x" * (CELLS + 1)] * (MAX_LINES + 1)) == clean_lines(["x" * (CELLS + 1)] * MAX_LINES)
-    assert len(clean_lines(["x" * (CELLS + 1)])[0]) == len(clean_lines(["x" * CELLS])[0]) == CELLS
+    assert (LINE_CELLS, MAX_LINES, MAX_CHOICES) == (240, 48, 20)
+    assert clean_lines(["x" * (LINE_CELLS + 1)] * (MAX_LINES + 1)) == clean_lines(["x" * (LINE_CELLS + 1)] * MAX_LINES)
+    assert len(clean_lines(["x" * (LINE_CELLS + 1)])[0]) == len(clean_lines(["x" * LINE_CELLS])[0]) == LINE_CELLS
     assert len(clean_lines(["x"] * (MAX_LINES + 1))) == MAX_LINES
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.tool_call import MAX_EDITS, MOST, alike, replaced, tool_call
+from tallylight.model.tool_call import MAX_CALL_CHARS, MAX_EDITS, alike, replaced, tool_call
 
 OLD = "def f():\n    return 1\n\nlast\n"
 NEW = "def f(x):\n    y = x\n    return y\n\nlast\n"
@@ -61,9 +61,9 @@ def test_calls() -> None:
 
 def test_bounds() -> None:
     """Both ends are kept of what is long; so many edits are counted."""
-    for length, is_cut in ((MOST - 3, False), (MOST - 2, True)):
+    for length, is_cut in ((MAX_CALL_CHARS - 3, False), (MAX_CALL_CHARS - 2, True)):
         found = tool_call("a", {"command": "x" * (length - 1) + "y"})
-        assert (len(found) <= MOST, "…" in found, found[-1]) == (True, is_cut, "y")
+        assert (len(found) <= MAX_CALL_CHARS, "…" in found, found[-1]) == (True, is_cut, "y")
     edits = [{"old_string": "", "new_string": "x"}] * (MAX_EDITS + 1)
     assert tool_call("E", {"path": "a", "edits": edits}) == f"E a (+{MAX_EDITS} −0)"
 
@@ -108,5 +108,5 @@ KEYS = ("command", "file_path", "url", "prompt", "edits", "old_string", "new_str
 @given(JSON, st.dictionaries(st.sampled_from(KEYS), JSON) | JSON, JSON)
 def test_any_shape(name: Any, given: Any, cwd: Any) -> None:
     """Whatever is in a payload: a text, and never too much of it."""
-    assert len(tool_call(name, given, cwd)) <= MOST
+    assert len(tool_call(name, given, cwd)) <= MAX_CALL_CHARS
     assert all(isinstance(path, str) and isinstance(new, str) for path, _, new in replaced(given))

@@ -105,7 +105,7 @@ ASKS = {
     "go-fish": {"structure"},
     "gpg": {"yes or no", "structure"},
     "greed": {"structure"},
-    "keytool": {"password"},
+    "keytool": {"password", "structure"},
     "lf": {"yes or no"},
     "litecli": {"yes or no"},
     "most": {"structure"},

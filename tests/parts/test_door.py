@@ -24,7 +24,7 @@ from tallylight.model.status import Status
 from tallylight.parts import index
 from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.facts import MAX_FACT, Facts
+from tallylight.ui.agent_list.facts import MAX_FACT_CELLS, Facts
 from tallylight.ui.agent_list.reading import away
 from tests.tables import each
 
@@ -165,7 +165,7 @@ def test_facts_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     facts, pane = Facts(), Pane(id="1", status=Status.IDLE)
     for _ in range(2):
         (said,) = facts.of(pane)
-        assert said.startswith("1 is [31mred") and len(said) == MAX_FACT
+        assert said.startswith("1 is [31mred") and len(said) == MAX_FACT_CELLS
     assert FAULTS == ["1"]
 
 

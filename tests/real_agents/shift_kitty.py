@@ -28,12 +28,12 @@ IN_ONE_KITTY = {"test_twenty_stops": "0.48", "test_one_that_continues_by_itself"
 #: As a person arms a pane in the list; until when its limit holds.
 _ARM = """
 from tallylight.actions.caller import PERSON
-from tallylight.actions.queue import ends
+from tallylight.actions.queue import typing_time
 from tallylight.actions.request import HOLDER, DeferredText, Look
 from tallylight.hosts.kitty import watcher
 host, until = watcher.running(), watcher.running().panes[{window}].limited_until
 held = host.perform(Look("{window}", HOLDER), PERSON)
-told = host.perform(DeferredText("{window}", held.pid, held.start, "{words}", ends(until)), PERSON)
+told = host.perform(DeferredText("{window}", held.pid, held.start, "{words}", typing_time(until)), PERSON)
 return [until, type(told).__name__, told.text]
 """
 _KEPT = """

@@ -72,8 +72,8 @@ def test_a_withdrawal_that_the_program_writes_itself_loses_no_arm() -> None:
     records = Records()
     records.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 1.0)
     records.take(BATCH, 1.0)
-    records.armed(Recipe(("claude", "--continue")))
-    records.noted(Report(source=Source.PROTOCOL, status=None, rule=osc1338.VARIABLE_RULE), 1.01)
+    records.set_recipe(Recipe(("claude", "--continue")))
+    records.note_sent(Report(source=Source.PROTOCOL, status=None, rule=osc1338.VARIABLE_RULE), 1.01)
 
     told_now = [osc1338.decode_recipe(payload) for payload in records.take(BATCH, 1.1)]
     assert told_now == [Recipe(("claude", "--continue"))]

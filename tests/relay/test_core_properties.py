@@ -11,7 +11,7 @@ from tallylight.model.status import Status
 from tallylight.relay.core import HELD_S, PACE, RelayCore
 from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import INTRODUCERS
-from tallylight.wire.scanner import LIMIT, Scanner, Sequence
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Scanner, Sequence
 from tests.relay.streams import streams
 from tests.relay.told import QUERY, Line, state, told
 from tests.strategies import chunkings
@@ -205,7 +205,7 @@ def test_nothing_grows(pieces: list[bytes], times: int) -> None:
 
     assert len(core.reports()) <= 256
     core.finished(60.0)
-    assert len(left := core.to_terminal()) <= LIMIT + 3 * 256 * 5000
+    assert len(left := core.to_terminal()) <= MAX_SEQUENCE_BYTES + 3 * 256 * 5000
     assert left.count(b"SetUserVar=tally=") <= 3 * 256
     assert core.to_child().count(b"7501") <= 128
 

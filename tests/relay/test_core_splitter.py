@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import BAR, INTRODUCERS, Splitter
-from tallylight.wire.scanner import LIMIT, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Scanner, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
 from tests.strategies import chunkings
 from tests.tables import each
@@ -162,15 +162,15 @@ def test_a_sequence_is_found_at_every_cut(data: bytes) -> None:
         assert [sequence.raw for sequence in split.taken] == [data]
 
 
-@each(("size", "is_found"), [(LIMIT, True), (LIMIT + 1, False)])
-@each("chunk", [LIMIT * 2, 4096, 65_536])
+@each(("size", "is_found"), [(MAX_SEQUENCE_BYTES, True), (MAX_SEQUENCE_BYTES + 1, False)])
+@each("chunk", [MAX_SEQUENCE_BYTES * 2, 4096, 65_536])
 def test_the_limit(size: int, is_found: bool, chunk: int) -> None:
     """A sequence of the limit is found, one a byte longer is passed on, and more than the limit is never held."""
     data = b"\x1b]1338;" + b"x" * (size - 8) + b"\x07"
     split = Split()
     for at in range(0, size, chunk):
         split.feed(data[at : at + chunk])
-        assert split.splitter.held <= LIMIT
+        assert split.splitter.held <= MAX_SEQUENCE_BYTES
 
     assert bool(split.taken) is is_found
     assert b"".join(split.out) == (b"" if is_found else data)
@@ -179,7 +179,7 @@ def test_the_limit(size: int, is_found: bool, chunk: int) -> None:
 def test_an_endless_sequence_is_passed_on() -> None:
     """One that never ends is given up at the limit, after which its bytes go out as they come."""
     split = Split()
-    split.feed(b"\x1b]1338;" + b"x" * (LIMIT - 7))
+    split.feed(b"\x1b]1338;" + b"x" * (MAX_SEQUENCE_BYTES - 7))
 
     assert not split.splitter.held
     assert split.feed(b"more") == b"more"

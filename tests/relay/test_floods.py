@@ -29,7 +29,7 @@ def test_distinct_ids_that_the_host_heard_itself_are_not_all_remembered() -> Non
     """Of ten thousand records at most two for each that is kept are withdrawn: the host has dropped the others."""
     records = Records()
     for n in range(10_000):
-        records.noted(said(f"r{n}"), n / 1000)
+        records.note_sent(said(f"r{n}"), n / 1000)
     payloads = records.take(EVERYTHING, 10.0)
 
     assert len(records) == MAX_RECORDS

@@ -94,7 +94,7 @@ def sessions_of_a_bridge(system: System, target: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beside.subprocess, "Popen", lambda argv, **_how: started.append(argv))
         patch.setattr(sys, "path", ["", *sys.path])
-        beside.Beside({"XDG_RUNTIME_DIR": str(target / "none")}).keep(0.0)
+        beside.SessionsProcess({"XDG_RUNTIME_DIR": str(target / "none")}).keep(0.0)
     (argv,) = started
     # The folders of this very Python are the first thing that it is told.
     assert "" not in ast.literal_eval(argv[3].partition("sys.path[:] = ")[2].partition(";")[0])

@@ -18,7 +18,7 @@ from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.entries import REPORT_TEXTS, RecordEntry
-from tallylight.snapshot.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
+from tallylight.snapshot.requests import MAX_ARG_CHARS, MAX_ARGS, VERBS, Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
@@ -82,7 +82,7 @@ def test_a_request(document: dict[str, object]) -> None:
     request = Request.from_json(document)
     if request is not None:
         assert request.verb in VERBS and len(request.args) <= MAX_ARGS
-        assert all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (request.pane, *request.args))
+        assert all(isinstance(text, str) and len(text) <= MAX_ARG_CHARS for text in (request.pane, *request.args))
 
 
 @FEW

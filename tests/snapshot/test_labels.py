@@ -138,7 +138,7 @@ def test_a_file_that_others_can_change_is_refused(file: Path) -> None:
 
 def test_a_list_that_does_not_end_writing_is_not_waited_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, and nothing is lost."""
-    monkeypatch.setattr(labels_file, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(labels_file, "LOCK_WAIT_S", 0.05)
     reader = LabelsFile(file)
     reader.change(lambda found: attrs.evolve(found, group="project"))
     lock = os.open(file.parent, os.O_RDONLY)

@@ -13,9 +13,9 @@ import pytest
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import (
     MAX_AGE_S,
+    MAX_ARG_CHARS,
     MAX_ARGS,
     MAX_BYTES,
-    MAX_TEXT,
     MAX_WAITING,
     Request,
     RequestError,
@@ -96,9 +96,9 @@ def test_nothing_else_can_be_asked(verb: str) -> None:
         document(pane=3),
         document(args="3"),
         document(args=[3]),
-        document(args=["x" * (MAX_TEXT + 1)]),
+        document(args=["x" * (MAX_ARG_CHARS + 1)]),
         document(args=["x"] * (MAX_ARGS + 1)),
-        document(pane="x" * (MAX_TEXT + 1)),
+        document(pane="x" * (MAX_ARG_CHARS + 1)),
         document(more="x" * MAX_BYTES),
     ],
 )
@@ -114,9 +114,9 @@ def test_what_is_no_request_is_removed(text: str) -> None:
 def test_a_request_at_its_limits() -> None:
     """The longest texts and the most arguments there may be arrive whole."""
     spool = Spool("kitty")
-    put(document(pane="p" * MAX_TEXT, args=["x" * MAX_TEXT] * MAX_ARGS))
+    put(document(pane="p" * MAX_ARG_CHARS, args=["x" * MAX_ARG_CHARS] * MAX_ARGS))
 
-    assert spool.take() == [Request("seen", "p" * MAX_TEXT, ("x" * MAX_TEXT,) * MAX_ARGS)]
+    assert spool.take() == [Request("seen", "p" * MAX_ARG_CHARS, ("x" * MAX_ARG_CHARS,) * MAX_ARGS)]
 
 
 @pytest.mark.parametrize("age", [MAX_AGE_S + 1, -MAX_AGE_S - 2])

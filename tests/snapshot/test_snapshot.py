@@ -223,9 +223,9 @@ def test_disk_error_is_kept_and_tried_again_later(tmp_path: Path) -> None:
     writer.publish([WAITING], 0.0)
 
     assert "not a directory" in writer.error
-    assert writer.due(0.0) == snapshot.RETRY
+    assert writer.due(0.0) == snapshot.RETRY_S
     blocked.unlink()
-    assert writer.flush(snapshot.RETRY) is True
+    assert writer.flush(snapshot.RETRY_S) is True
     assert writer.error == ""
     assert panes_in(blocked) == [WAITING]
 

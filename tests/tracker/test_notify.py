@@ -371,7 +371,7 @@ def test_a_snooze_that_ends_in_front_is_not_told() -> None:
 def test_the_agents_own_notification_is_enough(before: float, told: bool) -> None:
     """What an agent has just told the person itself is not told again; an older word of it is about something else."""
     line = Line().be(Status.WORKING, 60)
-    line.notifier.told_itself("7", line.now)
+    line.notifier.agent_notified("7", line.now)
     line.wait(before).be(Status.WAITING, 60, "Go on?")
 
     assert line.words == (["Go on?"] if told else [])
@@ -380,7 +380,7 @@ def test_the_agents_own_notification_is_enough(before: float, told: bool) -> Non
 def test_the_agents_own_notification_covers_one_need() -> None:
     """It is taken back with its question; the next question is told by us again."""
     line = Line().be(Status.WORKING, 60)
-    line.notifier.told_itself("7", line.now)
+    line.notifier.agent_notified("7", line.now)
     line.be(Status.WAITING, 20, "a?")
     assert line.words == []
     line.be(Status.WORKING, 20).be(Status.WAITING, 20, "b?")
@@ -391,7 +391,7 @@ def test_the_agents_own_notification_covers_one_need() -> None:
 def test_the_agents_reminder_goes_with_what_it_reminds_of() -> None:
     """A turn too short to tell of is over; the agent reminds of it, and is taken back when the person looks."""
     line = Line().be(Status.WORKING, 5).be(Status.DONE, 60)
-    line.notifier.told_itself("7", line.now)
+    line.notifier.agent_notified("7", line.now)
     line.be(Status.WORKING, 5)
 
     assert line.words == ["taken back"]

@@ -408,11 +408,11 @@ def test_records_are_bounded() -> None:
 def test_a_question_changes_nothing() -> None:
     """Asking for the records, which every writing of a snapshot does, leaves nothing behind, however often."""
     tracker = run([(0, agent()), (1, explicit("working")), (2, explicit("working", id="a")), (3, title("working"))])
-    before = tracker.decision, tracker.deadline(), tracker.said.revision
+    before = tracker.decision, tracker.deadline(), tracker.claims.revision
     for _ in range(100):
         tracker.records()
 
-    assert (tracker.decision, tracker.deadline(), tracker.said.revision) == before
+    assert (tracker.decision, tracker.deadline(), tracker.claims.revision) == before
 
 
 def test_a_pause_does_not_count_as_silence() -> None:
@@ -481,14 +481,14 @@ def test_a_subagent_that_asks_says_whose_question_it_is() -> None:
     tracker.report(child, 1)
     report = tracker.decision.report
 
-    assert (report.message, tracker.decision.whose) == ("EU West: Approve?", "EU West")
+    assert (report.message, tracker.decision.child_name) == ("EU West: Approve?", "EU West")
     assert (report.agent, report.project, report.title) == ("claude", "api", "Fix login")
     assert tracker.records()["a/eu"].report.message == "Approve?"
     tracker.report(attrs.evolve(child, title="", message=""), 2)
     assert tracker.decision.report.message == "eu"
     tracker.report(attrs.evolve(root, status=Status.DONE), 3)
     tracker.report(attrs.evolve(child, status=None), 4)
-    assert (tracker.decision.report.message, tracker.decision.whose) == ("", "")
+    assert (tracker.decision.report.message, tracker.decision.child_name) == ("", "")
 
 
 def test_what_stands_on_the_screen_is_what_a_subagent_asks() -> None:
@@ -640,7 +640,7 @@ def test_silence_at_a_prompt(says: str, is_question: bool, status: str) -> None:
     tracker = Tracker()
     tracker.foreground(Foreground("aider", 1), 0.0)
     output(tracker, 1)
-    tracker.says = lambda: (says, is_question)
+    tracker.read_prompt = lambda: (says, is_question)
     tick(tracker, 5.1)
     assert (tracker.decision.status, tracker.decision.report.message) == (status, says)
     output(tracker, 6)

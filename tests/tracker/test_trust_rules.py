@@ -987,7 +987,7 @@ def test_the_words_belong_to_the_question(line: str, subject: str) -> None:
 def test_revision() -> None:
     """What is newly said counts one, and what is said again nothing; a host may count what stands beside it."""
     tracker = Tracker()
-    seen = [tracker.said.revision]
+    seen = [tracker.claims.revision]
     for event in (
         explicit("working"),
         explicit("working"),
@@ -1000,7 +1000,7 @@ def test_revision() -> None:
         lambda tracker, now: tracker.touch(),
     ):
         event(tracker, 1)
-        seen.append(tracker.said.revision)
+        seen.append(tracker.claims.revision)
 
     assert seen == [0, 1, 1, 2, 3, 4, 4, 4, 4, 5]
 

@@ -46,7 +46,7 @@ def test_a_report_is_handed_over(host: socket.socket, folder: Path) -> None:
 
 def test_a_host_that_does_not_answer(host: socket.socket, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that ends waits, and not for ever."""
-    monkeypatch.setattr(hand, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(hand, "HOST_ANSWER_S", 0.05)
     assert not hand.hand([REPORT], environ(folder))
     host.accept()[0].close()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.wire import osc1338
-from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of
+from tallylight.wire.inbox import COUNT_S, PACE_SHOWN_S, Inbox, Key, Limits, Pace, key_of
 from tests.helpers import is_linear
 
 LIMITS = Limits(at_once=2, every=0.1, a_go=3, go_bytes=1000, kept=5, kept_bytes=500)
@@ -170,10 +170,10 @@ def test_the_pace() -> None:
         reader.hear("state=working", n / 1234)
     assert reader.inbox.pace is None
     reader.go(COUNT_S)
-    assert reader.inbox.pace == Pace(said=1200, read=2)
+    assert reader.inbox.pace == Pace(arrived=1200, read=2)
     reader.inbox.count(2 * COUNT_S)
     assert reader.inbox.pace is not None
-    reader.inbox.count(COUNT_S + TOLD_S)
+    reader.inbox.count(COUNT_S + PACE_SHOWN_S)
 
     assert reader.inbox.pace is None
 

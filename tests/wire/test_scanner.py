@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire.scanner import CSI_LIMIT, LIMIT, Item, Scanner, Sequence, SequenceKind, Text
+from tallylight.wire.scanner import CSI_LIMIT, MAX_SEQUENCE_BYTES, Item, Scanner, Sequence, SequenceKind, Text
 from tests.helpers import coalesce, is_linear, raw
 from tests.strategies import chunkings, streams
 from tests.tables import each
@@ -129,7 +129,7 @@ def test_escape_at_the_end_is_held() -> None:
 
 
 @each("terminator", [b"\x07", b"\x1b\\"])
-@each("step", [1, 7, LIMIT * 2])
+@each("step", [1, 7, MAX_SEQUENCE_BYTES * 2])
 def test_limit(terminator: bytes, step: int) -> None:
     """A sequence of exactly the limit is whole; one byte more and it is forwarded, never believed."""
     limit = 200
@@ -147,9 +147,9 @@ def test_limit(terminator: bytes, step: int) -> None:
 
 def test_default_limit() -> None:
     """The default limit is 128 KiB, at it and one byte over it."""
-    fits = b"\x1b]0;".ljust(LIMIT - 1, b"x") + b"\x07"
+    fits = b"\x1b]0;".ljust(MAX_SEQUENCE_BYTES - 1, b"x") + b"\x07"
 
-    assert LIMIT == 131_072
+    assert MAX_SEQUENCE_BYTES == 131_072
     assert kinds(scan(fits)) == [OSC]
     assert kinds(scan(b"\x1b]0;x" + fits[4:])) == [None]
 

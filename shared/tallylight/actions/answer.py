@@ -1,25 +1,25 @@
 """
-Answers: a person chooses one of the choices that an agent asks them to choose from.
+Answers: a person takes one of the choices that an agent offers.
 
-`ask` makes a `Question` of what a pane's screen shows now. A surface (list, page, REST) shows it, and sends back an
-`Answer`: the pane, the agent's process, the fingerprint of the screen, and a choice by its number. Keys do not travel
-that way. `answer` looks again, and only if all of it is still the same are that choice's keys typed, once, as the
-agent's data file has them. Everything else is a `Refusal` that names its rule:
+`ask` reads a `Question` off a pane's screen. A surface (list, page, REST) shows it, and sends back an `Answer`: the
+pane, the agent's process, the fingerprint of the screen, and a choice by its number. Keys do not travel that way.
+`answer` looks again. Only if everything is the same, that choice's keys are typed, once, as the agent's data file has
+them. Everything else is a `Refusal` that names its rule:
 
 * `gone`, `unreachable`: the pane is not there any more, or its host does not answer;
-* `mode`, `synchronized`: what is typed would not go to the program, or to others too (tmux);
+* `mode`, `synchronized`: the keys would not reach the program, or reach others too (tmux);
 * `remote`, `process`: the foreground leads to another machine, or is not the agent's process any more;
-* `no-question`: it asks nothing that can be answered by a choice;
+* `no-question`: it asks nothing that a choice can answer;
 * `not-whole`: not all of the question is on the screen;
 * `too-long`: there is more to read than can be shown;
-* `changed`: the screen shows something else than the person saw;
-* `choice`, `keys`: there is no such choice, or what chooses it is not known.
+* `changed`: the screen is not the one that the person saw;
+* `choice`, `keys`: there is no such choice, or its keys are unknown.
 
-What has come onto the screen between that look and the keys is looked for by the host, in one step with typing. If it
-finds anything, nothing is typed and the answer is not decided: None. `actions.once` then looks and compares again.
+The host compares the screen once more in one step with typing. If it has changed since that look, nothing is typed and
+the answer is not decided: None. `actions.once` then looks and compares again.
 
-This is the only module that answers; surfaces call it through `actions.once`, which adds the rule `answered`. It does
-no input or output: a host's `Typist` looks and types.
+Only this module answers; surfaces call it through `actions.once`, which adds the rule `answered`. It does no input or
+output: a host's `Typist` looks and types.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
 
-#: Kinds that grant nothing, and are answered by a choice or in words. A secret is typed where it is asked.
+#: Kinds that grant nothing, and are answered by a choice or in words. A secret is typed at the pane itself.
 PLAIN = (Kind.QUESTION, Kind.INPUT)
 #: Rows above a dialog that are shown, too.
-MAX_ABOVE = 100
-#: Characters of a dialog, above its choices, that are shown. One that is longer is to be looked at where it is.
-MAX_CONTEXT = 100_000
+MAX_ABOVE_ROWS = 100
+#: Characters of a dialog, above its choices, that are shown; a longer one must be read in its pane.
+MAX_CONTEXT_CHARS = 100_000
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
 _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
-#: What `sanitise` leaves as it is: letters of Latin and what dialogs are drawn with.
+#: Characters that `sanitise` leaves as they are: Latin letters and the lines of dialogs.
 _PLAIN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2211\u2500-\u259f\u25cb-\u25cf\u276f]*")
 _GAPS = re.compile(r" {3,}")
 #: Lines across are shown, but no longer than this: a list may be narrower than the screen.
@@ -63,7 +63,7 @@ _ACROSS = re.compile(r"([─━═╌┄┈╍┅┉▔▁▀▄])\1{31,}")
 
 @attrs.frozen
 class Choice:
-    """One choice: its *number*, from 1; its *label*; and the *keys* that will be typed, nothing if not known."""
+    """One choice: its *number*, from 1; its *label*; and the *keys* that will be typed, "" if unknown."""
 
     number: int
     label: str
@@ -73,14 +73,14 @@ class Choice:
 @attrs.frozen(kw_only=True)
 class Question:
     """
-    What a person is shown before they answer. All text is sanitised.
+    The question of a pane as a person is shown it before they answer. All text is sanitised.
 
-    *prompt* is what a snapshot calls it (`prompt` of a pane), to notice that it is gone; it decides nothing here.
-    *context* are the rows above the choices, `MAX_ABOVE` of those above the dialog included; the dialog begins at
-    *first* of them, and a person who has not seen them from there on has not seen what they agree to. *pid* and
-    *start* are of the agent's process, *fingerprint* of the whole visible screen. *choices* is empty where any text
-    may be the answer. *missing* is a sentence that says what is not shown: then nothing answers it from here.
-    *is_plain*: two sources prove that it is a question and no permission (`is_question`).
+    *prompt* is its name in a snapshot (`prompt` of a pane), to notice that it is gone; it decides nothing here.
+    *context* are the rows above the choices, with up to `MAX_ABOVE_ROWS` above the dialog. The dialog begins at *first*
+    of them: a person must have seen all rows from there to agree. *pid* and *start* are of the agent's process,
+    *fingerprint* of the whole visible screen. *choices* is empty where any text may be the answer. *missing* is a
+    sentence about the part that is not shown: then nothing answers it from here. *is_plain*: two sources prove that it
+    is a question and no permission (`is_question`).
     """
 
     pane: str
@@ -97,13 +97,13 @@ class Question:
     is_plain: bool = False
 
     def answer(self, number: int) -> Answer:
-        """The answer that chooses *number* of it."""
+        """Return the answer that takes choice *number*."""
         return Answer(self.pane, self.pid, self.start, self.fingerprint, number)
 
 
 @attrs.frozen
 class Answer:
-    """A person's choice, by its number from 1, of the question that this process asked on this screen."""
+    """A person's choice, by its number from 1, for the question of this process on this screen."""
 
     pane: str
     pid: int
@@ -114,7 +114,7 @@ class Answer:
 
 @attrs.frozen
 class Occupant:
-    """The agent that holds the foreground of a pane, and its process: what a text or an interruption is meant for."""
+    """The agent in the foreground of a pane, and its process: the target of a text or an interruption."""
 
     pane: str
     agent: str
@@ -124,7 +124,7 @@ class Occupant:
 
 @attrs.frozen
 class Done:
-    """It was done: *text* says what, `answered 1. Yes`."""
+    """The action was done; *text* says how, such as `answered 1. Yes`."""
 
     pane: str
     text: str
@@ -135,9 +135,9 @@ class Seen:
     """
     A pane as its host sees it at this moment.
 
-    *status* and *kind* are what the host's tracker has decided; *confirmed_kind* is the kind by sources other than the
-    screen. *takes_paste*: whether the program has asked for bracketed paste; None where its host does not know.
-    *styled* is the screen with its colours, where what is asked depends on them.
+    *status* and *kind* are the decision of the host's tracker; *confirmed_kind* is the kind by sources other than the
+    screen. *takes_paste*: whether the program has asked for bracketed paste; None if its host does not know. *styled*
+    is the screen with its colours, where the question depends on them.
     """
 
     pane: str
@@ -154,7 +154,7 @@ class Typist(Protocol):
     """
     One pane, as its host reaches it. Each method may raise `SessionError`.
 
-    Nothing but `answer` and `actions.say` may call `press` and `paste`.
+    Only `answer` and `actions.say` may call `press` and `paste`.
     """
 
     def see(self) -> Seen | Refusal:
@@ -167,8 +167,8 @@ class Typist(Protocol):
         """
         Type *keys*, and nothing else. Return False if nothing was typed.
 
-        That is so if the screen differs from *seen*, as far as the host can tell while it types, or if the program has
-        written what the host has not read. Without *seen*, the screen does not matter.
+        Nothing is typed if the screen differs from *seen*, as far as the host can tell while it types. Output of the
+        program that the host has not read yet prevents it, too. Without *seen*, the screen does not matter.
         """
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
@@ -184,7 +184,7 @@ _T = TypeVar("_T")
 
 def look(typist: Typist) -> Seen | Refusal:
     """
-    Look at the pane; at its colours, too, where they mark the selected choice and so decide what has to be typed.
+    Look at the pane, with its colours where they mark the selected choice and so decide the keys.
 
     That is a second look where text and colours come separately; `read_screen` takes no colours of another text.
     """
@@ -197,12 +197,12 @@ def look(typist: Typist) -> Seen | Refusal:
 
 
 def ask(typist: Typist) -> Question | Refusal:
-    """What the pane asks now; without choices where it asks for any text."""
+    """Return the question of the pane now; without choices where it asks for any text."""
     return reached(lambda: _ask(typist))
 
 
 def holder(typist: Typist) -> Occupant | Refusal:
-    """Who holds the foreground of the pane now."""
+    """Return the agent in the foreground of the pane now."""
     return reached(lambda: holder_of(must(typist.see())))
 
 
@@ -210,7 +210,7 @@ def is_question(seen: Seen) -> bool:
     """
     Return whether two sources prove that a plain question is asked, in choices or in words, and no permission.
 
-    One is the agent's own rule for its screen. A model can write what that rule looks for, so another must agree: the
+    One is the agent's own rule for its screen. A model can write the words of that rule, so another must agree: the
     agent's status file, record, hook, protocol or title.
     """
     dialog = dialog_of(seen)
@@ -219,22 +219,24 @@ def is_question(seen: Seen) -> bool:
     return dialog.kind is seen.kind is seen.confirmed_kind
 
 
-def anything(_: Seen) -> Refusal | None:
-    """Who may answer whatever the screen shows: nothing is refused."""
+def refuse_nothing(_: Seen) -> Refusal | None:
+    """Refuse nothing: the check for a caller who may answer any screen."""
     return None
 
 
-def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+def answer(
+    typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
+) -> Done | Refusal | None:
     """
-    Look again, and type the keys of the choice if all is as the person saw it, and is not *unfit* to be answered.
+    Look again, and type the keys of the choice if everything is as the person saw it, and not *unfit*.
 
-    None: it was, but something came before the keys; nothing was typed, and it is to be looked at again.
+    None: the screen changed just before the keys; nothing was typed, and the caller looks again.
     """
     return reached(lambda: _answer(typist, given, unfit))
 
 
 def reached(call: Callable[[], _T | Refusal]) -> _T | Refusal:
-    """Return what *call* returns; a refusal if a rule refuses it, or the pane's host cannot be reached."""
+    """Return the result of *call*; a refusal if a rule refuses it, or the pane's host cannot be reached."""
     try:
         return refuses(call)()
     except SessionError as error:
@@ -242,7 +244,7 @@ def reached(call: Callable[[], _T | Refusal]) -> _T | Refusal:
 
 
 def holder_of(seen: Seen) -> Occupant | Refusal:
-    """Who holds the foreground of the pane that was *seen*."""
+    """Return the agent in the foreground of the pane that was *seen*."""
     found = seen.foreground
     if found.is_remote:
         text = f"{found.suspect} shows another machine: go to that pane and answer there; nothing was typed"
@@ -261,7 +263,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         return Refusal("no-question", "it asks nothing with known answers")
     context, first = _context(seen.look, dialog)
     labels = _labels(seen.look, dialog)
-    if sum(map(len, context[first:])) > MAX_CONTEXT or any(
+    if sum(map(len, context[first:])) > MAX_CONTEXT_CHARS or any(
         width(row) >= MAX_CELLS for row in (*context[first:], *labels)
     ):
         return Refusal("too-long", "its question is too long to show here; nothing was typed")
@@ -275,7 +277,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         question=dialog.question,
         context=context,
         first=first,
-        missing=unseen(dialog),
+        missing=missing_message(dialog),
         is_plain=is_question(seen),
         choices=tuple(
             Choice(number, label, choice.keys)
@@ -294,7 +296,7 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
     if isinstance(given.number, bool) or not 1 <= given.number <= len(dialog.choices):
         return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
     if dialog.missing:
-        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
+        return Refusal("not-whole", f"{missing_message(dialog)}; nothing was typed")
     choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
@@ -305,19 +307,19 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
 
 
 def _prompt(seen: Seen, dialog: Dialog) -> str:
-    """What a snapshot calls *dialog*, which its host has read without colours."""
+    """Return the name of *dialog* in a snapshot, which its host has read without colours."""
     plain = dialog if seen.styled is None else dialog_of(attrs.evolve(seen, styled=None))
     return plain.fingerprint if plain is not None else ""
 
 
 def dialog_of(seen: Seen) -> Dialog | None:
-    """What the agent in the foreground asks; None if nothing."""
+    """Return the dialog of the agent in the foreground; None if it has none."""
     found = reading_of(seen)
     return found.dialog if found is not None else None
 
 
 def reading_of(seen: Seen) -> ScreenReading | None:
-    """What the screen says of the agent in the foreground; None if nothing."""
+    """Return the status of the agent in the foreground that its screen shows; None if it shows none."""
     look = seen.look
     return read_screen(
         seen.foreground.agent,
@@ -330,14 +332,14 @@ def reading_of(seen: Seen) -> ScreenReading | None:
 
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen:
-    """Look once more at *pane*; `RefusedError` if it is not as `check_process` wants it."""
+    """Look once more at *pane*; `RefusedError` if `check_process` refuses it."""
     seen = must(look(typist))
     must(check_process(seen, pane, pid, start))
     return seen
 
 
 def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:
-    """Whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent."""
+    """Return a refusal unless *seen* is *pane*, with the agent's process *pid* of this *start* in the foreground."""
     if seen.pane != pane:
         return Refusal("gone", "that is another pane now; nothing was typed")
     held = holder_of(seen)
@@ -348,20 +350,20 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
     return None
 
 
-def unseen(dialog: Dialog) -> str:
-    """The message about a *dialog* that is not whole, for every surface; nothing for a whole one."""
+def missing_message(dialog: Dialog) -> str:
+    """Return the message about a *dialog* that is not whole, for every surface; "" for a whole one."""
     return f"part of this cannot be seen here: {dialog.missing}; answer it in its own pane" if dialog.missing else ""
 
 
 def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
-    """The rows to show above the choices, and the first of them that belongs to the dialog."""
+    """Return the rows to show above the choices, and the index of the first row of the dialog."""
     lines, place = look.lines, dialog.place
     if place is None:
         return tuple(map(_row, lines)), 0
     top = dialog.top
     end = (place.starts[0] if place.starts else place.end) - top
-    above, rows = lines[max(0, top - MAX_ABOVE) : top], inside(dialog, lines)[:end]
-    # The line or the edge that it begins with is of no more use once it is known.
+    above, rows = lines[max(0, top - MAX_ABOVE_ROWS) : top], inside(dialog, lines)[:end]
+    # Its first line or edge is of no use to a reader.
     while len(rows) > 1 and (not rows[0].strip() or is_edge(rows[0])):
         del rows[0]
     shown = [_row(line) for line in (*above, *rows)]
@@ -371,7 +373,7 @@ def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
 
 
 def _labels(look: Look, dialog: Dialog) -> list[str]:
-    """Return each choice with all that describes it: its rows, parted by a dot below one that is no full row."""
+    """Return each choice with all rows that describe it; a dot is between rows that were not wrapped."""
     place = dialog.place
     if place is None or not place.starts or len(place.starts) != len(dialog.choices):
         return [choice.label for choice in dialog.choices]
@@ -395,7 +397,7 @@ def _row(line: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """*text* for display; what is too long for that ends in `…`."""
+    """Return *text* for display; longer than `MAX_CELLS` it ends in `…`."""
     if len(text) * 2 <= MAX_CELLS:
         # It cannot be too long.
         return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS)

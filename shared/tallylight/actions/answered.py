@@ -1,10 +1,10 @@
 """
-Answered: the questions that were answered, of agents that were not seen to continue since.
+Answered: the questions that were answered, for agents that were not seen to continue since.
 
-A note is made before anything is typed, so a process that dies while it types leaves the question answered. kitty
-alone types into its windows and keeps its notes `InProcess`. The panes of tmux, GNU Screen and WezTerm are reached by
-many processes, which share theirs `OnDisk`: `<runtime directory>/tallylight/answered/` holds a file for each agent, and
-a lock on that directory lets one process note at a time.
+A note is made before anything is typed, so a process that dies while it types leaves the question answered. Only kitty
+types into its windows, and keeps its notes `InProcess`. Many processes reach the panes of tmux, GNU Screen and WezTerm,
+and share their notes `OnDisk`: `<runtime directory>/tallylight/answered/` holds a file for each agent. A lock on that
+directory lets one process note at a time.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tallylight.snapshot.writer import checked_directory, directory
 
 #: The pane and the agent's process: its number, and when it began.
 Agent = tuple[str, int, int]
-#: Agents whose last answer is remembered; beyond that, the oldest answer is forgotten.
+#: Agents with a remembered answer; beyond that, the oldest answer is forgotten.
 MAX_NOTES = 1000
-#: Seconds after which a note is forgotten although nobody saw the agent go on.
+#: Seconds after which a note is forgotten although nobody saw the agent continue.
 OLD_S = 86400.0
 #: Seconds that another process has to make its note.
-PATIENCE_S = 5.0
-#: Of one file, in bytes.
-_MAX_FILE = 4096
+NOTE_LOCK_S = 5.0
+#: Bytes of one file.
+_MAX_FILE_BYTES = 4096
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ class InProcess:
         self._lock = threading.Lock()
 
     def read(self, agent: Agent) -> Note | None:
-        """What was answered last."""
+        """Return the last answer to *agent*; None if there is none."""
         return self._notes.get(agent)
 
     def add(self, agent: Agent, fingerprint: str) -> bool:
@@ -68,7 +68,7 @@ class InProcess:
         return True
 
     def forget(self, agent: Agent, note: Note) -> None:
-        """The agent has gone on: *note* is over, if it is still the last one."""
+        """Forget *note*, since the agent continues, if it is still the last one."""
         with self._lock:
             if self._notes.get(agent) == note:
                 del self._notes[agent]
@@ -81,7 +81,7 @@ class OnDisk:
         self._folder = directory(environ) / "answered"
 
     def read(self, agent: Agent) -> Note | None:
-        """What was answered last; nothing where that cannot be read."""
+        """Return the last answer to *agent*; None if there is none, or it is unreadable."""
         found = _read(self._folder / _name(agent))
         return found[1] if found is not None else None
 
@@ -89,7 +89,7 @@ class OnDisk:
         """
         Note that *fingerprint* is answered now; False if that is noted already.
 
-        `TallyError` where it cannot be noted: then nothing may be typed.
+        Raises `TallyError` where it cannot be noted: then nothing may be typed.
         """
         try:
             checked_directory(self._folder.parent, create=True)
@@ -107,13 +107,13 @@ class OnDisk:
         return True
 
     def forget(self, agent: Agent, note: Note) -> None:
-        """The agent has gone on: *note* is over, if it is still the last one."""
+        """Forget *note*, since the agent continues, if it is still the last one."""
         with contextlib.suppress(OSError, TallyError), self._held():
             if self.read(agent) == note:
                 (self._folder / _name(agent)).unlink()
 
     def all(self) -> Iterator[tuple[Agent, Note]]:
-        """Every agent that was answered and was not seen to go on."""
+        """Yield every agent that was answered and was not seen to continue."""
         try:
             paths = list(self._folder.iterdir())
         except OSError:
@@ -121,11 +121,11 @@ class OnDisk:
         yield from filter(None, map(_read, paths))
 
     def _held(self) -> contextlib.AbstractContextManager[None]:
-        """The notes, which meanwhile no other process changes."""
-        return locked(self._folder, "another process answers at this moment", PATIENCE_S)
+        """Lock the notes against other processes."""
+        return locked(self._folder, "another process answers at this moment", NOTE_LOCK_S)
 
     def _make_room(self) -> None:
-        """Remove what is no note any more, and the oldest where there are too many."""
+        """Remove files that are no valid note, and the oldest notes where there are too many."""
         ages: list[tuple[int, Path]] = []
         for path in self._folder.iterdir():
             found = _read(path)
@@ -143,9 +143,9 @@ def _name(agent: Agent) -> str:
 
 
 def _read(path: Path) -> tuple[Agent, Note] | None:
-    """The note in *path*; nothing if it is none, or too old, or of a time before this machine was started."""
+    """Return the note in *path*; None if it is none, too old, or from before this machine was started."""
     try:
-        fields = read_write.read_own(path, _MAX_FILE).decode().split("\n", 4)
+        fields = read_write.read_own(path, _MAX_FILE_BYTES).decode().split("\n", 4)
         fingerprint, (at, pid, start), pane = fields[0], map(int, fields[1:4]), fields[4]
     except (OSError, TallyError, ValueError, IndexError):
         return None

@@ -1,10 +1,10 @@
 """
-A question in brief: what a notification can show of it and still have it answered by a button.
+A question in brief: the form in which a notification can show it and have it answered by a button.
 
-Any program on the session bus can say that a button was pressed. So a permission has none, and neither has what is not
-known to be a plain question. And who presses one has seen nothing but the notification, and desktops cut what is long:
-it must hold every row of the dialog, and every choice must fit on a button: a part of them would look like all.
-For all else it leads to the pane. Pure.
+Any program on the session bus can claim that a button was pressed. So only a question that is known to be plain has
+buttons, and no permission. A person who presses one has seen only the notification, and desktops cut long ones. So it
+must hold every row of the dialog, and every choice must fit on a button: a part of them would look like all. Any other
+notification leads to the pane. Pure.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import attrs
 from tallylight.actions.answer import Choice, Question
 from tallylight.wire.text import width
 
-#: What desktops show of a text without cutting it, as far as was seen: rows, cells of one, and cells of one that flows.
-MAX_ROWS, MAX_ROW, MAX_CELLS = 6, 50, 300
+#: The text that desktops show without a cut, as far as was seen: rows, cells of a row, and cells of one paragraph.
+MAX_ROWS, MAX_ROW_CELLS, MAX_CELLS = 6, 50, 300
 #: Buttons, and cells of one: GNOME shows three beside each other, and cuts longer labels.
-MAX_BUTTONS, MAX_LABEL = 3, 24
+MAX_BUTTONS, MAX_LABEL_CELLS = 3, 24
 
 #: Rows that agents add to the choices of a question, to write instead of choosing: a button cannot do that.
 _WRITES = re.compile(
@@ -45,15 +45,15 @@ class Brief:
 
 
 def brief(question: Question) -> Brief | None:
-    """*question* in brief; None for a permission, or if not all of it can be shown, or nothing fits on a button."""
+    """Return *question* in brief; None for a permission, or if a notification cannot show all of it."""
     body, choices = _body(question), _buttons(question)
     return Brief(question, body, choices) if question.is_plain and body and choices else None
 
 
 def _body(question: Question) -> str:
-    """All rows of the dialog; nothing if a notification would cut them."""
+    """Return all rows of the dialog; "" if a notification would cut them."""
     rows = [row for line in question.context[question.first :] if (row := line.strip())]
-    is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW for row in rows)
+    is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW_CELLS for row in rows)
     body = "\n".join(rows) if is_short else " · ".join(rows)
     return body if "…" not in body and (is_short or width(body) <= MAX_CELLS) else ""
 
@@ -62,7 +62,7 @@ def _buttons(question: Question) -> tuple[Choice, ...]:
     """Return the choices, rows for writing left out; none unless each fits on a button of its own."""
     offered = tuple(choice for choice in question.choices if not _WRITES.match(choice.label))
     are_whole = all(
-        choice.keys and 0 < width(choice.label) <= MAX_LABEL and "…" not in choice.label for choice in offered
+        choice.keys and 0 < width(choice.label) <= MAX_LABEL_CELLS and "…" not in choice.label for choice in offered
     )
     are_apart = len({choice.label for choice in offered}) == len(offered) <= MAX_BUTTONS
     return offered if are_whole and are_apart else ()

@@ -1,16 +1,16 @@
 """
-The caller: who asks for something, by the process table and by nothing that it says.
+The caller: the process that asks for something, by the process table and by no claim of its own.
 
-Proof is a *line*: the process that asks and its parents, each of them alive and none younger than its child, up to the
-first process of a pane, which a terminal started. Where that is known, what runs in the pane is known, too:
+Proof is a *line*: the process that asks and its parents, each alive and none younger than its child. It goes up to the
+first process of a pane, which a terminal started. A whole line shows the kind of program in the pane:
 
 * without an agent in the line it is a `SCRIPT`, with one an `AGENT`, the nearest of them;
-* a line that ends before, at a process that takes in orphans, proves nothing. What asks is `UNKNOWN`; or a `STRAY`, an
+* a line that ends before, at a process that adopts orphans, proves nothing. The caller is `UNKNOWN`; or a `STRAY`, an
   agent of no known pane.
 
-What counts is who started whom: a process may begin a session or a terminal of its own, as long as its parents live. A
-`PERSON` is known by the way of their request: `actions.seat` says whether a person sits at the terminal of a pane. What
-each may do, `actions.permission` says.
+Only parents count: a process may begin a session or a terminal of its own, as long as its parents live. A `PERSON` is
+known by the way of their request: `actions.seat` decides whether a person sits at the terminal of a pane.
+`actions.permission` decides the rights of each.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import TERMINALS, Process, program_of
 from tallylight.evidence.process_table import Table
 
-#: Processes of a line that are looked at: a caller deeper than that is unknown.
+#: Processes of a line that are read: a caller deeper than that is unknown.
 MAX_DEPTH = 64
-#: What lets a person in, and runs as another user than they: none of a person's own programs can start below one.
+#: Programs that let a person in, and run as another user: none of a person's own programs can start below one.
 _LOGINS = frozenset({"dropbear", "login", "sshd", "sshd-session"})
 
-#: A process and its start: what it is in every comparison.
+#: A process and its start: its identity in every comparison.
 Being = tuple[int, int]
 
 
 class Who(enum.StrEnum):
-    """What a caller is."""
+    """The kinds of callers."""
 
     PERSON = "a person"
     SCRIPT = "a script"
@@ -45,16 +45,16 @@ class Who(enum.StrEnum):
     #: An agent with a broken line to its pane, which is therefore unknown.
     STRAY = "an agent of no known pane"
     UNKNOWN = "unknown"
-    #: A button of a notification: who pressed it, the session bus does not prove.
+    #: A button of a notification: the session bus does not prove who pressed it.
     NOTICE = "a notification"
 
 
 class End(enum.Enum):
-    """At what a line ends, so that it is proved."""
+    """The kinds of ends that prove a line."""
 
-    #: At a terminal that runs below something of its own: an agent may be farther up.
+    #: A terminal that runs below another program: an agent may be farther up.
     TERMINAL = enum.auto()
-    #: At the terminal that asks, in one of its own panes.
+    #: The terminal that asks, in one of its own panes.
     OWN = enum.auto()
     #: Where a person came in from elsewhere: at a login, or outside of this container.
     LOGIN = enum.auto()
@@ -63,11 +63,11 @@ class End(enum.Enum):
 @attrs.frozen
 class Caller:
     """
-    Who asks: *who*; *being*, the process that counts as the caller: the agent, else the first process of the pane; and
-    *agent*, what people call it, nothing for no agent. *asker* is the process itself.
+    The caller of a request: its kind *who*, and *being*, the process that counts as the caller.
 
-    *lineage* are the processes of its line. *end* is what the first process of its pane is at, and *terminal* that
-    pane's own; nothing where the line is broken.
+    *being* is the agent, else the first process of the pane. *agent* is the display name of the agent, "" without one.
+    *asker* is the process itself. *lineage* are the processes of its line. *end* is the end of its pane's line, and
+    *terminal* that pane's own; empty where the line is broken.
     """
 
     who: Who
@@ -82,7 +82,7 @@ class Caller:
 #: A person, proved by the way of their request.
 PERSON = Caller(Who.PERSON, (0, 0))
 
-#: What is at the end of a line: of the last process of it, and of its parent, None if there is none to be seen.
+#: Returns the end of a line by its last process and the parent of that, None if there is none to be seen.
 Ends = Callable[[Process, Process | None], End | None]
 
 
@@ -94,9 +94,10 @@ def caller_of(
     was_agent: Callable[[int, int], str] = lambda _pid, _start: "",
 ) -> Caller:
     """
-    The caller of the process *pid*; unknown if it is gone.
+    Return the caller behind the process *pid*; unknown if it is gone.
 
-    *ends* says where a line ends, by default at any terminal; *was_agent* what people call a process that was an agent.
+    *ends* recognises the end of a line, by default any terminal. *was_agent* returns the display name of a process that
+    was an agent.
     """
     ends = ends or (lambda below, above: end_of(below, above, table))
     line: list[Being] = []
@@ -127,7 +128,11 @@ def caller_of(
 
 
 def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, bool]]:
-    """The process *pid* and its parents, each with its own and whether that is known: it lives, and is no younger."""
+    """
+    Yield the process *pid* and its parents, each with its own parent, and whether that is certain.
+
+    It is if the parent lives and is no younger.
+    """
     process = table.get(pid) if pid > 0 else None
     seen: set[int] = set()
     while process is not None:
@@ -140,7 +145,7 @@ def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, b
 
 
 def named(process: Process | None, agents: Agents) -> str:
-    """What people call the agent that *process* is by itself; nothing for none."""
+    """Return the display name of the agent that *process* itself is; "" for none."""
     if process is None:
         return ""
     found = identify((process,), agents).agent
@@ -149,10 +154,10 @@ def named(process: Process | None, agents: Agents) -> str:
 
 def end_of(below: Process, above: Process | None, table: Table) -> End | None:
     """
-    The end of a line with the process *below* and its parent *above*; None if it goes on, or is broken.
+    Return the end of a line with the process *below* and its parent *above*; None if it continues, or is broken.
 
-    A terminal is known by its executable, never by its arguments; what it runs that is no pane has no terminal. A login
-    is one of another user's, or of root's for root, with an executable that others cannot read or rename.
+    A terminal is known by its executable, never by its arguments; its children outside of panes have no terminal. A
+    login belongs to another user, or for root to root, with an executable that others cannot read or rename.
     """
     if above is None:
         return End.LOGIN if below.pid != 1 else None
@@ -165,7 +170,7 @@ def end_of(below: Process, above: Process | None, table: Table) -> End | None:
 
 
 def this_process() -> int:
-    """The number that this process has in the table, which may be that of another container."""
+    """Return the number of this process in the table, which may be that of another container."""
     try:
         return int(os.readlink("/proc/self"))  # noqa: PTH115 - a number
     except (OSError, ValueError):
@@ -173,6 +178,6 @@ def this_process() -> int:
 
 
 def being_of(pid: int | None, table: Table) -> Being | None:
-    """The process *pid* as it is now; None if it is gone."""
+    """Return the process *pid* with its start; None if it is gone."""
     start = table.start(pid) if pid else None
     return (pid, start) if pid and start is not None else None

@@ -1,10 +1,10 @@
 """
-Closing a pane, with whatever runs in it, in the name of a person who was shown which one.
+Closing a pane with its programs, for a person who was shown which one.
 
-`occupant` returns what is in the foreground of a pane now, an agent or any other program; a surface shows it. `close`
-looks again, and closes the pane by its host's own means only if the same process is still in front there: a pane in
-which something else was started meanwhile is not the one that was agreed to. What is refused names its rule: those of
-`actions.answer`, and `process`: something else is in the foreground, or what is there is unknown.
+`occupant` returns the program in the foreground of a pane now, an agent or any other; a surface shows it. `close` looks
+again, and closes the pane by its host's own means only if the same process is still in front. A pane with another
+program by now is not the one that was agreed to. A refusal names its rule: those of `actions.answer`, and `process`:
+another program is in the foreground, or an unknown one.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Closer(Typist, Protocol):
     """A `Typist` that can close its pane. Only `close` below may call `close`."""
 
     def close(self) -> None:
-        """Close the pane, as its host does when a person says so. `SessionError` if the host cannot."""
+        """Close the pane, as its host does at a person's command. Raises `SessionError` if the host cannot."""
 
 
 @refuses
 def occupant(typist: Typist) -> Occupant:
-    """What is in the foreground of the pane now: an agent by its name, or another program by its own."""
+    """Return the program in the foreground of the pane now: an agent, or another program by its own name."""
     seen = must(reached(typist.see))
     found = seen.foreground
     process = found.process or found.leader
@@ -50,7 +50,7 @@ def occupant(typist: Typist) -> Occupant:
 
 @refuses
 def close(closer: Closer, given: Close) -> Done:
-    """Look again, and close the pane if what was shown is still in front there."""
+    """Look again, and close the pane if the program that was shown is still in front."""
     held = must(occupant(closer))
     if held.pane != given.pane:
         raise RefusedError(Refusal("gone", "that is another pane now; nothing was closed"))

@@ -1,8 +1,8 @@
 """
-What a person lets programs do from now on: the page that asks them, and what they said. Pure: lines out, keys in.
+Consents: the page that asks a person to let programs do something from now on, and their answers. Pure.
 
-It is agreed to by `yes` in letters, for a key that was meant for the program below is none. A person is asked only
-where all of the page can be seen at once, and after a no they are left alone for a while.
+A person agrees by `yes` in letters, for a key may have been meant for the program below. They are asked only where all
+of the page can be seen at once, and are left alone for a while after a no.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Act, Line, fitted, wrapped
 from tallylight.actions.permission import MAX_PAIRS, Pairs
 
-#: For how long, in seconds, a person is not asked again after a no.
+#: Seconds after a no until a person is asked again.
 REST_S = 600.0
-#: In a narrower window nobody can read a sentence; and what is enough.
-MIN_COLUMNS, ENOUGH_COLUMNS = 30, 60
+#: Columns at least to read a sentence; and columns that are enough.
+MIN_COLUMNS, GOOD_COLUMNS = 30, 60
 YES = "yes"
 _HOW = (
     "Write yes and press Enter to allow it. No or Esc refuses it; then you are not asked about this again for "
     f"{REST_S / 60:.0f} minutes."
 )
 _NO = ("", "n", "no")
-#: Of what is written, and of one sentence, in characters: what is longer is not cut, but not asked.
-_MAX_TYPED, _MAX_SENTENCE = 16, 2000
+#: Characters of a typed answer, and of one sentence; with a longer sentence a person is not asked.
+_MAX_TYPED_CHARS, _MAX_SENTENCE_CHARS = 16, 2000
 
 
 @attrs.define
 class Consent:
-    """A page with *what* would be allowed, the most important sentence first. Here *typed* is kept so far."""
+    """
+    A page with the sentences *what* about the permission, the most important first, and the answer *typed* so far.
+    """
 
     what: tuple[str, ...]
     typed: str = ""
@@ -39,14 +41,14 @@ class Consent:
     refusal: Refusal | None = None
 
     def body(self, columns: int) -> list[Line]:
-        """Every sentence, and how to answer."""
+        """Return every sentence, and how to answer."""
         rows: list[Line] = []
         for number, text in enumerate((*self.what, _HOW)):
             rows += [(), *wrapped(text, max(10, columns - 2), "" if number else "title")]
         return fitted(rows, columns)
 
     def keys(self, columns: int) -> list[Line]:
-        """What was written so far."""
+        """Return the line with the typed answer."""
         return fitted([(("key", "  > "), ("", f"{self.typed}▏"))], columns)
 
     def key(self, key: str) -> Act:
@@ -59,46 +61,46 @@ class Consent:
         if key in ("\x7f", "\b"):
             self.typed = self.typed[:-1]
         elif len(key) == 1 and key.isprintable():
-            self.typed = f"{self.typed}{key}"[:_MAX_TYPED]
+            self.typed = f"{self.typed}{key}"[:_MAX_TYPED_CHARS]
         return Act.STAY
 
     def lines(self, columns: int) -> int:
-        """How many lines it takes in a window of so many *columns*."""
+        """Return how many lines the page takes in a window of so many *columns*."""
         return len(self.body(columns)) + 1 + len(self.keys(columns))
 
     def fits(self, columns: int, rows: int) -> bool:
-        """Whether a window of this size shows all of it at once."""
-        is_short = all(len(text) <= _MAX_SENTENCE for text in self.what)
+        """Return whether a window of this size shows all of it at once."""
+        is_short = all(len(text) <= _MAX_SENTENCE_CHARS for text in self.what)
         return is_short and columns >= MIN_COLUMNS and self.lines(columns) <= rows
 
 
 @attrs.frozen
 class Wanted:
-    """What a caller wants: the *agent* that runs in the *pane*, identified by its first process."""
+    """The request of a caller: the *agent* in the *pane*, both identified by their first process."""
 
     pane: Being
     agent: Being
 
 
-#: To start agents in new panes, and from a sandbox, outside of which they run.
+#: To start agents in new panes, and to start them outside of the caller's sandbox.
 STARTS, ESCAPES = Wanted((0, 0), (0, 0)), Wanted((0, 0), (0, 1))
 
 
 @attrs.define
 class Consents:
     """
-    The answers of a person to what callers wanted. *now* is monotonic seconds.
+    The answers of a person to what callers want to do.
 
-    A yes is for that caller and that agent alone. A no is for the whole pane and all that runs where the caller does,
-    *place*, the first process of its window; and for what runs in no window, None, for that may have come from there.
+    A yes counts for that caller and that agent. A no counts `REST_S` seconds for the pane, against every caller from
+    the same window, and every caller without a known window.
     """
 
     _agreed: Pairs = attrs.Factory(Pairs)
-    #: Until when nobody is asked.
+    #: Until when nobody is asked again.
     _declined: dict[tuple[Being | None, Being], float] = attrs.Factory(dict)
 
     def put(self, caller: Being, place: Being | None, wanted: Wanted, now: float, *, is_allowed: bool) -> None:
-        """Remember what they said."""
+        """Remember the person's answer."""
         if is_allowed:
             self._agreed.put(caller, wanted.agent)
             return
@@ -109,7 +111,7 @@ class Consents:
             self._declined[where, wanted.pane] = now + REST_S
 
     def get(self, caller: Being, place: Being | None, wanted: Wanted, now: float) -> bool | None:
-        """What they said; None if they may be asked."""
+        """Return the person's answer; None if they may be asked."""
         if (caller, wanted.agent) in self._agreed:
             return True
         return False if self._declined.get((place, wanted.pane), 0.0) > now else None

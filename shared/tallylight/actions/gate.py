@@ -1,15 +1,15 @@
 """
 The gate: whether an argument list may be run to continue a conversation.
 
-An `Agent` that the host itself saw, the arguments its process has, and an argument list go in: one of the agent's data
+An `Agent` that the host itself saw, the arguments of its process, and an argument list go in: one of the agent's data
 file, or one that a program asked for (OSC 88, OSC 26). Out comes the list with its placeholders filled, or a `Refusal`
 that names the rule. The list is never joined and never split: a value stays one argument, whatever is in it.
 
-What a program asked for is accepted only as a whole shape: one list of the agent's own data file, with a session id
-in the place of `{session}`, and beside it whole options of the running agent, each with all of its values and no more
-often than it has them; see `actions.shape`. So a list that came out of a file somebody printed can name a conversation,
-and can neither loosen what the agent may do nor give it a task. An agent that no file describes has the few
-lists of `evidence.stranger` in place of its own, and runs only by the very file of its process.
+A program's own list is accepted only as a whole shape (`actions.shape`). It is one list of the agent's data file, with
+a session id in the place of `{session}`. Beside it may be whole options of the running agent, each with all of its
+values and no more often. So a list in a printed file can name a conversation, and can neither loosen the agent's
+permissions nor give it a task. An agent that no file describes has the few lists of `evidence.stranger`, and runs only
+by the very file of its process.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from tallylight.evidence.process import Process, base_name
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-#: Of one value, in characters; and of the session id of an agent that no file describes.
-MAX_VALUE, MAX_STRANGE = 256, 64
+#: Characters of one value, and of the session id of an agent that no file describes.
+MAX_VALUE_CHARS, MAX_STRANGE_ID_CHARS = 256, 64
 
-#: What OSC 26 calls the placeholders of the data files.
+#: OSC 26's names for the placeholders of the data files.
 _ALIASES = {"SessionId": "session", "ProjectFolder": "cwd"}
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _VALUE = re.compile(r"[A-Za-z0-9._:/+][A-Za-z0-9._:@/+-]{0,255}", re.ASCII)
@@ -43,7 +43,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Programs that run what their arguments say, or that change what is there: never an agent, whatever a file calls them.
+#: Programs that run the programs in their arguments, or change the disk: never an agent, whatever a file names them.
 _DENIED = _words(
     "sh bash dash zsh fish ksh mksh ash csh tcsh nu xonsh elvish pwsh powershell busybox toybox python ruby perl php "
     "node nodejs bun deno lua luajit tclsh wish expect pypy pypy3 jruby java groovy scala kotlin clojure bb dotnet "
@@ -59,14 +59,14 @@ _DENIED = _words(
 
 @attrs.frozen
 class Refusal:
-    """Why nothing is run: the *rule*, one stable word, and the *text* a person reads, one sentence without its dot."""
+    """Why nothing is run: the *rule*, one stable word, and the *text* for a person, one sentence without its dot."""
 
     rule: str
     text: str
 
 
 class RefusedError(Exception):
-    """A rule refuses what is asked, in the middle of it: who called gets *refusal* (`refuses`)."""
+    """A rule refuses the request, in the middle of it: the caller gets *refusal* (`refuses`)."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.text)
@@ -74,14 +74,14 @@ class RefusedError(Exception):
 
 
 def must(found: _T | Refusal) -> _T:
-    """Return what was *found*, unless that is a refusal, which is raised."""
+    """Return *found*, but raise it if it is a refusal."""
     if isinstance(found, Refusal):
         raise RefusedError(found)
     return found
 
 
 def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
-    """*call*, which returns a refusal that is raised in it."""
+    """Return *call* changed to return a refusal that is raised in it."""
 
     @functools.wraps(call)
     def refusing(*given: _P.args, **named: _P.kwargs) -> _T | Refusal:
@@ -94,21 +94,21 @@ def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
 
 
 def is_denied(name: str) -> bool:
-    """Whether the program *name* may never be started for an agent."""
+    """Return whether the program *name* may never be started for an agent."""
     short = base_name(name).lower()
     return short in _DENIED or short in REMOTE or bool(interpreter_name(short))
 
 
 def value_problem(value: str, *, is_path: bool = False) -> str:
     """
-    What is wrong with *value* as a session id; nothing if it may become an argument.
+    Return why *value* may not be a session id; "" if it may become an argument.
 
     *is_path*: it may have `/`, `..` and a dot in front, as a directory and the ids of few agents have.
     """
     if not value:
         return "is empty"
-    if len(value) > MAX_VALUE:
-        return f"is longer than {MAX_VALUE} characters"
+    if len(value) > MAX_VALUE_CHARS:
+        return f"is longer than {MAX_VALUE_CHARS} characters"
     if value.startswith("-"):
         return "begins with a dash, so it would be read as an option"
     if value.startswith("@"):
@@ -128,24 +128,24 @@ def value_problem(value: str, *, is_path: bool = False) -> str:
 
 
 def id_problem(value: str, agent: Agent) -> str:
-    """What is wrong with *value* as a session id of *agent*; nothing if it may become an argument."""
-    # Where its own list has this very word it is allowed as a part of that list, and means something else.
+    """Return why *value* may not be a session id of *agent*; "" if it may become an argument."""
+    # A word of its own list would be allowed there, and mean something else.
     if any(value in words for words in agent.lists):
         return f"is a word of the command line of {agent.name}"
     problem = value_problem(value, is_path=agent.ids == "path")
     if problem or agent.ids != STRANGE_IDS:
         return problem
-    # Where the option before it takes no value, it would be a prompt.
-    if len(value) > MAX_STRANGE:
-        return f"is longer than {MAX_STRANGE} characters, and {agent.name} has no agent file that allows it"
+    # Behind an option without a value it would be a prompt.
+    if len(value) > MAX_STRANGE_ID_CHARS:
+        return f"is longer than {MAX_STRANGE_ID_CHARS} characters, and {agent.name} has no agent file that allows it"
     return "" if any(map(str.isdigit, value)) else f"has no digit, so it may be a command of {agent.name}"
 
 
 def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tuple[str, ...] | Refusal:
     """
-    *template* with its placeholders replaced, once each and word by word, by *values* that fit *agent*.
+    Return *template* with its placeholders replaced, once each and word by word, by *values* that fit *agent*.
 
-    What is put in is not looked at again: a session id `{cwd}` is refused for its braces.
+    A value is never filled again: a session id `{cwd}` is refused for its braces.
     """
     words: list[str] = []
     for word in template:
@@ -165,34 +165,36 @@ def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tu
 
 
 def check_program(word: str, agent: Agent) -> Refusal | None:
-    """Whether *word*, the first of a list of its data file, is a name of *agent*, and no path to somewhere."""
-    return _denied(word) or _among(word, (*agent.processes, *agent.generic), agent)
+    """Return a refusal unless *word*, the first of a list of its data file, is a name of *agent* without a path."""
+    return _check_deny_list(word) or _check_name(word, (*agent.processes, *agent.generic), agent)
 
 
 def check_said_program(word: str, agent: Agent, process: Process | None) -> Refusal | None:
     """
-    Whether *word*, the first of a list that a program asked for, is the very program that runs.
+    Return a refusal unless *word*, the first of a list that a program asked for, is the very program that runs.
 
-    That is a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or
-    one without a name of its own, has the names that nothing else has, and those in its data file's lists.
+    It must be a name of *agent* that its *process* has, or the path of this process. An agent that is gone, or one
+    without a name of its own, has its unique names, and those in its data file's lists.
     """
-    denied = _denied(word)
+    denied = _check_deny_list(word)
     if denied is not None:
         return denied
     chain = unwrap(process.argv, process.exe, process.comm).invocations if process is not None else ()
     if word.startswith("/") and process is not None and word in (process.exe, *(one.word for one in chain)):
         return None
     seen = {one.name for one in chain} & {*agent.processes, *agent.generic}
-    return _among(word, seen or {*agent.processes, *(words[0] for words in agent.lists)}, agent)
+    return _check_name(word, seen or {*agent.processes, *(words[0] for words in agent.lists)}, agent)
 
 
-def _denied(word: str) -> Refusal | None:
+def _check_deny_list(word: str) -> Refusal | None:
+    """Return a refusal if *word* is an interpreter, a launcher or another program on the fixed deny list."""
     if is_denied(word):
         return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
     return None
 
 
-def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
+def _check_name(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
+    """Return a refusal unless *word* is one of *names*, without a path."""
     if "/" in word:
         return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is accepted")
     if word not in names:
@@ -201,7 +203,7 @@ def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
 
 
 def check_dangerous(words: Sequence[str], agent: Agent, flags: Sequence[str]) -> Refusal | None:
-    """Whether *words* have a dangerous option that is not among the *flags* which the running agent has."""
+    """Return a refusal if *words* have a dangerous option that is not among the *flags* of the running agent."""
     for flag in dangerous_flags(words, agent):
         if flag not in flags:
             return Refusal("dangerous", f"{_shown(flag)} is dangerous, and the agent here was not started with it")
@@ -212,10 +214,10 @@ def check_said(
     words: Sequence[str], template: Template, agent: Agent, running: Sequence[str], cwd: str = ""
 ) -> Refusal | None:
     """
-    Whether an argument list that a program asked for is one of *template*, with nothing but whole options beside it.
+    Return a refusal unless an argument list that a program asked for is one of *template*.
 
-    *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
-    data file's `{cwd}` means.
+    Only whole options may be beside it. *words* are filled and without the program's name, *running* are the arguments
+    of the agent's process, *cwd* is the value of the data file's `{cwd}`.
     """
     if not template.lists:
         return Refusal("method", f"{agent.display} has no known command for this")
@@ -232,7 +234,8 @@ def check_said(
 
 
 def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
-    if denied := next(filter(None, map(_denied, found.words)), None):
+    """Return the refusal for words that do not fit."""
+    if denied := next(filter(None, map(_check_deny_list, found.words)), None):
         return denied
     if not found.words:
         return Refusal("list", f"it lacks words that {agent.name} needs for this")
@@ -243,5 +246,5 @@ def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
 
 
 def _shown(word: str) -> str:
-    """As much of *word* as a sentence can bear."""
+    """Return the part of *word* that a sentence has room for."""
     return word if len(word) <= 40 else f"{word[:39]}…"

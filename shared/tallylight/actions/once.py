@@ -1,16 +1,15 @@
 """
-Once: one question is answered once, however often keys are pressed before the agent has drawn anything else. And one
-turn is interrupted once, until it has ended or `AGAIN_S` have passed: a second Escape would open a menu.
+Once: a question is answered once, however often keys are pressed before the agent has drawn anything else.
 
-Two dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
-second. What is answered is noted before it is typed (`actions.answered`). Whatever surface or process answers it again
-is refused by the rule `answered`, until the screen was seen to show something else.
+A turn is interrupted once too, until it has ended or `AGAIN_S` have passed: a second Escape would open a menu. Two
+dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
+second. An answer is noted before it is typed (`actions.answered`). Any surface or process that answers it again is
+refused by the rule `answered`, until the screen was seen to show something else.
 
-It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, `look` is called.
-
-An answer that came together with something new on the screen is not decided. It is compared again until it is, for
-`UNDECIDED_S` at most, and meanwhile the question is taken: another answer to it is refused. Where nothing may wait,
-whoever asks gets None, and asks again.
+It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, the host calls
+`look`. An answer that came together with something new on the screen is not decided. It is compared again until it is,
+for `UNDECIDED_S` at most. Meanwhile the question is taken: another answer to it is refused. Where nothing may wait, the
+caller gets None, and asks again.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ from tallylight.wire.styled import read_screen as read_styled
 
 #: Seconds that a program has to draw something else after keys, and seconds between two looks at that.
 SETTLE_S, LOOK_S = 1.0, 0.05
-#: Between two looks, in seconds, whether one that was slower than that has drawn something else.
+#: Seconds between two later looks at a program that was slower than that.
 LATE_LOOK_S = 0.5
-#: So many seconds the screen has to hold still for an answer.
+#: Seconds in which the screen has to hold still for an answer.
 UNDECIDED_S = 1.0
-#: Seconds until one that is undecided is compared again, where nothing may wait.
+#: Seconds until an undecided answer is compared again, where nothing may wait.
 DECIDE_S = 0.03
-#: After so many seconds an agent that goes on may be interrupted again: it has missed the key.
+#: Seconds after which an agent that still works may be interrupted again: it has missed the key.
 AGAIN_S = 5.0
 _ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
 _RESTLESS = Refusal("changed", f"the screen kept changing for {UNDECIDED_S:g} s; nothing was typed")
 _INTERRUPTED = Refusal("answered", "it was interrupted a moment ago and has not stopped yet; nothing was typed")
-#: In the place of a dialog's fingerprint while the agent works; no fingerprint has this form.
+#: The fingerprint of an interruption; no dialog's fingerprint has this form.
 _TURN = "turn"
 
 
@@ -59,7 +58,7 @@ class FrozenTypist:
         return self.seen
 
     def screen(self) -> StyledScreen:
-        """What was seen of its colours."""
+        """Return its colours as far as they were seen."""
         return self.seen.styled or read_styled(self.seen.look.lines, self.seen.look.columns)
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
@@ -73,91 +72,93 @@ class FrozenTypist:
 
 class Once:
     """
-    What was answered or interrupted, by pane and agent's process, and has not been seen to go on since, by *notes*.
+    Lets each question be answered, and each turn be interrupted, once, by *notes*.
 
-    *settle_s*: how long, in seconds, to wait after typing until the screen shows something else. Several threads may
-    use it, each pane one at a time.
+    *settle_s*: seconds to wait after typing until the screen shows something else. Several threads may use it, each
+    pane one at a time.
     """
 
     def __init__(self, settle_s: float, notes: InProcess | OnDisk) -> None:
         self._settle_s, self._notes = settle_s, notes
-        #: What is not decided yet, since when in monotonic seconds.
+        #: Undecided answers and texts, each since when in monotonic seconds.
         self._undecided: dict[Answer | Say, float] = {}
 
     def look(self, typist: Typist) -> Seen | Refusal:
-        """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
+        """Look at a pane, and forget its last answer if the agent is seen to continue."""
         began = time.monotonic_ns()
         seen = reached(lambda: answers.look(typist))
         if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
-            # An answer that was noted during the look is not what the look shows.
+            # The look does not show the effect of an answer that was noted during it.
             if note is not None and note.at < began and _is_over(note, seen, began):
                 self._notes.forget(agent, note)
         return seen
 
-    def is_open(self, given: Answer) -> bool:
-        """Whether *given* was typed, and its screen has not been seen to show anything else since."""
-        note = self._notes.read(_agent(given))
+    def is_pending(self, given: Answer) -> bool:
+        """Return whether *given* was typed, and its screen has not been seen to show anything else since."""
+        note = self._notes.read(_agent_of(given))
         return note is not None and note.fingerprint == given.fingerprint
 
-    def still_stands(self, typist: Typist, given: Answer) -> bool:
-        """Look again: whether *given* was typed, and its agent is still there and has drawn nothing else since."""
+    def is_still_shown(self, typist: Typist, given: Answer) -> bool:
+        """Look again; return whether *given* was typed, and its agent is still there and has drawn nothing else."""
         now = self.look(typist)
-        return self.is_open(given) and not _has_left(now, given)
+        return self.is_pending(given) and not _has_left(now, given)
 
     def ask(self, typist: Typist) -> Question | Refusal:
-        """What the pane asks now."""
+        """Look, and return the question of the pane now."""
         seen = self.look(typist)
         return answers.ask(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def answer(
-        self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
+        self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.refuse_nothing
     ) -> Done | Refusal | None:
-        """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet; None: ask again."""
+        """Type the choice, if everything is as it was shown, not *unfit*, and not yet answered; None: ask again."""
 
         def act() -> Done | Refusal | None:
             return answers.answer(typist, given, lambda seen: unfit(seen) or self._note(given))
 
-        return self._decide(given, lambda: self._act(typist, given, act))
+        return self._decide(given, lambda: self._act_once(typist, given, act))
 
     def prompt_agent(self, typist: Typist) -> Occupant | Busy | Refusal:
-        """Who would take text at its prompt now, or is busy."""
+        """Return the agent that would take text at its prompt now, or is busy."""
         seen = self.look(typist)
         return says.prompt_agent(FrozenTypist(seen)) if isinstance(seen, Seen) else seen
 
     def say(
-        self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.anything
+        self, typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = answers.refuse_nothing
     ) -> Done | Refusal | None:
         """
-        Type the text, if the agent takes text now; into a dialog that asks for it once, and if not *unfit*.
+        Type the text if the agent takes text now; into a dialog that asks for text once, and if not *unfit*.
 
         None: ask again.
         """
         if not given.fingerprint:
-            return self._decide(given, lambda: self._act(typist, None, lambda: says.say(typist, given)))
+            return self._decide(given, lambda: self._act_once(typist, None, lambda: says.say(typist, given)))
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
 
         def act() -> Done | Refusal | None:
             return says.say(typist, given, lambda seen: unfit(seen) or self._note(asked))
 
-        return self._decide(given, lambda: self._act(typist, asked, act))
+        return self._decide(given, lambda: self._act_once(typist, asked, act))
 
     def interrupt(self, typist: Typist, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
         turn = Answer(given.pane, given.pid, given.start, _TURN, 0)
-        done = self._act(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
+        done = self._act_once(typist, turn, lambda: says.interrupt(typist, given, lambda _: self._note(turn)))
         assert done is not None
         return done
 
     def _decide(self, asked: Answer | Say, act: Callable[[], Done | Refusal | None]) -> Done | Refusal | None:
-        """Return what *act* says; wait until it has decided if this may wait, and refuse what takes too long."""
+        """
+        Return the result of *act*; wait until it has decided if this may wait, and refuse one that takes too long.
+        """
         while True:
             now = time.monotonic()
             for one, since in list(self._undecided.items()):
                 if now - since >= 2 * UNDECIDED_S:  # whoever asked for it has gone
                     self._undecided.pop(one, None)
-                elif one != asked and asked.fingerprint and _question(one) == _question(asked):
+                elif one != asked and asked.fingerprint and _question_of(one) == _question_of(asked):
                     return _ANSWERED
             since = self._undecided.setdefault(asked, now)
             done = act()
@@ -170,14 +171,15 @@ class Once:
                 return None
             time.sleep(LOOK_S)
 
-    def _act(
+    def _act_once(
         self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal | None]
     ) -> Done | Refusal | None:
+        """Call *act* unless *given* was answered already, and wait for its effect."""
         before = self.look(typist)
         if isinstance(before, Refusal):
             return before
-        if given is not None and self.is_open(given):
-            return _refusal(given)
+        if given is not None and self.is_pending(given):
+            return _refusal_of(given)
         done = act()
         if isinstance(done, Done):
             self._settle(typist, before, given)
@@ -186,24 +188,24 @@ class Once:
         return done
 
     def _note(self, given: Answer) -> Refusal | None:
-        """Note that *given* is typed now; why it may not be, if so."""
+        """Note that *given* is typed now; return why it may not be, if so."""
         try:
-            return None if self._notes.add(_agent(given), given.fingerprint) else _refusal(given)
+            return None if self._notes.add(_agent_of(given), given.fingerprint) else _refusal_of(given)
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
     def _take_back(self, given: Answer) -> None:
         """Forget the note of keys that were not typed."""
-        note = self._notes.read(_agent(given))
+        note = self._notes.read(_agent_of(given))
         if note is not None and note.fingerprint == given.fingerprint:
-            self._notes.forget(_agent(given), note)
+            self._notes.forget(_agent_of(given), note)
 
     def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
-        """Wait until the screen shows something else than what was answered, or than before, but not for long."""
+        """Wait, but not long, until the screen differs from the answered one, or from *before*."""
         end = time.monotonic() + self._settle_s
         while time.monotonic() < end:
             if given is not None:
-                if not self.still_stands(typist, given):
+                if not self.is_still_shown(typist, given):
                     return
             elif isinstance(now := self.look(typist), Refusal) or now.look.lines != before.look.lines:
                 return
@@ -213,7 +215,7 @@ class Once:
 def until_decided(
     act: Callable[[], Any], then: Callable[[Any], None], later: Callable[[Callable[..., None]], object]
 ) -> None:
-    """Call *act* now, and by *later* again while that is undecided; call *then* with what it says."""
+    """Call *act* now, and by *later* again while it returns None; call *then* with its result."""
 
     def again(*_: object) -> None:
         if (said := act()) is not None:
@@ -225,26 +227,26 @@ def until_decided(
 
 
 def _has_left(now: Seen | Refusal, given: Answer) -> bool:
-    """Whether the agent that was answered is not in the foreground of its pane any more."""
+    """Return whether the agent that was answered is not in the foreground of its pane any more."""
     if isinstance(now, Refusal):
         return now.rule == "gone"
-    return answers.check_process(now, *_agent(given)) is not None
+    return answers.check_process(now, *_agent_of(given)) is not None
 
 
-def _agent(given: Answer) -> Agent:
+def _agent_of(given: Answer) -> Agent:
     return given.pane, given.pid, given.start
 
 
-def _question(given: Answer | Say) -> tuple[str, int, int, str]:
+def _question_of(given: Answer | Say) -> tuple[str, int, int, str]:
     return given.pane, given.pid, given.start, given.fingerprint
 
 
-def _refusal(given: Answer) -> Refusal:
+def _refusal_of(given: Answer) -> Refusal:
     return _INTERRUPTED if given.fingerprint == _TURN else _ANSWERED
 
 
 def _is_over(note: Note, seen: Seen, now: int) -> bool:
-    """Whether what was noted is no longer on the screen, or is a turn that has missed its key."""
+    """Return whether the noted question is no longer on the screen, or is a turn that has missed its key."""
     if note.fingerprint == _TURN:
         return now - note.at >= AGAIN_S * 1e9 or not says.has_turn(seen)
     dialog = dialog_of(seen)

@@ -1,6 +1,4 @@
-"""
-What pages are made of that a person agrees to: lines, words that are broken and never cut, keys. Pure.
-"""
+"""The parts of pages that a person agrees to: lines, words that are broken and never cut, keys. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ Line = tuple[Piece, ...]
 
 
 class Place(enum.StrEnum):
-    """Where the new pane goes, by the words of the command line."""
+    """The place of the new pane, by the words of the command line."""
 
     VSPLIT = "vsplit"
     HSPLIT = "hsplit"
@@ -29,7 +27,7 @@ class Place(enum.StrEnum):
         return next(words for place, _, words in PLACES.values() if place is self)
 
 
-#: By its key, with what that is called beside it, and what a person reads of it.
+#: The place by its key, with the label of the key, and the words for a person.
 PLACES = {
     "p": (Place.VSPLIT, "beside", "a pane beside this one"),
     "b": (Place.HSPLIT, "below", "a pane below this one"),
@@ -39,7 +37,7 @@ PLACES = {
 
 
 class Act(enum.Enum):
-    """The action that follows a key."""
+    """The effect of a key on a page."""
 
     STAY = enum.auto()
     GO = enum.auto()
@@ -47,12 +45,12 @@ class Act(enum.Enum):
 
 
 def sentence(text: str) -> str:
-    """*text* with a capital and a dot."""
+    """Return *text* with a capital and a dot."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """*argv* quoted as for a shell, so that every argument can be seen apart from its neighbours."""
+    """Return *argv* quoted as for a shell, so that every argument is distinct from its neighbours."""
     return " ".join(exact(word) for word in argv)
 
 
@@ -81,6 +79,7 @@ def flow(words: Sequence[str], columns: int) -> list[str]:
 
 
 def _broken(word: str, columns: int) -> list[str]:
+    """Return *word* in pieces of at most so many columns."""
     parts = [""]
     for character in word:
         if width(parts[-1] + character) > columns:
@@ -96,12 +95,12 @@ def facts(name: str, text: str, columns: int) -> list[Line]:
 
 
 def wrapped(text: str, columns: int, style: str = "") -> list[Line]:
-    """*text* in lines of so many columns, two of them blank."""
+    """Return *text* in lines of so many columns, two of them blank."""
     return [(("", "  "), (style, line)) for line in flow(_clean(text).split(" "), columns - 2)]
 
 
 def fitted(lines: Sequence[Line], columns: int) -> list[Line]:
-    """*lines* with those that are wider than the screen broken."""
+    """Return *lines*, with those that are wider than the screen broken."""
     fitted: list[Line] = []
     for line in lines:
         rows: list[list[Piece]] = [[]]
@@ -118,7 +117,7 @@ def fitted(lines: Sequence[Line], columns: int) -> list[Line]:
 
 
 def key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[Line]:
-    """Keys and what they do, in as few lines of so many columns as hold them."""
+    """Return *keys* with their effects, in as few lines of so many columns as hold them."""
     rows: list[list[Piece]] = [[]]
     used = 0
     for key, what in keys:

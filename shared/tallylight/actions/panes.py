@@ -1,4 +1,4 @@
-"""The panes that can be looked at and typed into from here: an interface, which `hosts.detached` implements."""
+"""The panes that this process can look at and type into: an interface, which `hosts.detached` implements."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from tallylight.wire.styled import StyledScreen
 
 
 class Panes(Protocol):
-    """The panes of all hosts. Each call takes as long as the multiplexer does; `SessionError` says what went wrong."""
+    """The panes of all hosts. Each call takes as long as the multiplexer does, and may raise `SessionError`."""
 
     def can_type(self, host: str, pane: Pane) -> bool:
-        """Whether anything can be done to it from here, as far as its host says."""
+        """Return whether anything can be typed into *pane* from here, as far as its host knows."""
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
-        """Who started *pane* for a script, and its first process; None if no script did, or this host does not know."""
+        """
+        Return the script that started *pane*, and its first process; None if no script did, or the host does not know.
+        """
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
-        """What looks at *pane*, types into it, and closes it."""
+        """Return the typist of *pane*, which looks, types and closes."""
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        """Its screen as it is now, with its colours where its host reports them."""
+        """Return the screen of *pane* now, with its colours where its host reports them."""

@@ -1,8 +1,8 @@
 """
-Perform: the one way in. What a list, a page, a notification, a script or another machine asks of a pane is done here.
+Perform: the one way in. Requests of a list, a page, a notification, a script or another machine are carried out here.
 
-The process that reaches the pane calls `perform` with what was asked and who asks. `actions.permission` says whether
-they may; then `actions.once` sees to it that a question is answered once, and `actions.answer`, `actions.say` and
+The process that reaches the pane calls `perform` with the request and its caller. `actions.permission` decides whether
+they may. Then `actions.once` ensures that a question is answered once, and `actions.answer`, `actions.say` and
 `actions.close` look again, compare, and type. No surface holds a rule of its own, and none types in another way.
 """
 
@@ -30,16 +30,17 @@ _NO_QUEUE = Refusal("queue", "no text can wait for the end of a turn there: wait
 _NO_TAPE = Refusal("tape", "only the machine itself has the last two minutes: run `tally wrong` in a terminal there")
 _WAITS = Refusal("queued", "a text waits in that pane already; nothing is queued")
 
-#: Whether a caller may do something to the pane and the process in its foreground; None while a person is asked.
+#: Returns whether a caller may do something to the pane with a process in its foreground; None while a person is asked.
 Permit = Callable[[Caller, Verb, Being], Verdict | Refusal | None]
 
 
 @attrs.frozen
 class Access:
     """
-    A pane, as the process that does what is asked reaches it. A person needs no *permit*.
+    A pane, as the process reaches it that carries out requests. A person needs no *permit*.
 
-    *keep* has a text wait in the pane, or None; *queued* is what waits there. Where there is no *keep*, nothing waits.
+    *keep* stores a text that waits for the pane, or None for none; *queued* is the present one. Without *keep*, no text
+    can wait.
     """
 
     typist: Closer
@@ -47,13 +48,13 @@ class Access:
     permit: Permit
     keep: Callable[[Queued | None], object] | None = None
     queued: Queued | None = None
-    #: What its host remembers of it (`pane.tape`); None where this process is not its host.
+    #: Returns the recording of its last minutes (`pane.tape`); None where this process is not its host.
     tape: Callable[[], bytes] | None = None
 
 
 def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
     """
-    Do what *caller* *asked*, or return the rule that refuses it.
+    Carry out the request *asked* for *caller*, or return the rule that refuses it.
 
     None while a person is asked for consent, or while an answer is undecided (`actions.once`): then ask again.
     """
@@ -90,6 +91,7 @@ def _answers(asked: Request) -> bool:
 
 
 def _look(pane: Access, what: str) -> Reply:
+    """Carry out a `request.Look`."""
     match what:
         case request.SCREEN:
             return _screen(pane.typist)
@@ -110,7 +112,7 @@ def _look(pane: Access, what: str) -> Reply:
 
 
 def _screen(typist: Typist) -> Rows | Refusal:
-    """The screen, if an agent holds the foreground, or a program that is taken for one: shells are not read."""
+    """Return the screen, if an agent or a candidate holds the foreground: shells are not read."""
     seen = answers.reached(typist.see)
     if isinstance(seen, Refusal):
         return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
@@ -123,12 +125,13 @@ def _screen(typist: Typist) -> Rows | Refusal:
 
 
 def _stretch(pane: Access) -> Stretch | Refusal:
+    """Return the recording of the pane's last minutes."""
     return Stretch.of(pane.tape()) if pane.tape is not None else _NO_TAPE
 
 
 @refuses
 def _stoppable(pane: Access) -> Occupant:
-    """The agent in the foreground, if its key to stop would be pressed now."""
+    """Return the agent in the foreground, if its key to stop would be pressed now."""
     still = FrozenTypist(must(pane.once.look(pane.typist)))
     held = must(answers.holder(still))
     must(says.interrupt(still, Interrupt(held.pane, held.pid, held.start)))
@@ -137,7 +140,7 @@ def _stoppable(pane: Access) -> Occupant:
 
 @refuses
 def _queue(pane: Access, asked: DeferredText | Unqueue, *, replaces: bool) -> Done | Refusal:
-    """Have a text wait for the end of the turn, or none any more; a program does not replace what waits."""
+    """Store a text that waits for the end of the turn, or forget it; a program does not replace a waiting one."""
     if pane.keep is None:
         return _NO_QUEUE
     if isinstance(asked, Unqueue):

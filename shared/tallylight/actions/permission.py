@@ -1,11 +1,10 @@
 """
-Who may do what to a pane: caller x verb x level of `[scripting] allow`, in one table, for every way in.
+The rights to a pane: caller x verb x level of `[scripting] allow`, in one table, for every way in.
 
-The level is that of the pane's host. At any level, no program types into the pane that it runs in, and
-who is not known may at most read and start: it might be the very agent that asks. A person's word to `ask` counts for
-one caller and one pane, as long as both run; permissions are asked for even where the caller started the pane.
-
-What is refused names its rule, `caller`, `self` or `permission`, in words that every surface passes on as they are.
+The level is that of the pane's host. At any level, no program types into the pane that it runs in. An unknown caller
+may at most read and start: it might be the very agent that asks. A person's consent at the level `ask` counts for one
+caller and one pane, as long as both run. Permissions need it even where the caller started the pane. A refusal names
+its rule, `caller`, `self` or `permission`, in words that every surface passes on as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 
 import attrs
 
-from tallylight.actions.answer import Answer, Seen, anything, dialog_of, is_question
+from tallylight.actions.answer import Answer, Seen, dialog_of, is_question, refuse_nothing
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
@@ -29,7 +28,7 @@ MAX_PAIRS = 1000
 
 
 class Verb(enum.StrEnum):
-    """What is done to a pane. A question that may be more than a plain one counts as a permission."""
+    """The actions on a pane. A question that may be more than a plain one counts as a permission."""
 
     READ = "read"
     START = "start"
@@ -37,15 +36,15 @@ class Verb(enum.StrEnum):
     QUESTION = "answer a question"
     PERMISSION = "answer a permission"
     INTERRUPT = "interrupt"
-    #: And what only the list does beside it: telling what would be closed, and forgetting a text that waits.
+    #: Only the list does these: naming the program that would be closed, closing it, and forgetting a text that waits.
     CLOSE = "close"
 
 
 class Right(enum.StrEnum):
-    """What a cell of the table says."""
+    """The rights in the cells of the table."""
 
     NO = "no"
-    #: In panes that it started itself.
+    #: In panes that the caller started itself.
     OWN = "own panes"
     #: In its own panes, and in others once a person has agreed.
     ASK_OTHERS = "own panes, others once you agree"
@@ -64,7 +63,7 @@ _PROGRAM = {
 }
 _STRAYS = (Right.NO, Right.OWN, Right.OWN, Right.OWN)
 _NOTHING = (Right.NO,) * 4
-#: What each caller may do, at the levels none, own, ask and all.
+#: The rights of each caller, at the levels none, own, ask and all.
 TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
     Who.PERSON: dict.fromkeys(Verb, (Right.YES, Right.YES, Right.YES, Right.YES)),
     Who.SCRIPT: _PROGRAM,
@@ -104,19 +103,19 @@ _NONE = Refusal(
     "page; nothing was done",
 )
 _DISAGREED = Refusal("permission", "you did not agree to it; nothing was done")
-#: Where a person would have to agree, and nobody can be asked.
+#: The refusal where a person would have to agree, and nobody can be asked.
 UNASKED = Refusal(
     "permission",
     "you must agree to that first, and only kitty can ask you, for its own windows; do it yourself, or set "
     '`[scripting] allow = "all"`; nothing was done',
 )
-#: The same, of what runs in a sandbox: no level agrees to that.
+#: The same for a caller in a sandbox: no level agrees to that.
 CONFINED = Refusal(
     "sandbox",
     "this runs in a sandbox, and the agent would run outside of it; you must agree to that, and only kitty can ask "
     "you; start it yourself, in a shell outside; nothing was started",
 )
-#: Where only a person's own key counts.
+#: The refusal where only a person's own key counts.
 PERSON_ONLY = Refusal(
     "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
 )
@@ -128,10 +127,10 @@ _BY_NATURE = {
 
 
 class Verdict(enum.Enum):
-    """What a permission is, where it is no refusal."""
+    """The result of a check without a refusal."""
 
     ALLOWED = enum.auto()
-    #: A person is to be asked.
+    #: A person must be asked.
     ASK = enum.auto()
 
 
@@ -142,14 +141,14 @@ class Pairs:
     _known: dict[tuple[Being, Being], None] = attrs.Factory(dict)
 
     def put(self, caller: Being, pane: Being) -> None:
-        """Remember one."""
+        """Remember a pair."""
         self._known.pop((caller, pane), None)
         while len(self._known) >= MAX_PAIRS:
             del self._known[next(iter(self._known))]
         self._known[caller, pane] = None
 
     def panes(self) -> tuple[tuple[Being, Being], ...]:
-        """The pairs that are known, the oldest first."""
+        """Return the remembered pairs, the oldest first."""
         return tuple(self._known)
 
     def __contains__(self, pair: tuple[Being, Being]) -> bool:
@@ -167,9 +166,9 @@ def check(
     agreed: bool | None = None,
 ) -> Verdict | Refusal:
     """
-    Whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
+    Return whether *caller* may do *verb* to a pane; *pane* are its first process and the one in its foreground.
 
-    *is_own*: it started that pane; *is_confined*: it is in a sandbox, outside of which it would start something;
+    *is_own*: the caller started that pane. *is_confined*: it is in a sandbox, and would start something outside.
     *agreed*: a person's answer to that, None if they were not asked.
     """
     is_typing = verb not in (Verb.READ, Verb.START)
@@ -182,11 +181,11 @@ def check(
         return Verdict.ALLOWED
     if right in (Right.ASK, Right.ASK_OTHERS):
         return Verdict.ASK if agreed is None else Verdict.ALLOWED if agreed else _DISAGREED
-    return _never(allow, caller, verb)
+    return _refusal(allow, caller, verb)
 
 
-def _never(allow: str, caller: Caller, verb: Verb) -> Refusal:
-    """Why *caller* may not, whatever anybody says."""
+def _refusal(allow: str, caller: Caller, verb: Verb) -> Refusal:
+    """Return why *caller* may not, whatever anybody agrees to."""
     if verb is Verb.CLOSE:
         return PERSON_ONLY
     if caller.who in _BY_NATURE:
@@ -198,17 +197,17 @@ def _never(allow: str, caller: Caller, verb: Verb) -> Refusal:
     return _PERMISSION if verb is Verb.PERMISSION else _OTHERS
 
 
-def unasked(verdict: Verdict | Refusal) -> Refusal | None:
-    """Why nothing is done, where nobody can be asked; None if it is allowed."""
+def refusal_of(verdict: Verdict | Refusal) -> Refusal | None:
+    """Return why nothing is done where nobody can be asked; None if it is allowed."""
     return UNASKED if verdict is Verdict.ASK else verdict if isinstance(verdict, Refusal) else None
 
 
 def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
     """
-    What is *asked* to be done to the pane that was *seen*, None if only its terminal can see it; None if it is to none.
+    Return the verb of the request *asked*; None if it is for no pane.
 
-    An answer to another question than the one on the screen counts as one to a plain question: `limit` sees to it that
-    it is typed into nothing else.
+    The pane was *seen*, None if only its terminal can see it. An answer to another question than the one on the screen
+    counts as one to a plain question: `limit` ensures that it is typed into nothing else.
     """
     match asked:
         case Look(what=what):
@@ -216,17 +215,18 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
         case Interrupt():
             return Verb.INTERRUPT
         case Say(fingerprint=shown):
-            return _answers(asked, seen) if shown else Verb.TEXT
+            return _answer_verb(asked, seen) if shown else Verb.TEXT
         case DeferredText():
             return Verb.TEXT
         case Close() | Unqueue():
             return Verb.CLOSE
         case Answer():
-            return _answers(asked, seen)
+            return _answer_verb(asked, seen)
     return None
 
 
-def _answers(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
+def _answer_verb(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
+    """Return whether an answer counts as one to a question or to a permission, by the dialog that was *seen*."""
     if seen is None:
         return Verb.PERMISSION
     dialog = dialog_of(seen) if isinstance(seen, Seen) else None
@@ -237,7 +237,10 @@ def _answers(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
 
 
 def limit(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
-    """Return what refuses an answer, or a text for a dialog, that *caller* was allowed as *verb*; a person is not."""
+    """
+    Return the check before typing: a caller that may answer questions only is refused at a permission; a person never
+    is.
+    """
     if caller.who is Who.PERSON or verb is not Verb.QUESTION:
-        return anything
+        return refuse_nothing
     return lambda seen: None if is_question(seen) else _PERMISSION

@@ -1,16 +1,16 @@
 """
 The queue: a text for an agent that works or asks, typed when its turn has ended.
 
-One text waits in a pane, for one process. `put` checks it; then, again and again, `step` looks at the pane, and types
-the text, by `actions.say` and its rules, once the agent has been at its prompt for `READY_S`. A dialog is no prompt,
-and neither is a menu: nothing is typed there, the text waits. It is dropped, and the pane says why, when
+One text waits in a pane, for one process. `put` checks it. Then `step` looks at the pane again and again. It types the
+text, by `actions.say` and its rules, once the agent has been at its prompt for `READY_S`. A dialog is no prompt, and
+neither is a menu: nothing is typed there, the text waits. It is dropped, and the pane shows why, when
 
 * the agent's process has ended, or another one runs in its place;
 * a person has typed something at its prompt, which the text would follow;
 * it can never be typed: it has several lines, and the program takes no bracketed paste.
 
 A text may also wait for the end of a limit that stops its agent. It is typed `MARGIN_S` after that, by the same rules.
-What decides is the wall clock, which goes on while the machine sleeps. `shift.steps` does more for it.
+The wall clock decides, which continues while the machine sleeps. `parts.shift` adds more rules for that.
 
 It does no input or output: a host's `Typist` looks and types. Times are monotonic seconds.
 """
@@ -33,11 +33,11 @@ from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: How long, in seconds, an agent must have been at its prompt: between two parts of a turn it may seem to be.
+#: Seconds that an agent must have been at its prompt: between two parts of a turn it may seem to be.
 READY_S = 1.0
 #: Refusals of `say` that pass: the text waits. Every other one is for good.
 _PASSING = ("working", "asking", "prompt", "changed", "mode", "synchronized", "remote", "unreachable", "process")
-#: What precedes typed text: the side of a box, a prompt. `diff> ` of aider has a word in it.
+#: The part of a row before typed text: the side of a box, a prompt. `diff> ` of aider has a word in it.
 _PROMPT = re.compile(r"[\s│┃║▌▎|]*(?:[\w-]{0,16}[❯›>»▸▶])?\s*")
 
 #: Seconds between the end of a limit and the text.
@@ -49,7 +49,7 @@ TYPED = "something else was typed at its prompt"
 
 @refuses
 def put(typist: Typist, given: DeferredText) -> Queued:
-    """Have the text of *given* wait for the end of a turn, if the agent that it is for still holds the pane."""
+    """Return the text of *given* as queued, if the agent that it is for still holds the pane."""
     must(text_problem(given.text))
     seen = must(reached(typist.see))
     held = must(holder_of(seen))
@@ -60,18 +60,18 @@ def put(typist: Typist, given: DeferredText) -> Queued:
     return Queued(pid=held.pid, start=held.start, text=given.text, at=given.at)
 
 
-def ends(limited_until: float) -> int:
-    """Return when a text is typed that waits for the end of a limit, both in seconds since the epoch."""
+def typing_time(limited_until: float) -> int:
+    """Return when to type a text that waits for the end of a limit, both in seconds since the epoch."""
     return math.ceil(limited_until) + MARGIN_S
 
 
 class Moment(NamedTuple):
     """
-    When a pane is looked at: *now* is monotonic seconds, *wall* seconds since the epoch, *boot* seconds since the boot
-    with those asleep. What is known of it then.
+    The time of a look at a pane, and its state then.
 
-    *is_alive*: whether the process that the text is for still runs. What a person's editor or pager takes the
-    foreground for, ends again. *status* is what the pane shows, and *limited_until* when its agent's last limit ends.
+    *now* is monotonic seconds, *wall* seconds since the epoch, *boot* seconds since the boot with those asleep.
+    *is_alive*: whether the process that the text is for still runs; an editor or pager in the foreground ends again.
+    *status* is the pane's, and *limited_until* is the end of its agent's last limit.
     """
 
     now: float
@@ -83,12 +83,12 @@ class Moment(NamedTuple):
 
 
 def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued | None:
-    """Look at the pane, and type the text if it is time; None when that was done."""
+    """Look at the pane, and type the text if it is time; return it with its new state, None once it was typed."""
     if queued.problem:
         return queued
     if not moment.is_alive:
         return attrs.evolve(queued, problem=ENDED)
-    if queued.at and moment.wall < max(queued.at, ends(moment.limited_until)):
+    if queued.at and moment.wall < max(queued.at, typing_time(moment.limited_until)):
         return queued
     now = moment.now
     seen = once.look(typist)
@@ -98,7 +98,7 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     held = prompt_agent(FrozenTypist(seen))
     if not isinstance(held, Occupant) or (held.pid, held.start) != (queued.pid, queued.start):
         return waits
-    if written(seen.look):
+    if typed_text(seen.look):
         return attrs.evolve(waits, problem=TYPED)
     if queued.ready_at is None:
         return attrs.evolve(queued, ready_at=now)
@@ -112,11 +112,11 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
     return waits if done.rule in _PASSING else attrs.evolve(waits, problem=done.text)
 
 
-def written(look: Look) -> str:
+def typed_text(look: Look) -> str:
     """
-    The text between an agent's prompt and the cursor: what a person has typed there.
+    Return the text between an agent's prompt and the cursor, which a person has typed there.
 
-    What an agent shows in an empty box is behind the cursor.
+    A placeholder in an empty box is behind the cursor.
     """
     if not 0 <= look.cursor_row < len(look.lines):
         return ""

@@ -2,13 +2,13 @@
 Requests to panes and their replies, with the one codec of both.
 
 A message is a line of JSON: the name of its class as `type`, and its fields. Requests go from a list, a script, a page
-or a bridge to the process that owns the pane, where `actions.perform` decides and does; one reply comes back. Lines are
-read whole, up to a limit of the reader; one that is longer ends the connection, and is never cut.
+or a bridge to the process that owns the pane. `actions.perform` decides and acts there; one reply comes back. Lines are
+read whole, up to a limit of the reader; a longer one ends the connection, and is never cut.
 
     {"type": "answer", "pane": "3", "pid": 4711, "start": 88001, "fingerprint": "0f3c…", "number": 1}
     {"type": "done", "pane": "3", "text": "answered 1. Yes"}
 
-A value of another type than its field, a field that is missing, or a class that is not known makes a line no message.
+A value of another type than its field, a missing field, or an unknown class makes a line no message.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.wire import values
 
-#: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
-MAX_MESSAGE = 4 * 1024 * 1024
-#: Of a request, in bytes: the longest text that is typed fits.
-MAX_REQUEST = 64 * 1024
-#: Of one read or write, in bytes.
-CHUNK = 64 * 1024
+#: Bytes of one message. A screen of 500 rows by 1000 columns fits.
+MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+#: Bytes of a request: the longest text that is typed fits.
+MAX_REQUEST_BYTES = 64 * 1024
+#: Bytes of one read or write.
+CHUNK_BYTES = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
-MAX_ROWS, MAX_ROW = 1000, 4000
-_MAX_TEXT, _MAX_NUMBER = 20_000, 2**63
-#: Of a refusal's rule, and of what a reply says to a person, in characters.
-_MAX_RULE, _MAX_WORDS = 64, 2000
+MAX_ROWS, MAX_ROW_CHARS = 1000, 4000
+_MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
+#: Characters of a refusal's rule, and of a text for a person in a reply.
+_MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: What a `Look` can ask for: the rows of the screen; the question; the agent in the foreground; the agent that would
-#: take text, or is busy; the agent with a turn to stop; and whatever is in the foreground, to close the pane.
+#: The subjects of a `Look`. The screen means its rows, and the holder is the agent in the foreground. The prompt agent
+#: would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
-#: And what its light of the last minutes was made of, for who looks for a mistake in it.
+#: And the evidence for its light in the last minutes, for a person who reports a mistake.
 STRETCH = "stretch"
 #: Limits of a stretch in a reply: characters of a part, and parts.
-_PART, _MOST_PARTS = 16_000, 64
+_PART_CHARS, _MAX_PARTS = 16_000, 64
 
 
 @attrs.frozen
 class Look:
-    """Tell something of a pane: *what* is `SCREEN` or one of its neighbours."""
+    """Ask about a pane: *what* is `SCREEN` or one of its neighbours."""
 
     pane: str
     what: str
@@ -62,7 +62,7 @@ class Look:
 @attrs.frozen
 class DeferredText:
     """
-    *text* for the agent with the process *pid*, started at *start*: to be typed when its turn has ended.
+    Type *text* for the agent with the process *pid*, started at *start*, when its turn has ended.
 
     With *at*, in seconds since the epoch, not before then: when a limit of the agent ends.
     """
@@ -102,7 +102,7 @@ class Start:
 
 @attrs.frozen
 class Open:
-    """Of a list, to the terminal that opened it: *verb* is `go`, `fork` or `resume`, or `back` from a panel."""
+    """Ask the terminal that opened this list to `go`, `fork` or `resume`, or to go `back` from a panel."""
 
     verb: str
     pane: str = ""
@@ -110,14 +110,14 @@ class Open:
 
 @attrs.frozen
 class Attach:
-    """Of a list, to the terminal that opened it: open a tab with the command *argv*."""
+    """Ask the terminal that opened this list for a tab with the command *argv*."""
 
     argv: tuple[str, ...]
 
 
 @attrs.frozen
 class Draw:
-    """From a list to the terminal that opened it: send the screen of a pane; the list *has* a picture already."""
+    """Ask the terminal that opened this list for the screen of a pane; the list *has* a picture already."""
 
     pane: str
     has: int
@@ -125,14 +125,14 @@ class Draw:
 
 @attrs.frozen
 class Rows:
-    """The rows of a screen, as the program drew them: they are to be sanitised before they are shown."""
+    """The rows of a screen, as the program drew them: they must be sanitised before they are shown."""
 
     rows: tuple[str, ...]
 
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
-        """The reply for a screen of these *lines*, without the empty ones at its end."""
-        rows = [line[:MAX_ROW] for line in lines[:MAX_ROWS]]
+        """Return the reply for a screen of these *lines*, without the empty ones at its end."""
+        rows = [line[:MAX_ROW_CHARS] for line in lines[:MAX_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
         return cls(tuple(rows))
@@ -146,13 +146,13 @@ class Stretch:
 
     @classmethod
     def of(cls, told: bytes) -> Stretch:
-        """The reply for a tape."""
+        """Return the reply for a tape."""
         text = binascii.b2a_base64(told, newline=False).decode()
-        return cls(tuple(text[at : at + _PART] for at in range(0, len(text), _PART)))
+        return cls(tuple(text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)))
 
     @property
     def told(self) -> bytes:
-        """The tape; `ValueError` if it is none."""
+        """The tape; raises `ValueError` if it is none."""
         return binascii.a2b_base64("".join(self.parts), strict_mode=True)
 
 
@@ -165,12 +165,12 @@ class Picture:
 
 @attrs.frozen
 class Visible:
-    """Unasked, to a list: whether it can be seen from now on."""
+    """A message to a list that it did not ask for: whether it can be seen from now on."""
 
     is_seen: bool
 
 
-#: What types, or waits to.
+#: Requests that type, now or later.
 Given = Answer | Say | Interrupt | DeferredText
 Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
 Reply = Rows | Stretch | Question | Occupant | Busy | Done | Refusal | Picture
@@ -179,7 +179,7 @@ REPLIES = (Rows, Stretch, Question, Occupant, Busy, Done, Refusal, Picture)
 
 
 def type_of(cls: type) -> str:
-    """What a message of *cls* is called as it travels."""
+    """Return the name of a message of *cls* in JSON."""
     return cls.__name__.lower()
 
 
@@ -189,23 +189,25 @@ UNKNOWN = Refusal("unknown", "that host does not know this request; does it run 
 SILENT = Refusal("unreachable", "the terminal does not answer")
 
 
-def silent(who: str, asked: Request) -> Refusal:
-    """What *who* was *asked* has had no answer: if that was more than a look, it may have been done."""
+def no_reply(who: str, asked: Request) -> Refusal:
+    """
+    Return the refusal for the request *asked* that *who* did not answer: unless it was a look, it may have been done.
+    """
     unsure = "" if isinstance(asked, Look | Draw) else "; check whether it was done"
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
-def is_of_tape(asked: Request | None) -> typing.TypeGuard[Look]:
-    """Whether the tape of a pane is *asked* for, which only its host has."""
+def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
+    """Return whether *asked* is for the tape of a pane, which only its host has."""
     return isinstance(asked, Look) and asked.what == STRETCH
 
 
 class TooLongError(ValueError):
-    """A line that is longer than it may be."""
+    """A line, of a request or a reply, is longer than its limit."""
 
 
 class Lines:
-    """The lines of a stream of bytes, of at most *limit* bytes each."""
+    """Splits a stream of bytes into lines of at most *limit* bytes each."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -213,7 +215,7 @@ class Lines:
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take bytes, and return the lines that are whole; `TooLongError` for one that is too long."""
+        """Take bytes, and return the lines that are whole; raises `TooLongError` for one that is too long."""
         *whole, rest = data.split(b"\n")
         lines: list[bytes] = []
         for line in whole:
@@ -227,9 +229,9 @@ class Lines:
 
 
 def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
-    """The first line, of at most *limit* bytes, that *recv* brings; None if the other side goes before it is whole."""
+    """Return the first line that *recv* brings, at most *limit* bytes; None if the other side closes before."""
     lines = Lines(limit)
-    while chunk := recv(CHUNK):
+    while chunk := recv(CHUNK_BYTES):
         if found := lines.feed(chunk):
             return found[0]
     return None
@@ -237,16 +239,16 @@ def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
 
 def encode(message: Request | Visible, *, is_key: bool = False) -> bytes:
     """
-    *message* as a line; `TooLongError` if that is too long.
+    Return *message* as a line; raises `TooLongError`.
 
-    *is_key*: a person has pressed a key for it, in a list. It counts only where the process table bears that out
+    *is_key*: a person has pressed a key for it, in a list. It counts only where the process table confirms it
     (`actions.seat`).
     """
     return _line(to_json(message) | ({"key": True} if is_key else {}))
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """*reply* as a line; in words, where it is too long."""
+    """Return *reply* as a line; a refusal in words, where it is too long."""
     try:
         return _line(to_json(reply))
     except TooLongError:
@@ -254,27 +256,27 @@ def encode_reply(reply: Reply) -> bytes:
 
 
 def decode_request(line: bytes) -> tuple[Request | None, bool]:
-    """The request in *line*, None if there is none, and whether it says that a key was pressed for it."""
+    """Return the request in *line*, None if there is none, and whether it claims that a key was pressed for it."""
     value = values.members(line)
     found = from_json(value)
     return (found if isinstance(found, REQUESTS) else None), value.get("key") is True
 
 
 def decode_reply(line: bytes) -> Reply | Visible:
-    """The reply in *line*; a refusal if it is something else."""
+    """Return the reply in *line*; a refusal if it is something else."""
     found = from_json(values.members(line))
     return found if isinstance(found, (*REPLIES, Visible)) else SILENT
 
 
 def to_json(message: Request | Reply | Visible) -> dict[str, object]:
-    """*message* as it travels."""
+    """Return *message* as a JSON object."""
     found = {"message": message.message} if isinstance(message, Picture) else attrs.asdict(message)
     return {"type": type_of(type(message)), **found}
 
 
 def from_json(value: object) -> Request | Reply | Visible | None:
     """
-    What `to_json` made; None if it is something else.
+    Return the message in the JSON object *value*; None if there is none.
 
     A request names a pane, which is never blank. Numbers, rows and words have their bounds (`_is_sound`).
     """
@@ -290,16 +292,16 @@ def from_json(value: object) -> Request | Reply | Visible | None:
 
 
 def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
-    """*value* with its shown texts cut to their bounds and encodable, so that the outcome still arrives."""
+    """Return *value* with its shown texts cut to their bounds and encodable, so that the outcome still arrives."""
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
-        return value | {"text": values.text(words, _MAX_WORDS)}
+        return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
-        return value | {"rows": [values.text(row, MAX_ROW) if isinstance(row, str) else row for row in rows]}
+        return value | {"rows": [values.text(row, MAX_ROW_CHARS) if isinstance(row, str) else row for row in rows]}
     return value
 
 
 def _is_sound(found: object) -> bool:
-    """Whether a reply is as the other side would have made it, and no more than can be shown."""
+    """Return whether a reply could have come from the other side, and is no longer than can be shown."""
     match found:
         case Question(fingerprint=shown, choices=choices):
             return bool(shown) and [choice.number for choice in choices] == [*range(1, len(choices) + 1)]
@@ -308,16 +310,16 @@ def _is_sound(found: object) -> bool:
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
         case Stretch(parts=parts):
-            return len(parts) <= _MOST_PARTS
+            return len(parts) <= _MAX_PARTS
         case Rows(rows=rows):
             return len(rows) <= MAX_ROWS
         case Refusal(rule=rule):
-            return len(rule) <= _MAX_RULE
+            return len(rule) <= _MAX_RULE_CHARS
     return True
 
 
 def _read(form: typing.Any, value: object) -> typing.Any:
-    """*value* as the type *form* of a field; `ValueError` if it is none."""
+    """Return *value* as the type *form* of a field; raises `ValueError` if it is none."""
     found: object = value
     if attrs.has(form):
         if not isinstance(value, dict):
@@ -328,7 +330,7 @@ def _read(form: typing.Any, value: object) -> typing.Any:
             raise ValueError
         return tuple(_read(typing.get_args(form)[0], one) for one in value)
     if form is str:
-        found = values.exact(value, _MAX_TEXT)
+        found = values.exact(value, _MAX_TEXT_CHARS)
     elif form is int:
         found = values.integer(value, 0, _MAX_NUMBER)
     elif form is bool:
@@ -343,17 +345,17 @@ _fields = functools.cache(typing.get_type_hints)
 
 def _line(message: dict[str, object]) -> bytes:
     line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
-    if len(line) > MAX_MESSAGE:
+    if len(line) > MAX_MESSAGE_BYTES:
         raise TooLongError
     return line
 
 
 def id_of(asked: Question) -> str:
-    """What names this question, on this screen, of this process: `4711.88001.0f3c…`."""
+    """Return the identity of this question, on this screen, of this process: `4711.88001.0f3c…`."""
     return f"{asked.pid}.{asked.start}.{asked.fingerprint}"
 
 
 def read_id(text: str) -> tuple[int, int, str] | None:
-    """The process, its start and the fingerprint that `id_of` put together; None if *text* is something else."""
+    """Return the process, its start and the fingerprint of an `id_of`; None if *text* is something else."""
     found = _ID.fullmatch(text)
     return (int(found[1]), int(found[2]), found[3]) if found is not None else None

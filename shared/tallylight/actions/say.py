@@ -1,10 +1,9 @@
 """
-Free text for an agent, and the key that interrupts it: what a person may do to a pane beside choosing an answer.
+Free text for an agent, and the key that interrupts it.
 
-`say` types a text where the agent is at its prompt, or its dialog asks for any text; `interrupt` presses the agent's
-key to stop where it works. Both look again first, and both name the agent's process: text that was meant for an agent
-never reaches the shell, or the `cat`, that holds the pane after it. What is refused names its rule: those of
-`actions.answer`, and
+`say` types a text where the agent is at its prompt, or its dialog asks for any text. `interrupt` presses the agent's
+key to stop where it works. Both look again first, and both name the agent's process: text for an agent never reaches
+the shell, or the `cat`, that holds the pane after it. A refusal names its rule: those of `actions.answer`, and
 
 * `text`, `too-long`: characters that are never typed, or too many of them; nothing at all;
 * `lines`: a tab or a line end where the program takes no bracketed paste: they would be keys;
@@ -25,12 +24,12 @@ from tallylight.actions.answer import (
     Occupant,
     Seen,
     Typist,
-    anything,
     holder_of,
+    missing_message,
     reached,
     reading_of,
+    refuse_nothing,
     see_again,
-    unseen,
 )
 from tallylight.actions.gate import Refusal, must
 from tallylight.evidence.choices import ends_in_choices
@@ -42,8 +41,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.text import hidden
 
 #: Characters of one text.
-MAX_TEXT = 4096
-#: What an agent at its prompt may be called: its turn is over.
+MAX_TYPED = 4096
+#: The statuses of an agent at its prompt: its turn is over.
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR)
 _LINES = "\t\n"
 
@@ -53,7 +52,7 @@ class Say:
     """
     A text for the agent with the process *pid*, started at *start*; *enter*: whether Enter is pressed after it.
 
-    For a dialog that asks for any text *fingerprint* is that of its `Question`; at a prompt it is not looked at.
+    For a dialog that asks for any text *fingerprint* is that of its `Question`; at a prompt it is not compared.
     """
 
     pane: str
@@ -66,7 +65,7 @@ class Say:
 
 @attrs.frozen
 class Busy:
-    """*holder* takes no text now, and *why*; it may when its turn has ended (`actions.queue`)."""
+    """The agent *holder* takes no text now, and *why*; it may when its turn has ended (`actions.queue`)."""
 
     holder: Occupant
     why: str
@@ -82,38 +81,44 @@ class Interrupt:
 
 
 def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
-    """The agent that would take text at its prompt now, or is busy; else the rule that refuses text."""
-    return reached(lambda: _taker(typist))
+    """Return the agent that would take text at its prompt now, or is busy; else the rule that refuses text."""
+    return reached(lambda: _agent_at_prompt(typist))
 
 
-def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal | None:
+def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = refuse_nothing) -> Done | Refusal | None:
     """
-    Look again, and type the text if the agent takes text now, and is not *unfit* to be given any.
+    Look again, and type the text if the agent takes text now, and is not *unfit* for it.
 
     None is as for `actions.answer.answer`.
     """
     return reached(lambda: _say(typist, given, unfit))
 
 
-def interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
+def interrupt(
+    typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
+) -> Done | Refusal:
     """
     Look again, and press the agent's key to stop if it works, and is not *unfit* to be stopped.
 
-    The screen of one that works never holds still, so it is not compared again. A dialog that has come just then is
+    The screen of a working agent never holds still, so it is not compared again. A dialog that has come just then is
     left by that key, and the turn with it.
     """
     return reached(lambda: _interrupt(typist, given, unfit))
 
 
 def has_turn(seen: Seen) -> bool:
-    """Whether a turn can be interrupted. While an answer streams in, some screens look at rest; the tracker knows."""
+    """
+    Return whether a turn can be interrupted.
+
+    While an answer streams in, some screens look at rest; then the tracker's status decides.
+    """
     found = reading_of(seen)
     if found is not None and found.dialog is not None:
         return False
     return seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING)
 
 
-def _taker(typist: Typist) -> Occupant | Busy | Refusal:
+def _agent_at_prompt(typist: Typist) -> Occupant | Busy | Refusal:
     seen = must(typist.see())
     held = holder_of(seen)
     if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
@@ -122,13 +127,13 @@ def _taker(typist: Typist) -> Occupant | Busy | Refusal:
 
 
 def text_problem(text: str) -> Refusal | None:
-    """Why *text* is never typed anywhere, if it is not."""
+    """Return why *text* is never typed anywhere; None if it may be."""
     if not text:
         return Refusal("text", "there is nothing to type")
-    if len(text) > MAX_TEXT:
-        return Refusal("too-long", f"that is longer than {MAX_TEXT} characters; nothing was typed")
-    # Controls, C1 too; what turns the direction of text; surrogates; line and paragraph separators; what Unicode does
-    # not know. And what is printable by that rule but cannot be seen.
+    if len(text) > MAX_TYPED:
+        return Refusal("too-long", f"that is longer than {MAX_TYPED} characters; nothing was typed")
+    # Controls, C1 too; marks of direction; surrogates; line and paragraph separators; characters that Unicode does not
+    # know. And characters that are printable by that rule but cannot be seen.
     bad = next((c for c in text if not c.isprintable() and c not in _LINES and c not in "\u00a0\u202f\u3000"), "")
     if bad := bad or hidden(text):
         return Refusal("text", f"U+{ord(bad):04X} is a character that cannot be typed; nothing was typed")
@@ -136,7 +141,9 @@ def text_problem(text: str) -> Refusal | None:
 
 
 def lines_problem(seen: Seen, text: str) -> Refusal | None:
-    """Why *text* is not typed into the program that was *seen*, though it takes text: its lines would be keys."""
+    """
+    Return why *text* is not typed into the program that was *seen*, though it takes text: its lines would be keys.
+    """
     if not seen.takes_paste and any(c in text for c in _LINES):
         return Refusal("lines", "tabs and line ends would act as keys, because it does not accept bracketed paste")
     return None
@@ -152,7 +159,7 @@ def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) ->
 
 
 def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
-    """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
+    """Return a refusal unless the agent takes text: at its prompt, or in the dialog with the fingerprint *shown*."""
     found = reading_of(seen)
     if seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING):
         return Refusal("working", "it is working, and accepts text when it is done; nothing was typed")
@@ -170,18 +177,19 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
 
 
 def _has_choices(seen: Seen) -> bool:
-    """Whether the screen ends in choices, whatever they are: a menu that the person opened is no prompt either."""
+    """Return whether the screen ends in choices of any kind: a menu that the person opened is no prompt either."""
     rows = read_tail(seen.look.lines)
     return ends_in_choices(rows) or read_dialog(rows, seen.look.cursor_row) is not None
 
 
 def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
+    """Return a refusal unless *dialog* asks for any text, and has the fingerprint *shown*."""
     if dialog.choices or dialog.kind not in PLAIN or _has_choices(seen):
         return Refusal("asking", "it asks something that takes no text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
     if dialog.missing:
-        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
+        return Refusal("not-whole", f"{missing_message(dialog)}; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, dialog) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None

@@ -1,15 +1,15 @@
 """
 The seat: whether a person sits at the terminal of a pane, or came in by a login, as far as the kernel proves it.
 
-A program gets a person's keys where it has the terminal of its pane and no agent is in its line (`actions.caller`).
-Its pane counts if a shell at its prompt began it, so that somebody typed there; a terminal that opens the list by a key
-may begin one with that. And somebody must look at that pane:
+A program gets a person's keys where it has the terminal of its pane and no agent is in its line (`actions.caller`). Its
+pane counts if a shell at its prompt began it, so that somebody typed there. A terminal that opens the list by a key may
+begin one with that. And somebody must look at that pane:
 
-* the pane of a server, as of tmux: by an attached client, which itself is a person's, so that nobody is taken for one
-  in a session that an agent has made. The kernel says who is attached, never the server;
-* the window of a terminal: its own line has no agent, no other terminal that started it in no pane, and no scheduler.
-  Most desktops leave no line behind; what is known then is the environment that they gave it. One of a pane's
-  convicts; that there is none proves nothing, and docs/security.md says so;
+* the pane of a server, as of tmux: by an attached client, which itself is a person's. So no program counts as a person
+  in a session that an agent has made. The kernel reports who is attached, never the server;
+* the window of a terminal: its own line has no agent, no scheduler, and no other terminal that started it outside of a
+  pane. Most desktops leave no line behind; then the environment that they gave it decides. An environment of a pane
+  proves that a program started it; without one nothing is proved, and docs/security.md explains it;
 * a login over the network: by a connection from another machine, or from a program of this one that is a person's.
 """
 
@@ -35,15 +35,15 @@ _SERVERS: Mapping[str, str] = {
     "wezterm-mux-server": "wezterm-gui",
     "zellij": "zellij",
 }
-#: Those that open the list or the panel by a key of the person's: in a popup, an overlay or a split.
+#: Terminals that open the list or the panel by a person's key: in a popup, an overlay or a split.
 _OPEN_LISTS = frozenset({"kitty", "wezterm-gui", *_SERVERS})
 _OPENED, _QUOTED = frozenset({"agents", "attach", "panel"}), re.compile("'([a-z]+)'")
 _PROMPTS = SHELLS | {"elvish", "nu", "pwsh", "tcsh", "csh", "xonsh"}
-#: Options with which a shell still comes to its prompt. kitty gives bash `--posix`.
+#: Options of a shell that still comes to its prompt. kitty gives bash `--posix`.
 _PROMPT_OPTIONS = frozenset({"-i", "-l", "-il", "-li", "--interactive", "--login", "--norc", "--noprofile", "--posix"})
-#: What starts programs at a time, for nobody who is there.
+#: Programs that start others at a set time, without a person.
 _SCHEDULERS = frozenset({"anacron", "at", "atd", "cron", "crond", "fcron"})
-#: The variables that terminals give to what runs in their panes.
+#: The variables that terminals set in their panes.
 _OF_PANES = frozenset(
     {
         "ALACRITTY_WINDOW_ID",
@@ -58,12 +58,12 @@ _OF_PANES = frozenset(
         "ZELLIJ",
     }
 )
-#: The names of terminals that a desktop may give to all that it starts: a console's, and one that people often set.
+#: Values of `TERM` that a desktop may set for all its programs: a console's, and ones that people often set.
 _NO_PANE = frozenset({"", "dumb", "linux", "xterm", "xterm-256color"})
 
 
 def seated(caller: Caller, identify: Identify, table: Table) -> Caller:
-    """Return *caller*, or the person, if they sit at the terminal of the pane in which the program asks."""
+    """Return *caller*, as the person if they sit at the terminal of the pane in which the program asks."""
     if (
         _has_terminal(caller, table)
         and _is_begun_at_a_prompt(caller, table)
@@ -74,7 +74,7 @@ def seated(caller: Caller, identify: Identify, table: Table) -> Caller:
 
 
 def let_in(caller: Caller, identify: Identify, table: Table) -> Caller:
-    """Return *caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
+    """Return *caller*, as the person if they came in from elsewhere: by a login, or from outside of this container."""
     is_login = caller.who is Who.SCRIPT and caller.end is End.LOGIN
     return attrs.evolve(caller, who=Who.PERSON) if is_login and _Seats(identify, table).is_taken(caller) else caller
 
@@ -101,7 +101,9 @@ def _is_begun_at_a_prompt(caller: Caller, table: Table) -> bool:
 
 
 def _is_list(process: Process) -> bool:
-    """Return whether *process* calls itself what a key opens; kitty's Python runs that by our package's name."""
+    """
+    Return whether *process* is a list or panel by its own arguments; kitty's Python runs it by our package's name.
+    """
     words = list(process.argv)
     known = next((at for at, word in enumerate(words) if script_name(word) == "tally" or "tallylight" in word), None)
     return known is not None and not _OPENED.isdisjoint([*words[known:], *_QUOTED.findall(words[known])])
@@ -115,15 +117,15 @@ def _pane_of(caller: Caller, table: Table) -> tuple[Process | None, Process | No
 
 @attrs.define
 class _Seats:
-    """Where persons sit, by the processes of *table*, with *identify* for what each of them is."""
+    """Finds the persons at terminals, by the processes of *table*; *identify* returns the caller behind each."""
 
     identify: Identify
     table: Table
-    #: What is known of panes by now; the pane that is looked at shows itself to nobody.
+    #: The panes found so far; the one that is being checked counts as unseen.
     _known: dict[Being, bool] = attrs.Factory(dict)
 
     def is_taken(self, caller: Caller) -> bool:
-        """Return whether a person looks at the pane of *caller*, or came in by the login that *caller* is behind."""
+        """Return whether a person looks at the pane of *caller*, or came in by the login above *caller*."""
         if caller.being not in self._known:
             self._known[caller.being] = False
             self._known[caller.being] = self._is_seen(caller)
@@ -141,12 +143,12 @@ class _Seats:
         return any(self._shows(one, terminal) for one in self._running(client) if one.pid != terminal.pid)
 
     def is_person(self, pid: int) -> bool:
-        """Return whether the process *pid* is one that a person runs in a terminal."""
+        """Return whether a person runs the process *pid* in a terminal."""
         caller = self.identify(pid)
         return _has_terminal(caller, self.table) and self.is_taken(caller)
 
     def _running(self, program: str) -> Iterator[Process]:
-        """Return the processes of *program*."""
+        """Yield the processes of *program*."""
         found = map(self.table.get, process_table.pids(self.table))
         return (process for process in found if process is not None and program_of(process) == program)
 
@@ -177,7 +179,7 @@ class _Seats:
         return holders - {client.pid} == {server.pid}
 
     def _is_opened(self, terminal: Process) -> bool:
-        """Return whether a person may have opened *terminal*, for all that is known of who started it."""
+        """Return whether a person may have opened *terminal*, as far as its starters are known."""
         line: list[Process] = []
         for process, above, _ in line_of(terminal.pid, self.table):
             line.append(process)
@@ -209,7 +211,7 @@ class _Seats:
                 break
         if login is None or (program_of(login) or login.comm) == "login":
             return True
-        # By what the server of the login gave its first process; the kernel then says whether there is such a one.
+        # The server of the login sets this in its first process; the kernel then confirms the connection.
         told = (self.table.environ(process.pid).get("SSH_CONNECTION", "") for process in reversed(inside))
         ends = ports.parse_connection(next(filter(None, told), ""))
         near = ports.near_end(*ends) if ends is not None else ()

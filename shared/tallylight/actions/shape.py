@@ -1,17 +1,17 @@
 """
 The shape of an argument list: one list of a data file, and beside it whole options of the running agent.
 
-The options of an agent are never all known, and an option with a value takes whatever follows it. So words are compared
-in runs, an option with all words up to the next option, and a run counts only as a whole:
+The options of an agent are never all known, and an option with a value takes any word that follows it. So words are
+compared in runs, an option with all words up to the next option, and a run counts only as a whole:
 
 * The commands at the front of the data file's list (`threads continue {session}`) are the first words.
 * Every option of that list is there once, in any order, as the data file spells it, by one of its `aliases`, or as
   `--option=value`. A run that begins with one of them is never taken for something else.
 * Every other run is one of the running agent's own, with the same words, and no more often than it has it.
 
-What of the running agent's arguments is a run with a certain end is the data file's to say: its `takes` and `many` have
-values. An option that has words behind it there and is in neither may be a flag in front of a prompt: it is no run. One
-with nothing behind it may still take what comes next: only the same option may follow it again, or nothing.
+The data file decides which of the running agent's arguments are a run with a certain end: its `takes` and `many` have
+values. An option with words behind it that is in neither may be a flag in front of a prompt: it is no run. One with
+nothing behind it may still take the next word: only the same option may follow it again, or nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def match(
     words: Sequence[str], template: Sequence[str], agent: Agent, running: Sequence[str], cwd: str
 ) -> str | Mismatch:
     """
-    The session id in *words* if they have the shape of *template*, nothing if that has none; else what does not fit.
+    Return the session id in *words* if they have the shape of *template*, "" if that has none; else the mismatch.
 
     All three lists are without the program. *cwd* is the value of `{cwd}`; the id is not compared.
     """
@@ -53,7 +53,7 @@ def match(
     left = runs(template[len(head) :])
     own, bound = _own_runs(running, agent)
     position = len(head)
-    #: Words that are accepted here, behind an option that may take one as its value.
+    #: Words that are accepted here, behind an option that may take one as its value; None for any.
     next_: Collection[str] | None = None
     for run in runs(words[len(head) :]):
         part = next((part for part in left if matcher.has(part, run, agent)), None) if next_ is None else None
@@ -71,16 +71,16 @@ def match(
 
 def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, ...]], dict[tuple[str, ...], set[str]]]:
     """
-    The runs of the *running* agent with a certain end, and how often it has each.
+    Return the runs of the *running* agent with a certain end, and how often it has each.
 
-    With it the runs that may take what comes next for their value, each with what came next there.
+    Also the runs that may take the next word for their value, each with its next words there.
     """
     counted: Counter[tuple[str, ...]] = Counter()
     bound: dict[tuple[str, ...], set[str]] = {}
     for own in own_options(running, agent):
         if own.is_odd:
             continue
-        # What may be its values or a prompt has no certain end.
+        # A run that may be values or a prompt has no certain end.
         if own.is_known or not own.rest:
             counted[own.words] += 1
         if not own.is_known and "=" not in own.words[0] and own.after:
@@ -96,7 +96,7 @@ class _Matcher:
     session: str = ""
 
     def has(self, part: tuple[str, ...], run: tuple[str, ...], agent: Agent) -> bool:
-        """Whether *run* is *part*, an option of a data file's list with its values, in any spelling."""
+        """Return whether *run* is *part*, an option of a data file's list with its values, in any spelling."""
         option, equals, value = run[0].partition("=")
         if (run[0], part[0]) in agent.aliases:
             run = (part[0], *run[1:])
@@ -105,7 +105,7 @@ class _Matcher:
         return len(run) == len(part) and all(map(self.fits, part, run))
 
     def fits(self, pattern: str, word: str) -> bool:
-        """Whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
+        """Return whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
         known = {"{session}": _SESSION, "{cwd}": re.escape(self.cwd)}
         parts = [known[part] if part in known else re.escape(part) for part in _PLACEHOLDER.split(pattern)]
         # A group name can occur once; every further place must have the same text.

@@ -1,12 +1,12 @@
 """
-Starting an agent for a script: which argument list, where, and what forbids it.
+Starting an agent for a script: its argument list, its place, and the reasons to refuse it.
 
 The list is the agent's name, or that of its data file for a first prompt, with the prompt as one word at its end. No
-script adds an option: what is started asks for its permissions as the agent does by itself. The prompt is never read as
-anything but that: `-` in front would be an option, `@` something of kitty's, and one word alone may be a command, which
-a space behind it prevents. The program is looked for by the agent's own name where the host looks for programs. No
-environment of a script or an agent has a say: any program can call itself an agent, and put a program of that name into
-a directory of its own.
+script adds an option: the new agent asks for its permissions as it does by itself. The prompt must never be read as
+anything else: `-` in front would be an option, and `@` is special to kitty. One word alone may be a command, which a
+space behind it prevents. The host looks for the program by the agent's own name where it looks for programs. No
+environment of a script or an agent counts: any program can call itself an agent, and put a program of that name into a
+directory of its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Runs(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Start:
-    """What would run, and the *title* of its pane; `argv[0]` is the program's path."""
+    """The agent that would be started, and the *title* of its pane; `argv[0]` is the program's path."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -58,7 +58,7 @@ class Start:
 
 
 def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
-    """The argument list that starts *agent*, with *prompt* if there is one."""
+    """Return the argument list that starts *agent*, with *prompt* if there is one."""
     denied = next((name for name in (*agent.processes, *agent.generic) if is_denied(name)), "")
     if denied:
         return Refusal("deny-list", f"the data file names {denied}, which runs other programs")
@@ -76,16 +76,16 @@ def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
         return Refusal("prompt", f"a prompt cannot begin with {prompt[0]}")
     words = agent.start[:-1]
     if not words[-1].startswith("-") and len(prompt.split()) < 2:
-        # `update` is a command of some; no program has one that ends with a space.
+        # `update` is a command of some agents; no program has one that ends with a space.
         prompt = f"{prompt.strip()} "
     return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
 
 
 def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], str]) -> Start | Refusal:
     """
-    What starts *agent* in the directory *cwd*. It asks the disk.
+    Return the program that starts *agent* in the directory *cwd*; reads the disk.
 
-    *find* is how the host finds a program: the absolute path of what a name runs, nothing if there is none.
+    *find* is the host's way to find a program: the absolute path for a name, "" if there is none.
     """
     words = words_of(agent, prompt)
     if isinstance(words, Refusal):

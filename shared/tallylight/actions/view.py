@@ -1,8 +1,8 @@
 """
-A page in a window: what of it is on the screen, and whether all of it has been. Pure: lines out, keys in.
+A page in a window: the part of it on the screen, and whether all of it has been there. Pure: lines out, keys in.
 
 A page that is longer than its window is scrolled. Enter counts only once every row has been on the screen, as it is
-now: another width or height, or other words on the page, begin again. What could not be shown is not agreed to.
+now: another width or height, or other words on the page, begin again. A page that could not be shown is not agreed to.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _NOT_YET = "Scroll down with ↓ or space: not all of this was shown."
 
 
 class Page(Protocol):
-    """What is offered to a person, who agrees to it with Enter."""
+    """The offer to a person, who agrees to it with Enter."""
 
     @property
     def verb(self) -> str:
-        """What Enter does."""
+        """The effect of Enter."""
 
     @property
     def title(self) -> str:
-        """What the page's own window is called."""
+        """The title of the page's own window."""
 
     @property
     def refusal(self) -> Refusal | None:
         """Why Enter can start nothing as things are."""
 
     def body(self, columns: int) -> list[Line]:
-        """What has to be seen before anything is agreed to, no line wider than *columns*."""
+        """Return the lines to be seen before anything is agreed to, none wider than *columns*."""
 
     def keys(self, columns: int) -> list[Line]:
-        """What the keys do."""
+        """Return the lines that explain the keys."""
 
     def key(self, key: str) -> Act:
         """Take one key: a character, `enter`, `escape`."""
@@ -57,7 +57,7 @@ class View:
     _says_not_yet: bool = False
 
     def draw(self, columns: int, rows: int) -> tuple[list[Line], bool]:
-        """The lines for a window of this size, never more than it has rows; and whether they begin again."""
+        """Return the lines for a window of this size, never more than it has rows; and whether they begin again."""
         body = self.offer.body(max(2, columns))
         is_new = (body, (columns, rows)) != (self._body, self._size)
         if is_new:
@@ -77,7 +77,7 @@ class View:
         if self._top <= self._seen:
             self._seen = max(self._seen, bottom)
         if is_long and not self._says_not_yet:
-            # How much there is, or, when all of it was seen, what the keys do.
+            # The length of the page; the keys once all of it was seen.
             text = f"Enter {self.offer.verb}  Esc leave  ↑ ↓"
             if self._seen < len(body):
                 text = f"{self._seen}/{len(body)} ↓ space scroll  Esc leave"

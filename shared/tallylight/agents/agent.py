@@ -1,9 +1,9 @@
 """
-Agents as data: what one `agents/*.toml` file says of one agent, and the collection of them all.
+Agents as data: the contents of one `agents/*.toml` file, and the collection of all agents.
 
-Text goes in (`parse_agent`), an `Agent` comes out or a `DataFileError` that names file, key and line. `Agents` finds
-an agent by the name of a process or a package. Names are compared as they are, ASCII only: a look-alike of another
-script is another program. docs/agents.md describes the keys.
+Text goes in (`parse_agent`), an `Agent` comes out or a `DataFileError` that names file, key and line. `Agents` finds an
+agent by the name of a process or a package. Names are compared as they are, ASCII only: a look-alike of another script
+is another program. docs/agents.md describes the keys.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay sta
 
 REGISTRIES = ("claude-sessions",)
 PROGRESSES = ("busy",)
-#: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
+#: The forms of session ids: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
-#: The same of an agent that no file describes: such that no word of a language is one.
+#: The form for an agent that no file describes: no word of a language has it.
 STRANGE_IDS = "strange"
-#: The keys that may stop an agent: what is typed for each.
+#: The keys that may stop an agent, with their bytes.
 INTERRUPTS = {"escape": "\x1b", "escape twice": "\x1b\x1b", "ctrl+c": "\x03"}
-#: What an argument template may hold; see `Template`.
+#: The placeholders of an argument template; see `Template`.
 PLACEHOLDERS = ("session", "cwd")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
@@ -42,10 +42,10 @@ _OPTION = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*", re.ASCII)
 @attributes.frozen
 class Sign:
     """
-    What must be seen beside a name that other programs have too; one of these is enough.
+    The signs that must be seen beside a name that other programs have too; one of them is enough.
 
     *paths*: a part of the program's or script's path. *interpreters*: it is a script of one of these. *commands*: its
-    first word that is no option; *bare*: there is none. *titles*: the pane's title begins so.
+    first word that is no option; *bare*: there is none. *titles*: the beginning of the pane's title.
     """
 
     paths: tuple[str, ...] = ()
@@ -61,8 +61,8 @@ class NotArgs:
     Arguments that make the program no agent that a person talks to: a server, a one-shot, a subcommand.
 
     *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options with a value in the
-    next word, so that it is not mistaken for a command. *many*: those of them with all the words as values up to the
-    next option.
+    next word, so that it is not mistaken for a command. *many*: those of them with all words up to the next option as
+    values.
     """
 
     commands: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ class NotArgs:
     many: frozenset[str] = frozenset()
 
     def refuses(self, args: tuple[str, ...]) -> str:
-        """The argument that makes this no agent, or nothing."""
+        """Return the argument that makes this no agent, or ""."""
         position = 0
         command_seen = False
         while position < len(args) and args[position] != "--":
@@ -87,7 +87,7 @@ class NotArgs:
         return ""
 
     def command(self, args: tuple[str, ...]) -> str:
-        """The first word that is no option, nor the value of one."""
+        """Return the first word that is no option, nor the value of one."""
         position = 0
         while position < len(args):
             if args[position] == "--":
@@ -102,10 +102,10 @@ class NotArgs:
 @attributes.frozen
 class Template:
     """
-    Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
+    Argument lists, split before they are filled: *by_id* with `{session}`, and the *latest* session's.
 
-    *is_local*: a session continues only in its own directory, wherever the list is run. *said* are the
-    lists that count only where the program asks for one itself.
+    *is_local*: a session continues only in its own directory, wherever the list is run. The field `said` has the lists
+    that count only where the program itself asks for one.
     """
 
     by_id: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Template:
 
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """Every list that there is."""
+        """Every list, without empty ones."""
         return tuple(words for words in (self.by_id, self.latest, *self.said) if words)
 
 
@@ -128,67 +128,67 @@ class Agent:
     processes: tuple[str, ...] = ()
     generic: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
-    #: What its program is a script of, where it is one: `node`, `python`.
+    #: The interpreters of its program, where it is a script: `node`, `python`.
     interpreters: frozenset[str] = frozenset()
     #: Parts of paths that are its alone: they name it where the script is a `cli.js` or the program a version number.
     paths: tuple[str, ...] = ()
     sign: Sign = Sign()
     not_args: NotArgs = NotArgs()
-    #: Whether, once it has drawn a glyph, a title without one says that it is idle.
+    #: Whether a title without a glyph means that it is idle, once it has drawn one.
     title_plain_is_idle: bool = False
     title_rules: tuple[TitleRule, ...] = ()
-    #: What its screen says, the rules of a higher priority first; and whether dialogs that none of them knows count.
+    #: The rules for its screen, those of a higher priority first; and whether dialogs without a rule count.
     screen_rules: tuple[ScreenRule, ...] = ()
     screen_generic: bool = True
-    #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
+    #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and removed when its turn ends.
     progress: str = ""
-    #: Which status file of its own it keeps; see `evidence.records.claude_status`.
+    #: The kind of its own status file; see `evidence.records.claude_status`.
     registry: str = ""
-    #: Which record of its sessions it keeps.
+    #: The kind of its sessions' records.
     record: str = ""
-    #: What is typed to stop it in the middle of a turn.
+    #: The keys that stop it in the middle of a turn.
     interrupt: str = INTERRUPTS["escape"]
     resume: Template = Template()
     fork: Template = Template()
-    #: What shows a session that runs without a pane, in a new one.
+    #: The command that shows a session without a pane, in a new one.
     attach: Template = Template()
-    #: What starts a conversation with a first prompt, `{prompt}` as its last word; nothing if that is not known.
+    #: The command that starts a conversation with a first prompt, `{prompt}` as its last word; empty if unknown.
     start: tuple[str, ...] = ()
     #: Options a resumed or forked run may have only if the running one has them.
     dangerous: tuple[str, ...] = ()
-    #: Options that limit what it may do, which a resumed or forked run keeps; and options that may be lost without that
-    #: loosening anything. Both may be of one value, as `--mode=plan`.
+    #: Options that limit its rights, which a resumed or forked run keeps; and options that may be lost without more
+    #: rights. Both may be of one value, as `--mode=plan`.
     restricts: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
     #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
     aliases: tuple[tuple[str, str], ...] = ()
-    #: What its session ids look like, one of `IDS` or `STRANGE_IDS`.
+    #: The form of its session ids, one of `IDS` or `STRANGE_IDS`.
     ids: str = "plain"
     #: Whether these rules are added to those of the agent of the same name, if there is one.
     adds: bool = False
-    #: Whether a person's file describes it, and none of ours: what is read of any agent is read of it too.
+    #: Whether a person's file describes it, and none of ours: the generic reading applies to it too.
     is_own: bool = False
-    #: Its hooks; None if nothing is known of any.
+    #: Its hooks; None if unknown.
     hooks: Hooks | None = None
 
     @property
     def is_named(self) -> bool:
-        """Whether anything names its process."""
+        """Return whether it has any name of its process."""
         return bool(self.processes or self.generic or self.packages)
 
     def may_be(self, words: str) -> bool:
-        """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
+        """Return whether *words*, a process's executable and arguments, have any name of this agent."""
         names = (*self.processes, *self.generic, *self.packages, *self.paths)
         return any(name in words for name in names)
 
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """Every argument list that is known of it."""
+        """Every known argument list of it."""
         return (*self.resume.lists, *self.fork.lists)
 
 
 def parse_agent(text: str, path: str) -> Agent:
-    """Read one agent file; `DataFileError` at the first thing wrong with it."""
+    """Return the agent of one file; raises `DataFileError` at its first error."""
     agent, errors = check_agent(text, path)
     if errors:
         raise errors[0]
@@ -197,9 +197,9 @@ def parse_agent(text: str, path: str) -> Agent:
 
 def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
     """
-    Read one agent file, and all that is wrong with it; with anything wrong the agent is of no use.
+    Return the agent of one file, and all errors in it; with any error the agent must not be used.
 
-    `DataFileError` if it is no TOML at all.
+    Raises `DataFileError` if it is no TOML at all.
     """
     from tallylight.agents.hooks import parse_hooks
     from tallylight.agents.screens import parse_screen_rules
@@ -306,13 +306,13 @@ def _start(table: Table) -> tuple[str, ...]:
 
 
 def naming(agent: Agent) -> dict[str, Any]:
-    """The parts of *agent* that identify its command line or process, without empty ones."""
+    """Return the parts of *agent* that identify its command line or process, without empty ones."""
     kept = ("name", "display", "processes", "generic", "packages", "interpreters", "paths", "sign", "not_args")
 
     def plain(_cls: type, _field: object, value: Any) -> Any:
         return tuple(sorted(value)) if isinstance(value, frozenset) else value
 
-    import attrs  # only who makes the table needs it
+    import attrs  # only the generator of the table
 
     found = attrs.asdict(agent, value_serializer=plain)
     for name in ("sign", "not_args"):
@@ -321,7 +321,7 @@ def naming(agent: Agent) -> dict[str, Any]:
 
 
 def named(facts: Mapping[str, Any]) -> Agent:
-    """The agent of `naming`, which lacks everything else: how it shows its status, how it is resumed."""
+    """Return the agent of `naming`, without everything else: how it shows its status, how it is resumed."""
     sets = {key: frozenset(words) for key, words in facts.get("not_args", {}).items()}
     return Agent(
         **{key: value for key, value in facts.items() if key not in ("interpreters", "sign", "not_args")},
@@ -332,7 +332,7 @@ def named(facts: Mapping[str, Any]) -> Agent:
 
 
 class Agents:
-    """Every known agent. One added later with a name that is here already takes its place."""
+    """Every known agent. One added later replaces one of the same name."""
 
     def __init__(self, agents: Iterable[Agent] = ()) -> None:
         self._by_name: dict[str, Agent] = {}
@@ -357,7 +357,7 @@ class Agents:
         return self._by_name.get(name)
 
     def with_process(self, name: str) -> tuple[Agent, ...]:
-        """The agents that may have a process called *name*."""
+        """Return the agents that may have a process called *name*."""
         return tuple(self._by_process.get(name, ()))
 
     def with_package(self, name: str) -> Agent | None:
@@ -368,9 +368,9 @@ def load_agents(
     packaged: Iterable[tuple[str, str]], users: Iterable[tuple[str, str]] = ()
 ) -> tuple[Agents, list[DataFileError]]:
     """
-    The collection of *packaged* and *users* files, each a path and its text.
+    Return the agents of *packaged* and *users* files, each a path and its text, and the errors.
 
-    A file that cannot be used is left out and its error returned; the others are kept.
+    A file with an error is left out; the others are kept.
     """
     found: list[Agent] = []
     errors: list[DataFileError] = []
@@ -385,22 +385,22 @@ def load_agents(
             found.append(of_person(agent, ours) if texts is users else agent)
         ours = {agent.name for agent in found}
     agents = Agents(agent for agent in found if not agent.adds)
-    return Agents((*agents, *_together(agents, (agent for agent in found if agent.adds)))), errors
+    return Agents((*agents, *_all_together(agents, (agent for agent in found if agent.adds)))), errors
 
 
 def of_person(agent: Agent, ours: Container[str]) -> Agent:
-    """*agent* of a person's own file, which adds to the generic reading unless it replaces one of *ours*."""
+    """Return *agent* of a person's own file, which adds to the generic reading unless it replaces one of *ours*."""
     return attributes.evolve(agent, is_own=agent.screen_generic and agent.name not in ours)
 
 
 def together(base: Agent, added: Agent) -> Agent:
-    """*base* with the screen rules of *added*, which come first among those of one priority."""
+    """Return *base* with the screen rules of *added*, which come first among those of one priority."""
     rules = sorted((*added.screen_rules, *base.screen_rules), key=lambda rule: -rule.priority)
     return attributes.evolve(base, screen_rules=tuple(rules))
 
 
-def _together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
-    """The agents with *added* rules, each with all of its rules."""
+def _all_together(agents: Agents, added: Iterable[Agent]) -> list[Agent]:
+    """Return the agents with *added* rules, each with all of its rules."""
     found: dict[str, Agent] = {}
     for agent in added:
         base = found.get(agent.name) or agents.get(agent.name)

@@ -1,4 +1,4 @@
-"""Load the agent files: those of this package, and the user's own."""
+"""Loading of the agent files: those of this package, and the user's own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from tallylight.agents.agent import Agents
 
 
-#: A user's agents directory is listed so far and no further.
+#: Files that are read of a user's agents directory.
 MAX_AGENT_FILES = 200
 
 
 def packaged_agents() -> list[tuple[str, str]]:
-    """The agent files of this package: name without ending, and text."""
+    """Return the agent files of this package: name without ending, and text."""
     from importlib import resources  # loads much, which a relay can do without
 
     from tallylight.files.directories import NAME
@@ -27,7 +27,9 @@ def packaged_agents() -> list[tuple[str, str]]:
 
 
 def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[TallyError]]:
-    """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
+    """
+    Return the agents of this package and of the user, and the errors of their files. A bad file costs only itself.
+    """
     from tallylight.agents import agent
     from tallylight.files.directories import NAME
 
@@ -39,9 +41,9 @@ def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[Tally
 
 def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
     """
-    The agents of `load_agents`, those of this package with only the parts that identify their processes.
+    Return the agents of `load_agents`, those of this package with only the parts that identify their processes.
 
-    For the relay, which asks for the name of its agent and starts with every command: no packaged file is read.
+    For the relay, which needs the name of its agent and starts with every command: no packaged file is read.
     """
     from tallylight.agents import agent, names
 
@@ -50,9 +52,9 @@ def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
 
 
 def of_user(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
-    """The user's own files, each a path and its text, and what is wrong with those that cannot be read."""
+    """Return the user's own files, each a path and its text, and the errors of unreadable ones."""
     errors: list[TallyError] = []
-    # Whether there is such a folder, told without what `files.directories` loads.
+    # Checked without the modules that `files.directories` loads.
     folder = env.get("XDG_CONFIG_HOME", "")
     if not folder.startswith("/"):
         folder = f"{env.get('HOME', '')}/.config"

@@ -1,8 +1,8 @@
 """
-The `[hooks]` table of an agent file: which events its hooks have, what each says, and where they are written down.
+The `[hooks]` table of an agent file: the events of its hooks, their meanings, and the file that holds them.
 
-A `Table` goes in, `Hooks` come out; what is wrong is noted in the table, with its line. The part `hooks` makes of it
-what `tally hook` starts with, and edits the agent's own file by it. docs/agents.md describes the keys.
+A `Table` goes in, `Hooks` come out; errors are noted in the table, with their lines. The part `agent_hooks` makes the
+tables of `tally hook` from it, and edits the agent's own file by it. docs/agents.md describes the keys.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tallylight.model.errors import DecodeError
 from tallylight.model.status import CONCLUDED, Kind, Status
 from tallylight.wire.values import load
 
-#: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
+#: The forms of hooks in the file. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
 #: each event a list of hooks. `tables`: TOML, a table `[[hooks]]` for each hook. `plugin`: a file of ours.
 FORMS = ("groups", "list", "tables", "plugin")
-#: `clear`: the agent takes its leave. `nothing`: the event says nothing, and later rules are not asked.
+#: `clear`: the agent exits. `nothing`: the event has no meaning, and later rules are not asked.
 STATUSES = (*(status.value for status in Status if status not in CONCLUDED), "clear", "nothing")
 KINDS = tuple(kind.value for kind in Kind)
 
@@ -31,14 +31,14 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
 
 @attrs.frozen(kw_only=True)
 class Fields:
-    """Where a payload has what: dotted names, a number for a place in a list. An empty one is not looked for."""
+    """The fields of a payload, as dotted names with a number for a place in a list. An empty one is not looked for."""
 
     event: str = "hook_event_name"
     session: str = "session_id"
     cwd: str = "cwd"
     title: str = "session_title"
     mode: str = "permission_mode"
-    #: The subagent that the event is of, and what to call it. Absent: the event is of the agent itself.
+    #: The subagent of the event, and its display name. Absent: the event is of the agent itself.
     child: str = "agent_id"
     child_title: str = "agent_type"
     tool: str = "tool_name"
@@ -49,7 +49,9 @@ class Fields:
 
 @attrs.frozen(kw_only=True)
 class Rule:
-    """What an event says. The first rule decides that has the event and one of the *values* of each field named."""
+    """
+    The meaning of an event. The first rule decides that has the event and one of the *values* of each field named.
+    """
 
     events: tuple[str, ...]
     status: str
@@ -57,49 +59,49 @@ class Rule:
     values: tuple[tuple[str, tuple[str, ...]], ...] = ()
     #: Fields for the message: the first that is present counts; `tool` means the tool and its input.
     message: tuple[str, ...] = ()
-    #: It repeats what another event says better, and counts only where that one did not arrive.
+    #: Whether another event reports the same better: it counts only where that one did not arrive.
     weak: bool = False
-    #: It ends one tool: a wait for another tool's permission goes on.
+    #: Whether it ends one tool: a wait for another tool's permission continues.
     ends_tool: bool = False
-    #: It is of a subagent, and says nothing where the payload names none.
+    #: Whether it is of a subagent, and means nothing without one in the payload.
     child: bool = False
 
 
 @attrs.frozen(kw_only=True)
 class Need:
-    """A setting of the agent's without which its hooks cannot work: at *key* in *file*, JSON or TOML by its name."""
+    """A setting of the agent that its hooks cannot work without: at *key* in *file*, JSON or TOML by its name."""
 
     file: str
     key: str
-    #: What the setting must be, or must not be; as it is written.
+    #: The value that the setting must have, or must not have; as it is written.
     value: str = ""
     value_not: str = ""
-    #: The setting must be a table with a name that begins so; `{file}` is the path of the file with the hooks.
+    #: The beginning of a name that the setting, a table, must have; `{file}` is the path of the file with the hooks.
     member: str = ""
-    #: What is wrong if it is not so, and what to do.
+    #: The message and the remedy if it is not so.
     problem: str
     remedy: str
 
 
 @attrs.frozen(kw_only=True)
 class Hooks:
-    """The hooks of one agent. Without a *form* there are none that could be installed, and *why* says why."""
+    """The hooks of one agent. Without a *form* there are none to install, and *why* is the reason."""
 
     form: str = ""
     why: str = ""
-    #: Where the file is: *file* below *folder*, which the variable *folder_env* may put elsewhere.
+    #: The place of the file: *file* below *folder*, which the variable *folder_env* may replace.
     folder: str = ""
     folder_env: str = ""
     file: str = ""
-    #: What one hook is there, as JSON; its text `{command}` becomes the command.
+    #: One hook in the file, as JSON; its text `{command}` becomes the command.
     entry: str = ""
-    #: What a new file has for `version`; 0 for nothing.
+    #: The `version` of a new file; 0 for none.
     version: int = 0
     #: A variable that names the agent's process.
     pid_env: str = ""
-    #: A process with one of these words among its arguments serves many terminals: none of them is meant.
+    #: Arguments of a process that serves many terminals: it has no light.
     daemon: tuple[str, ...] = ()
-    #: What a person has to know after the installation.
+    #: A note for the person after the installation.
     note: str = ""
     fields: Fields = Fields()
     rules: tuple[Rule, ...] = ()
@@ -114,7 +116,7 @@ class Hooks:
 
 
 def parse_hooks(table: Table) -> Hooks | None:
-    """Read the `[hooks]` table; None if it is not there."""
+    """Return the `[hooks]` table; None if it is not there."""
     fields = table.table("fields")
     hooks = Hooks(
         form=table.text("form", choices=("", *FORMS)),
@@ -141,7 +143,7 @@ def parse_hooks(table: Table) -> Hooks | None:
 
 
 def _check(hooks: Hooks, table: Table) -> None:
-    """Complain of what is whole in itself, and does not fit together."""
+    """Complain of entries that are valid alone, and do not fit together."""
     if hooks.form and not (hooks.folder and hooks.file and hooks.rules):
         table.complain("form", "needs a folder, a file and rules")
     if hooks.form and not hooks.folder.startswith("~/"):
@@ -158,6 +160,7 @@ def _check(hooks: Hooks, table: Table) -> None:
 
 
 def _field(table: Table, key: str, default: str) -> str:
+    """Return the name of a payload's field at *key*; complain of any other text."""
     value = table.text(key, default)
     if value and not _FIELD.fullmatch(value):
         table.complain(key, f"is {value!r}; a field is letters, digits and _, with dots between")
@@ -166,6 +169,7 @@ def _field(table: Table, key: str, default: str) -> str:
 
 
 def _variable(table: Table, key: str) -> str:
+    """Return the name of a variable at *key*; complain of any other text."""
     value = table.text(key)
     if value and not _VARIABLE.fullmatch(value):
         table.complain(key, "is no name of a variable")

@@ -1,9 +1,9 @@
 """
-The options of an agent: which dangerous ones it was given, and which of its own go along when it is continued.
+The options of an agent: its dangerous ones, and those that are kept when it is continued.
 
-The options of an agent are never all known, and an option with a value takes whatever follows it. So words are read in
-runs, an option with all words up to the next option. Where a run of the running agent ends is its data file's to say:
-`takes` and `many` have values, and what is `dangerous` or `restricts` without being in `takes` has none.
+The options of an agent are never all known, and an option with a value takes any word that follows it. So words are
+read in runs, an option with all words up to the next option. The data file decides where a run of the running agent
+ends: `takes` and `many` have values, and an option that is `dangerous` or `restricts`, and not in `takes`, has none.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ from tallylight.agents.agent import Agent
 from tallylight.wire import values
 from tallylight.wire.text import is_visible
 
-#: Of one word that goes along, in characters, and of all of them.
-MAX_WORD, MAX_WORDS = 4096, 64
-#: Of one that is remembered for when the agent is gone: what a snapshot can hold.
-MAX_REMEMBERED = 500
-#: What some parsers take for the value of an option that has none.
+#: Characters of one word that is kept, and of all of them.
+MAX_WORD_CHARS, MAX_WORDS = 4096, 64
+#: Characters of a word that is kept for after the agent's end: a snapshot can hold so many.
+MAX_REMEMBERED_CHARS = 500
+#: Words that some parsers take for the value of an option without one.
 _TRUTHS = ("true", "false")
 
 
 @attrs.frozen(kw_only=True)
 class Own:
     """
-    An option as an agent has it: its *name*; *words*, all that is certain to belong to it; the *rest* of its run, which
-    may be values or a prompt; *after*, the option that follows.
+    An option of a running agent: its *name*; *words*, which surely belong to it; and the *rest* of its run.
 
-    *value* is the one value that it has, if it is one. *is_known*: it is certain where it ends. *is_odd*: its value is
-    missing, or it may itself be the value of the one before.
+    The rest may be values or a prompt; *after* is the option that follows. *value* is its one value, if it has one.
+    *is_known*: its end is certain. *is_odd*: its value is missing, or it may itself be the value of the one before.
     """
 
     name: str
@@ -44,25 +43,25 @@ class Own:
     is_odd: bool
 
     def is_among(self, named: Sequence[str]) -> bool:
-        """Whether a list of a data file has it: by its name, or with this value, as in `--mode=plan`."""
+        """Return whether a list of a data file has it: by its name, or with this value, as in `--mode=plan`."""
         return self.name in named or (self.value is not None and f"{self.name}={self.value}" in named)
 
 
 @attrs.frozen
 class Carried:
-    """What goes along when an agent is continued: whole options, in their order; and the names of those *lost*."""
+    """The options that are kept when an agent is continued, whole and in order; and the names of those *lost*."""
 
     kept: tuple[tuple[str, ...], ...] = ()
     lost: tuple[str, ...] = ()
 
 
 def is_option(word: str) -> bool:
-    """Whether *word* looks like an option: it begins with a dash and is more than that."""
+    """Return whether *word* looks like an option: a dash and more."""
     return len(word) > 1 and word[0] == "-"
 
 
 def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """*words* in runs: each begins at an option, except for the first, which begins where they do."""
+    """Return *words* in runs: each begins at an option, except for the first, which begins with the words."""
     found: list[list[str]] = []
     for word in words:
         if is_option(word) or not found:
@@ -72,10 +71,10 @@ def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
-    """The options of a running *agent* among its arguments *words*, except those of the data file's own lists."""
+    """Yield the options of a running *agent* among its arguments *words*, except those of the data file's own lists."""
     takes, many = agent.not_args.takes, agent.not_args.many
     listed = _listed(agent)
-    # Those that the data file knows to have a value, or none.
+    # The options that the data file knows to have a value, or none.
     known = takes.union(option for option in (*agent.dangerous, *agent.restricts) if "=" not in option)
     lacks = False
     for run, after in itertools.pairwise([*runs(list(itertools.takewhile(lambda word: word != "--", words))), ("",)]):
@@ -102,17 +101,17 @@ def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
 
 
 def _listed(agent: Agent) -> frozenset[str]:
-    """The options of the data file's lists, in every spelling."""
+    """Return the options of the data file's lists, in every spelling."""
     options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
     return frozenset(options | {alias for alias, _ in agent.aliases}) - {"--"}
 
 
 def carried(words: Sequence[str], agent: Agent) -> Carried:
     """
-    Which options of a running *agent*, by its arguments *words*, go along when it is continued.
+    Return which options of a running *agent*, by its arguments *words*, are kept when it is continued.
 
-    Those that restrict it, by its data file, each with its values as they are there; a dangerous one never. Every
-    other one is named, unless the data file knows it to be harmless to lose.
+    Options that restrict it, by its data file, are kept with their values; a dangerous one never. Every other one is
+    named, unless the data file knows that its loss is harmless.
     """
     kept: list[tuple[str, ...]] = []
     lost: list[str] = []
@@ -128,8 +127,9 @@ def carried(words: Sequence[str], agent: Agent) -> Carried:
 
 def remembered(found: Carried) -> Carried:
     """
-    What of *found* is kept for when the agent is gone: no long values, no settings, which may hold a key, and nothing
-    that could not be shown as it is.
+    Return the part of *found* that is kept after the agent's end.
+
+    Long values are left out, settings, which may hold a key, and words that could not be shown exactly.
     """
     kept = tuple(run for run in found.kept if all(map(_can_be_kept, run)))
     gone = (run[0].partition("=")[0] for run in found.kept if run not in kept)
@@ -137,21 +137,21 @@ def remembered(found: Carried) -> Carried:
 
 
 def _can_be_kept(word: str) -> bool:
-    return len(word) <= MAX_REMEMBERED and "{" not in word and "[" not in word and is_visible(word)
+    return len(word) <= MAX_REMEMBERED_CHARS and "{" not in word and "[" not in word and is_visible(word)
 
 
 def _is_whole(own: Own, agent: Agent) -> bool:
-    """Whether it is certain where *own* ends, and its words can be handed on as they are."""
+    """Return whether the end of *own* is certain, and its words can be passed on unchanged."""
     if own.is_odd or not own.is_known or any(word in _TRUTHS for word in own.rest[:1]):
         return False
     if dangerous_flags(own.words, agent):
         return False
-    # kitty would replace a word that begins with @, and what is no text could not be shown.
-    return all(word[:1] != "@" and values.exact(word, MAX_WORD) is not None for word in own.words)
+    # kitty would replace a word that begins with @, and a word that is no text could not be shown.
+    return all(word[:1] != "@" and values.exact(word, MAX_WORD_CHARS) is not None for word in own.words)
 
 
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:
-    """Which of its dangerous options an agent was given: `--mode=yolo` also as two words, `-y` also in `-xy`."""
+    """Return which of its dangerous options an agent was given: `--mode=yolo` also as two words, `-y` also in `-xy`."""
     found: list[str] = []
     for word, after in itertools.pairwise((*words, "")):
         for flag in agent.dangerous:

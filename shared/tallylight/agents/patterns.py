@@ -1,11 +1,12 @@
 """
-Patterns of agent files: regular expressions that cannot be slow. https://docs.python.org/3/library/re.html#regular-expression-syntax
+Patterns of agent files: regular expressions that cannot be slow.
+https://docs.python.org/3/library/re.html#regular-expression-syntax
 
-A pattern is matched from the first character of a row, which is cut to `WIDTH`. Python's `re` tries one way through a
-pattern after the other, and there may be exponentially many. So only a part of its language is allowed, where the
-ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats; no look-around, no
-back-reference, no repeat of a repeat. The ways multiply, one factor for each repeat, and more than `MOST_WAYS` are
-refused: that allows two unbounded repeats in a row, such as `.*` twice.
+A pattern is matched from the first character of a row, which is cut to `MAX_ROW_CHARS`. Python's `re` tries one way
+through a pattern after the other, and there may be exponentially many. So only a part of its language is allowed, where
+the ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats. Look-around,
+back-references and repeats of a repeat are refused. The ways multiply, one factor for each repeat, and more than
+`MOST_WAYS` are refused: that allows two unbounded repeats in a row, such as `.*` twice.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ from __future__ import annotations
 import re
 
 #: Characters of a row that are read.
-WIDTH = 240
+MAX_ROW_CHARS = 240
 MAX_CHARS = 200
 MOST_WAYS = 60_000
-#: Groups in groups; nobody writes more.
-_DEPTH = 8
+#: Groups in groups, at most.
+_MAX_GROUP_DEPTH = 8
 
 _COUNTS = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}", re.ASCII)
 _GROUP = re.compile(r"\?(?::|P<[A-Za-z_]\w{0,30}>)", re.ASCII)
 
 
 class PatternError(ValueError):
-    """A pattern that is not allowed, and why."""
+    """A pattern is not allowed; the message is the reason."""
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:
-    """The regular expression *text*, for `Pattern.match` on a row; `PatternError` if it is not allowed."""
+    """
+    Return the regular expression *text*, for `Pattern.match` on a row; raises `PatternError` if it is not allowed.
+    """
     if len(text) > MAX_CHARS:
         raise PatternError(f"is longer than {MAX_CHARS} characters")
     flags, rest = (re.IGNORECASE, text[4:]) if text.startswith("(?i)") else (0, text)
@@ -57,8 +60,8 @@ class _Parser:
         return ways
 
     def _alternatives(self, depth: int) -> int:
-        if depth > _DEPTH:
-            raise PatternError(f"has groups nested more than {_DEPTH} deep")
+        if depth > _MAX_GROUP_DEPTH:
+            raise PatternError(f"has groups nested more than {_MAX_GROUP_DEPTH} deep")
         ways = self._sequence(depth)
         while self._next() == "|":
             self._at += 1
@@ -70,7 +73,7 @@ class _Parser:
         while (character := self._next()) not in ("", "|", ")"):
             start = self._at
             inner = self._item(character, depth)
-            # No more than is asked about: the number could have thousands of digits.
+            # Cut off: the number could have thousands of digits.
             ways = min(ways * self._repeated(inner, self._text[start : self._at]), MOST_WAYS + 1)
         return ways
 
@@ -116,24 +119,24 @@ class _Parser:
         self._at += 1
 
     def _repeated(self, inner: int, what: str) -> int:
-        """The ways through an item that was just read, with the repeat that follows it, if one does."""
+        """Return the ways through an item that was just read, with the repeat that follows it, if one does."""
         sign = self._next()
         counts = _COUNTS.match(self._text, self._at) if sign == "{" else None
         if sign == "?":
             least, most = 0, 1
             self._at += 1
         elif sign in ("*", "+"):
-            least, most = int(sign == "+"), WIDTH
+            least, most = int(sign == "+"), MAX_ROW_CHARS
             self._at += 1
         elif counts is not None and counts[0] != "{}":
             least = int(counts[1] or 0)
-            most = (int(counts[3]) if counts[3] else WIDTH) if counts[2] else least
+            most = (int(counts[3]) if counts[3] else MAX_ROW_CHARS) if counts[2] else least
             self._at = counts.end()
         else:
             return inner
         if self._next() in ("?", "+") and sign:
             self._at += 1  # lazy or possessive: the same ways or fewer
-        most = min(most, WIDTH)
+        most = min(most, MAX_ROW_CHARS)
         if inner == 1:
             return max(most - least, 0) + 1
         if most > 1:

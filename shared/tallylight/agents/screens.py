@@ -1,7 +1,8 @@
 """
 Screen rules as data: which rows at the end of an agent's screen mean which status, and how its dialogs are answered.
 
-The tables of an agent file go in, `ScreenRule`s come out, the first to be asked first; `evidence.prompts` applies them.
+The tables of an agent file go in, `ScreenRule`s come out in the order of their priority; `evidence.prompts` applies
+them.
 """
 
 from __future__ import annotations
@@ -18,33 +19,32 @@ from tallylight.model.status import Kind, Status
 
 MAX_RULES = 40
 MAX_PATTERNS = 16
-#: Rows that are looked at unless a rule says how many, and the most it may say.
+#: Rows that a rule reads by default, and at most.
 LAST = 12
-MAX_LAST = 48
-#: What the priority of a rule may be; those of our own that say least are below.
+MAX_LAST_ROWS = 48
+#: The range of a rule's priority; our own weakest rules are below it.
 MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
-#: Rows that a rule may say that a dialog has, and the first column of its text.
-MAX_ROOM, MAX_MARGIN = 200, 20
+#: The largest `room` of a rule, in rows, and the largest `margin`, in columns.
+MAX_ROOM_ROWS, MAX_MARGIN_COLUMNS = 200, 20
 
-#: Which rows: the last ones; those up to the cursor's; those without a gap around the cursor; those in the last
-#: box (two lines across, little below it); those above that box; those below the last line across.
+#: The places of rows: the last ones, those up to the cursor's, and those around the cursor without a gap. A box is the
+#: last one with two lines across, and little below it. The line is the last one across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
-#: The end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
-#: it; choices without numbers, with a pointer; answers in one row, where only the colour marks the selected one, or
-#: each behind its key in brackets, whatever is below.
+#: The kinds of choices at the end of a dialog: numbers with a pointer, numbers alone, a pointer alone. Buttons are in
+#: one row, and only their colour marks the selected one. A letter in brackets is in front of its answer.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
-#: Those without a pointer: only colours show which one is selected.
+#: Choices without a pointer: only colours show the selected one.
 UNPOINTED = ("listed", "buttons")
-#: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
-#: selection moved to it, up and down or to the sides, and Enter; or not known.
+#: The keys of a choice: its number, or that and Enter. A hint is the key in parentheses at its end, else its number.
+#: Arrows move the selection to it, and Enter takes it.
 WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
-#: Those that depend on which choice is selected.
+#: Keys that depend on the selected choice.
 MOVES = ("arrows", "side arrows")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9 _-]{0,39}", re.ASCII)
-#: How a choice is typed, unless the rule says it.
+#: The keys of a choice by default.
 _TYPED = {"numbered": "number", "listed": "number", "pointed": "arrows"}
-#: Keys that are for one status alone, and keys that say nothing without another.
+#: Keys of a rule that are for one status alone, and keys that need another one.
 _ONLY_FOR = {"kind": Status.WAITING, "stopped": Status.IDLE, "top": Status.WAITING, "room": Status.WAITING}
 _NEEDS = {"not_below": "lines", "margin": "top"}
 
@@ -52,10 +52,11 @@ _NEEDS = {"not_below": "lines", "margin": "top"}
 @attrs.frozen(kw_only=True)
 class ScreenRule:
     """
-    One rule, for screens with at *most* so many rows with text at *where*. Of these the *last* so many are looked at;
-    each of *lines* must match one of them, and none of *without* any; none of *not_below* any below the last row that
-    the first of *lines* matches. With
-    *choices*, such choices must be at the end of the screen as well.
+    One rule, for screens with at *most* so many rows with text at *where*.
+
+    The *last* so many of these are read. Each of *lines* must match one of them, and none of *without* any; none of
+    *not_below* may match a row below the last match of the first of *lines*. With *choices*, such choices must be at
+    the end of the screen as well.
     """
 
     name: str
@@ -66,7 +67,7 @@ class ScreenRule:
     not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
     last: int = LAST
-    most: int = MAX_LAST
+    most: int = MAX_LAST_ROWS
     choices: str = ""
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
@@ -75,17 +76,17 @@ class ScreenRule:
     top: re.Pattern[str] | None = None
     #: The left edge of its dialog's text: a row with text left of it is above the dialog. 0: no such edge.
     margin: int = 0
-    #: Rows that its dialog has at the most before its agent cuts it without a sign; 0 where it never does.
+    #: Rows of its dialog above which its agent cuts it without a sign; 0 if it never does.
     room: int = 0
     #: A menu that the person there has opened: no text is typed into it for them.
     menu: bool = False
-    #: Of an idle screen: a person stopped the turn, or refused what it asked for. It is no turn that is done.
+    #: For an idle screen: a person stopped the turn, or refused a request. It is no turn that is done.
     stopped: bool = False
     priority: float = 0
 
 
 def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
-    """The rules of an agent, those of a higher priority first. What is wrong with one is noted in its table."""
+    """Return the rules of an agent, those of a higher priority first. Errors are noted in their tables."""
     rules: list[ScreenRule] = []
     for number, table in enumerate(tables):
         if number == MAX_RULES:
@@ -109,14 +110,14 @@ def _parse(table: Table) -> ScreenRule:
         without=_patterns(table, "without"),
         not_below=_patterns(table, "not_below"),
         where=table.text("where", "end", choices=PLACES),
-        last=int(table.number("last", LAST, 1, MAX_LAST)),
-        most=int(table.number("most", MAX_LAST, 1, MAX_LAST)),
+        last=int(table.number("last", LAST, 1, MAX_LAST_ROWS)),
+        most=int(table.number("most", MAX_LAST_ROWS, 1, MAX_LAST_ROWS)),
         choices=choices,
         choose=table.text("choose", _TYPED.get(choices, "unknown"), choices=WAYS),
         question=_pattern(table, "question", table.text("question")),
         top=_pattern(table, "top", table.text("top")),
-        margin=int(table.number("margin", 0, 0, MAX_MARGIN)),
-        room=int(table.number("room", 0, 0, MAX_ROOM)),
+        margin=int(table.number("margin", 0, 0, MAX_MARGIN_COLUMNS)),
+        room=int(table.number("room", 0, 0, MAX_ROOM_ROWS)),
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, MIN_PRIORITY, MAX_PRIORITY),
@@ -145,6 +146,7 @@ def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
 
 
 def _pattern(table: Table, key: str, text: str) -> re.Pattern[str] | None:
+    """Return *text* compiled; None if it is empty, or not allowed."""
     if not text:
         return None
     try:

@@ -15,14 +15,14 @@ from tallylight.files.toml import Table
 from tallylight.model.status import CONCLUDED, Kind, Status
 
 _RANGE = re.compile(r"U\+([0-9A-F]{4,5})(?:-([0-9A-F]{4,5}))?")
-#: What a title or a screen may say. `down` and `active` are ours to conclude.
+#: The statuses that a title or a screen may show. `down` and `active` are our own conclusions.
 _STATUSES = tuple(status.value for status in Status if status not in {*CONCLUDED, Status.ACTIVE})
 
 
 @attrs.frozen
 class TitleRule:
     """
-    One rule. The title must begin with one of *glyphs* (followed by a space or its end), or have the *item*.
+    One rule. The title must begin with one of *glyphs* (followed by a space or its end), or have one of *items*.
 
     Items are the parts between ` | `. With *anywhere*, the glyph may be the first character of any item.
     """
@@ -39,7 +39,7 @@ def parse_rules(tables: Iterable[Table]) -> tuple[TitleRule, ...]:
 
 
 def read_status(table: Table, what: str) -> tuple[str, str]:
-    """The status that *what* the rule is of means, and its kind; empty if they are not there, or wrong."""
+    """Return the status and the kind in the table of a rule for *what*; "" if missing or wrong."""
     status = table.text("status", choices=_STATUSES)
     if not status:
         table.complain("status", f"is missing: say what this {what} means")

@@ -1,4 +1,4 @@
-"""`tally agents`: every agent of every tab, live; in kitty also what a key binding opens."""
+"""`tally agents`: every agent of every tab, live; in kitty a key binding opens it, too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 def make_parser() -> Parser:
-    """What `tally agents` takes."""
     parser = Parser(
         prog="tally agents",
         description="Live list of all agents: go there, answer, filter, snooze, show why. Press ? for help.",
@@ -57,28 +56,28 @@ def main(argv: list[str]) -> int:
 
 
 def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> None:
-    """Show the list, of the fleet or of this machine, until the person leaves it; as a panel it stays and is marked."""
+    """Show the list, of the fleet or of this machine, until the person leaves it; a panel stays and is marked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise TallyError("the list needs a terminal; use `tally status` to print one line per pane")
     environ = dict(os.environ)
 
     @functools.cache
     def client() -> PaneClient:
-        from tallylight.actions.client import PaneClient, sitting
+        from tallylight.actions.client import PaneClient, seated_caller
         from tallylight.hosts.detached.sessions import PaneAccess
 
         panes = PaneAccess(environ)
         level = lambda host: read_panes(environ).level(host)  # noqa: E731
-        return PaneClient(panes, sitting(environ), level, panes.started_by, environ, is_key=True)
+        return PaneClient(panes, seated_caller(environ), level, panes.started_by, environ, is_key=True)
 
-    # What reads the repositories of agents of this machine, unless a person wants none of that.
+    # Repositories are read for agents of this machine, unless a setting forbids it.
     has_branches = not is_fleet and not is_panel and config_file.load_config(environ)[0].listed.branches
 
     fleet = index.need("fleet", "other machines").subscriber("agents") if is_fleet else None
-    # Within a session the pane of the terminal around it is no panel.
+    # Within a session, the pane of the terminal around it is no panel.
     panel = own_place(environ) if is_panel and not {"TMUX", "STY"} & environ.keys() else ("", "")
     channel = Channelled.of(environ, client) if fleet is None else None
-    # Nothing that is started from here gets hold of the channel.
+    # No program that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     os.environ.pop(FIRST_KEY, None)
     loop.run(
@@ -86,7 +85,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         fleet or Feed(directory(environ)),
         Elsewhere(fleet.ask) if fleet is not None else channel or Direct(environ, client, panel),
         explain,
-        # Without the channel its panes can be answered as little as those of another kitty.
+        # Without the channel, its panes are as far away as those of another kitty.
         own=f"kitty-{environ['KITTY_PID']}" if channel is not None and "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
@@ -99,13 +98,13 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
 
 def _repositories(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
-    """Return what makes a reader of the repositories of agents; None if no part does."""
+    """Return a function that makes the reader of agents' repositories; None if no part has one."""
     found: Any = index.ask("repositories")
     return (lambda: found.Watch(environ.get("HOME", ""))) if found is not None else None
 
 
 def _seconds(value: str) -> float:
-    """A time that a terminal handed over; 0 for what is none."""
+    """Return a time that a terminal handed over; 0 if it is none."""
     try:
         found = float(value)
     except ValueError:
@@ -114,7 +113,7 @@ def _seconds(value: str) -> float:
 
 
 def explain(row: Row, columns: int, now: float) -> list[str]:
-    """What `tally why` says of a row."""
+    """Return the output of `tally why` for a row."""
     from tallylight.cli import why
     from tallylight.cli.output import Output
     from tallylight.snapshot.addresses import Row

@@ -1,9 +1,9 @@
 """
 `tally attach`: show a pane of a detached session, or a session without a pane, of this machine or of another one.
 
-Another machine is reached by the command that the person wrote into the configuration, which is printed before it runs;
-over there this same verb attaches to the session. A session without a pane is shown by its agent's own command, through
-plan and gate.
+Another machine is reached by the person's own command in the configuration, which is printed before it runs. Over there
+this same verb attaches to the session. A session without a pane is shown by its agent's own command, through plan and
+gate.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import signal
 import sys
 import termios
 
-from tallylight.actions.client import here
+from tallylight.actions.client import own_caller
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import Verb, check, unasked
+from tallylight.actions.permission import Verb, check, refusal_of
 from tallylight.actions.seat import seated
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -32,7 +32,6 @@ from tallylight.snapshot.requests import Request
 
 
 def make_parser() -> Parser:
-    """What `tally attach` takes."""
     parser = Parser(
         prog="tally attach",
         description="Show a pane of tmux or GNU Screen, or a session without a pane, in this terminal, from this "
@@ -55,20 +54,20 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Become the program that shows it, or with `--hold` wait for its end."""
+    """Become the program that shows the pane, or with `--hold` wait for its end."""
     options = make_parser().parse_args(argv)
     return _held(options.pane) if options.hold and sys.stdin.isatty() else _show(options.pane)
 
 
 def _held(pane: str) -> int:
-    """Show it by a process of its own; where that fails, what it said can be read until Enter."""
+    """Show the pane by a process of its own; if that fails, keep its messages on the screen until Enter."""
     modes = termios.tcgetattr(0)
     if (child := os.fork()) == 0:
         return _show(pane)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code:
-        # What was typed for the session that is gone, is not for this question.
+        # Keys for the session that is gone are not for this question.
         termios.tcsetattr(0, termios.TCSAFLUSH, modes)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         sys.stderr.write("\ntally attach: it was lost or could not be reached; press Enter to close this\n")
@@ -83,9 +82,9 @@ def _show(pane: str) -> int:
     if not command:
         requests.send(found.host, Request("focus", found.pane.id), os.environ)
         return 0
-    # Whoever has the terminal may then press any key.
-    caller = here(os.environ, seated)
-    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
+    # Any key of this terminal then reaches the pane.
+    caller = own_caller(os.environ, seated)
+    if (refused := refusal_of(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
         raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:
@@ -95,7 +94,7 @@ def _show(pane: str) -> int:
 
 
 def _command(found: Row) -> list[str]:
-    """What shows *found* here; nothing where its host brings it to the front."""
+    """Return the command that shows *found* here; nothing if its host brings it to the front."""
     if not is_elsewhere(found.host):
         if found.pane.attach[: len(LISTED)] == LISTED:
             planned: tuple[str, ...] | Refusal = index.need("attached", "sessions without a pane")(found.pane)

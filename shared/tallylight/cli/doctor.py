@@ -1,8 +1,8 @@
 """
-`tally doctor`: is everything wired, and does a light sent from here arrive.
+`tally doctor`: checks the whole installation, and whether a light sent from here arrives.
 
-One line a finding, with its remedy. Nothing is written, except for one report to this terminal and its withdrawal: a
-child record of this pane, so that the reports of the pane's own agent stay. The tab turns amber for a moment.
+One line a finding, with its remedy. Nothing is written, except for one report to this terminal and its withdrawal. It
+is a child record of this pane, so that the reports of the pane's own agent stay. The tab turns amber for a moment.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire import tty
 
-#: Of `--json`.
+#: The version of `--json`.
 VERSION = 1
-#: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
+#: Seconds that a light may take to arrive; the snapshot is at most 0.2 s behind.
 ARRIVES_S = 2.0
 _NOTHING = "no terminal with Tallylight is running"
 _COLOURS = dict.fromkeys(Health, lights.COLOURS[Status.ERROR]) | {
@@ -72,12 +72,11 @@ class Wire:
         time.sleep(seconds)
 
     def started(self, pid: int) -> float | None:
-        """When a process started, in seconds since the epoch."""
+        """Return when a process started, in seconds since the epoch."""
         return process_table.table().start_time(pid)
 
 
 def make_parser() -> Parser:
-    """What `tally doctor` takes."""
     parser = Parser(
         prog="tally doctor",
         description="Check that everything is set up and that a light arrives.",
@@ -102,7 +101,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = None) -> int:
-    """Run every check; 1 if something is wrong."""
+    """Run every check; return 1 if there is a fault."""
     options = make_parser().parse_args(list(argv))
     system = system or System()
     wire = wire or Wire(system.env)
@@ -129,7 +128,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
 
 
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
-    """Every finding, ordered so that a fault explains the ones after it."""
+    """Yield every finding, ordered so that a fault explains the ones after it."""
     yield from checks.installation(system)
     hosts = {host.host for host in wire.snapshots()[0]}
     # In tmux, and at the far end of ssh, the terminal may be of another machine.
@@ -139,7 +138,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _feeds(system)
     yield from checks.settings(system)
     yield from checks.in_force(system, wire.snapshots()[0])
-    # Sequences are for a terminal with Tallylight; what is read of tmux itself needs none.
+    # Sequences need a terminal with Tallylight; reading tmux itself needs none.
     has_terminal = bool(hosts & {"kitty", "wezterm"}) or running_kitty.named(system) > 0
     passthrough = _multiplexer(system) if has_terminal else []
     # Before the bus: a kitty without any light yet has written no snapshot.
@@ -155,7 +154,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
 
 
 def _parts(system: System, wire: Wire) -> Iterator[Finding]:
-    """Yield what is wrong with parts, and what they find themselves."""
+    """Yield faults of parts, and the findings of their own checks."""
     for found in index.all_parts(system.env):
         if found.fault:
             text = f"the part {clean(found.part.name, 40)} cannot be loaded: {clean(found.fault, 200)}"
@@ -170,7 +169,7 @@ def _parts(system: System, wire: Wire) -> Iterator[Finding]:
 
 
 def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
-    """What is wrong with the agents that run now, or little known of them."""
+    """Yield problems of the running agents, such as files that cannot be read."""
     for where in sorted({pane.hangs for pane in panes} - {""}):
         names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
         text = f"{where} does not respond: the files of {names or 'agents'} there are not read"
@@ -183,7 +182,7 @@ def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
         yield Finding("records", Health.SKIPPED, text)
 
 
-#: What the Lua in a WezTerm says is wrong with it, by the names it uses: what that is, and what to do.
+#: Problems that the Lua in a WezTerm reports, by its names for them: the message and the remedy.
 _LUA_PROBLEMS = {
     "titles": (
         "another format-tab-title handler was registered before Tallylight's, so tabs show no light",
@@ -205,7 +204,7 @@ _LUA_PROBLEMS = {
 
 
 def _feeds(system: System) -> Iterator[Finding]:
-    """What the Lua in each running WezTerm says of itself."""
+    """Yield the reports of the Lua in each running WezTerm."""
     folder = writer.directory(system.env)
     for path in sorted(folder.glob("wezterm-*.feed.json"))[: writer.MAX_FILES]:
         number = path.name.removeprefix("wezterm-").removesuffix(".feed.json")
@@ -232,12 +231,12 @@ def _feeds(system: System) -> Iterator[Finding]:
 
 
 def _key_words(chord: str) -> str:
-    """A key as a person reads it: `ctrl+shift+i` of `CTRL|SHIFT i`."""
+    """Return a key in a person's notation: `ctrl+shift+i` for `CTRL|SHIFT i`."""
     return chord.lower().replace("|", "+").replace(", ", " then ").replace(" ", "+", 1) or "none: all are taken"
 
 
 def _bus(system: System, wire: Wire) -> Iterator[Finding]:
-    """The directory of snapshots, and the kittys that write into it."""
+    """Yield findings about the directory of snapshots, and the kittys that write into it."""
     folder = writer.directory(system.env)
     living, problems = wire.snapshots()
     for problem in problems:
@@ -259,6 +258,7 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
 
 
 def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
+    """Return whether the kitty around us runs this release."""
     what = "this kitty"
     linked, wired = _times(system)
     if host is not None:
@@ -274,7 +274,7 @@ def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> 
 
 
 def _times(system: System) -> tuple[float | None, float | None]:
-    """When the release in use was linked, and when kitty.conf was last wired."""
+    """Return when the release in use was linked, and when kitty.conf was last changed."""
     linked = wired = None
     with contextlib.suppress(OSError):
         linked = install_paths.layout(system).lib.lstat().st_mtime
@@ -284,6 +284,7 @@ def _times(system: System) -> tuple[float | None, float | None]:
 
 
 def _multiplexer(system: System) -> list[Finding]:
+    """Return whether tmux or GNU Screen passes our sequences on."""
     kind = tty.multiplexer(system.env)
     if kind == "screen":
         return [Finding("GNU Screen", Health.OK, "passes Tallylight's sequences on")]
@@ -345,7 +346,7 @@ def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> 
 
 
 def _arrival(wire: Wire, record: str) -> str:
-    """The address of the pane that shows *record*, or nothing."""
+    """Return the address of the pane that shows *record*, or ""."""
     left = ARRIVES_S
     while left > 0:
         for host in wire.snapshots()[0]:

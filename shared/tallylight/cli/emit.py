@@ -1,13 +1,13 @@
 """
 `tally emit`: send a status to the terminal, as OSC 1338 and as the user variable `tally`.
 
-Both sequences carry the same payload, because each terminal listens to another one: kitty and WezTerm hand user
-variables to their extensions and drop OSC 1338; terminals made for OSC 1338 know nothing of the variable. The
-arguments of `vibeflow-emit` are accepted unchanged.
+Both sequences carry the same payload, because each terminal reads another one: kitty and WezTerm hand user variables to
+their extensions and drop OSC 1338; terminals made for OSC 1338 do not know the variable. The arguments of
+`vibeflow-emit` are accepted unchanged.
 
-An agent's hook runs this at every event. So it takes about the time of an empty Python program: the arguments are
-read by hand, and nothing is imported that would load `re`, `enum` or `attrs`. It finds no terminal: it does
-nothing and succeeds.
+An agent's hook runs this at every event. So it takes about the time of an empty Python program: the arguments are read
+by hand, and nothing is imported that would load `re`, `enum` or `attrs`. Without a terminal it does nothing and
+succeeds.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ DONE, FAILED, USAGE = 0, 1, 2
 STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
 KINDS = ("permission", "question", "input", "auth")
 
-#: What each option is, for the help, in the order of the wire: its key there has the option's name. The first two are
-#: OSC 1338's own; the rest extends it.
+#: The help of each option, in the order of the wire: its key there has the option's name. The first two are OSC 1338's
+#: own; the rest extends it.
 OPTIONS = {
     "--tool": ("NAME", "the agent: claude, codex …"),
     "--project": ("NAME", "what it works on"),
@@ -57,7 +57,7 @@ _METHODS = ("--resume", "--fork")
 
 
 def make_parser() -> Parser:
-    """What `tally emit` takes, for its help. `parse` reads it: argparse would cost more than all the rest."""
+    """Return the parser for the help. `parse` reads the arguments: argparse would cost more than all the rest."""
     from tallylight.cli.parser import Parser
 
     parser = Parser(
@@ -109,7 +109,7 @@ def main(argv: list[str]) -> int:
 
 
 def parse(argv: list[str]) -> dict[str, str]:
-    """Read the command line into wire keys and values. ValueError says what is wrong with it."""
+    """Return the wire keys and values of a command line. Raises `ValueError` with the mistake."""
     status = ""
     fields: dict[str, str] = {}
     rest = iter(argv)
@@ -140,6 +140,7 @@ def parse(argv: list[str]) -> dict[str, str]:
 
 
 def _check(status: str, fields: dict[str, str]) -> None:
+    """Raise `ValueError` for wrong values, and bring *fields* into their wire form."""
     kind = fields.get("kind", "")
     if kind and kind not in KINDS:
         raise ValueError(f"{_shown(kind)} is not a kind")
@@ -169,7 +170,7 @@ def _is_count(text: str, digits: int = 6) -> bool:
 
 
 def _is_id(text: str) -> bool:
-    """Tell whether a receiver would take *text*: it drops a report with a malformed id as a whole."""
+    """Return whether a receiver accepts *text*: it drops a report with a malformed id as a whole."""
     names = text.split("/")
     return not text or (
         len(names) <= 8
@@ -179,7 +180,7 @@ def _is_id(text: str) -> bool:
 
 
 def _text(argument: str) -> str:
-    """Undo the surrogates Python makes of bytes that are no UTF-8: they cannot be encoded, here or anywhere."""
+    """Return *argument* without the surrogates that Python makes of bytes that are no UTF-8: they cannot be encoded."""
     return os.fsencode(argument).decode("utf-8", "replace")
 
 
@@ -193,11 +194,11 @@ def _to_stdout(environ: Mapping[str, str]) -> bool:
 
 def sequences(fields: Mapping[str, str], *, is_variable_enough: bool = False) -> bytes:
     """
-    Encode both sequences. ValueError: even without its texts and paths the payload is too long.
+    Return both sequences as bytes. Raises `ValueError` if the payload is too long even without texts and paths.
 
-    The user variable alone where it *is enough*: kitty and WezTerm hear it, and log each OSC 1338 as a fault.
-    A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
-    status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
+    Only the user variable where that *is enough*: kitty and WezTerm read it, and log each OSC 1338 as a fault. A record
+    with an id goes into the variable only: a terminal without ids would take a subagent's status for the whole tab's.
+    OSC 1338 has no word for a withdrawal; `active` is the one that puts a light out.
     """
     payload = pairs.fit(dict(fields))
     variable = envelope.user_var(envelope.CARRIER, payload)
@@ -209,7 +210,7 @@ def sequences(fields: Mapping[str, str], *, is_variable_enough: bool = False) ->
 
 
 def send(data: bytes, environ: Mapping[str, str]) -> int:
-    """Write *data* where the person will see it."""
+    """Write *data* to the person's terminal, and return the exit code."""
     data = tty.wrap(data, environ)
     try:
         if _to_stdout(environ):

@@ -1,11 +1,11 @@
 """
-`tally hook`: what an agent's hook calls. A payload comes in on standard input, a report goes to the agent's terminal.
+`tally hook`: the command of agents' hooks. A payload comes in on standard input, a report goes to the agent's terminal.
 
-It prints nothing and succeeds, whatever happens: an agent must never see a failure of ours. It takes no longer than
-`PATIENCE_S`, and about the time of an empty Python program, because an agent waits for its hooks: the mapping is a
-table (`hooks.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
+It prints nothing and always succeeds: an agent must never see a failure of ours. It takes no longer than `HOOK_S`,
+and about the time of an empty Python program, because an agent waits for its hooks. So the mapping is a table
+(`hooks.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
 
-Which terminal: that of the agent itself, found among our ancestors, and never one that a variable names. A terminal
+The terminal is that of the agent itself, found among our ancestors, and never one that a variable names. A terminal
 below another agent's, or a daemon that serves many, has no light of ours.
 """
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from tallylight.cli.parser import Parser
 
-#: How long, in seconds, all of it may take, and how long the terminal may take to accept the report.
-PATIENCE_S = 3.0
+#: Seconds for everything, and seconds for the terminal to accept the report.
+HOOK_S = 3.0
 WRITE_S = 0.5
-#: An installed table of a user's own agent is shorter.
+#: Bytes of an installed table of a user's own agent, at most.
 _TABLE_BYTES = 1 << 20
 
 
 def make_parser() -> Parser:
-    """What `tally hook` takes, for its help; `main` reads it by hand, to start in no time."""
+    """Return the parser for the help; `main` reads the arguments by hand, to start in no time."""
     from tallylight.cli.parser import Parser
 
     parser = Parser(
@@ -62,17 +62,17 @@ def main(argv: list[str]) -> NoReturn:
             raise TimeoutError
 
         _signal.signal(_signal.SIGALRM, give_up)
-        _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
+        _signal.setitimer(_signal.ITIMER_REAL, HOOK_S)
         # As `os.environ` would have it.
         handle(argv, {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()})
     except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
         pass
-    # Without the interpreter's farewell, which would complain of standard streams that are closed.
+    # Without the interpreter's shutdown, which would complain of closed standard streams.
     posix._exit(0)
 
 
 def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
-    """Report one event; whether there was something to say and a terminal to say it to."""
+    """Report one event; return whether there was a report and a terminal for it."""
     table = _table(argv[0], environ) if argv else None
     if table is None:
         return False
@@ -92,15 +92,15 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
 
                     hand.hand([made], environ)
             sent = True
-    if len(data) > payload.LIMIT:
-        # Who writes into a pipe that nobody reads fails.
+    if len(data) > payload.MAX_PAYLOAD_BYTES:
+        # A writer into a pipe without a reader fails.
         while posix.read(0, 1 << 16):
             pass
     return sent
 
 
 def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
-    """The agent's table: a user's own, written when its hooks were installed, else ours."""
+    """Return the agent's table: a user's own, written when its hooks were installed, else ours."""
     if not agent or not all(c.isalnum() or c in "._-" for c in agent) or agent[0] in ".-":
         return None
     home = environ.get("XDG_STATE_HOME", "")
@@ -119,21 +119,21 @@ def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
 
 
 def _read(stdin: int) -> bytes:
-    """The payload, and at most one piece of what is too much of it. A person's terminal is not read."""
+    """Return the payload, and at most one piece beyond its limit. A person's terminal is not read."""
     data = b""
     try:
-        while len(data) <= payload.LIMIT and not (not data and posix.isatty(stdin)):
+        while len(data) <= payload.MAX_PAYLOAD_BYTES and not (not data and posix.isatty(stdin)):
             piece = posix.read(stdin, 1 << 16)
             if not piece:
                 break
             data += piece
     except (OSError, TimeoutError):
-        pass  # closed, or held open by somebody who has nothing more to say
+        pass  # closed, or held open by a program that writes no more
     return data
 
 
 def _started() -> int:
-    """When this process was started, in hundredths of a second; it orders the hooks of an agent."""
+    """Return when this process was started, in hundredths of a second; it orders the hooks of an agent."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
             return int(file.read(4096).rpartition(b")")[2].split()[19]) * 100 // posix.sysconf("SC_CLK_TCK")
@@ -156,7 +156,7 @@ class Ancestor:
 
 
 def ancestors() -> list[Ancestor]:
-    """The processes above this one, nearest first."""
+    """Return the processes above this one, nearest first."""
     found: list[Ancestor] = []
     pid = posix.getppid()
     while pid > 1 and len(found) < tty.MAX_ANCESTORS:
@@ -171,17 +171,17 @@ def ancestors() -> list[Ancestor]:
             pass
         found.append(Ancestor(pid, process[2], words))
         if process[2] and not words:
-            break  # without /proc each step is a program that is run, and the nearest terminal must do
+            break  # without /proc each step runs a program, so the nearest terminal must do
         pid = process[0]
     return found
 
 
 def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> list[str]:
     """
-    The devices of the agent's terminal; none if it has none, or if that is unknown.
+    Return the devices of the agent's terminal; none if it has none, or if that is unknown.
 
-    The agent is the ancestor that its own variable names, else the nearest one that has its name. One that has neither
-    runs under a name we do not know: the nearest terminal is its.
+    The agent is the ancestor that its own variable names, else the nearest one that has its name. Without either it
+    runs under an unknown name: then the nearest terminal is its.
     """
     named = environ.get(table["pid_env"], "") if table["pid_env"] else ""
     agent = next((one for one in chain if str(one.pid) == named), None)
@@ -198,7 +198,7 @@ def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: l
 
 
 def _is_named(words: list[str], names: list[str]) -> bool:
-    """Whether the program, or the script that an interpreter runs, has one of *names*."""
+    """Return whether the program, or the script that an interpreter runs, has one of *names*."""
     scripts = [word for word in words[1:8] if not word.startswith("-")][:1]
     for word in (*words[:1], *scripts):
         name = word.rpartition("/")[2].removeprefix(".")

@@ -1,9 +1,8 @@
 """
-`tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
+`tally host`: a process that puts panes into the lists that no terminal reports itself.
 
-`tally host sessions` is one for GNU Screen and tmux of this user, and for what agents run without a pane. It says
-nothing while all is well, and ends on a signal, or when the process that started it has ended and `--with-parent` was
-given.
+`tally host sessions` is one for this user's GNU Screen and tmux, and for agents without a pane. It prints nothing while
+all is well. It ends on a signal, or with `--with-parent` when the process that started it has ended.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import checked_directory, directory
 
-#: How long, in seconds, a host that ends with its parent may take to make way.
+#: Seconds that a host that ends with its parent may take to make way.
 MAKES_WAY_S = 10.0
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 
 def make_parser() -> Parser:
-    """What `tally host` takes."""
     parser = Parser(
         prog="tally host",
         description="Watch the panes that no terminal reports itself, and put them into the lists.",
@@ -76,6 +74,7 @@ def main(argv: list[str]) -> int:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Run the host of sessions, unless another one does."""
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(_only_one(environ, yields=options.with_parent is not None))
@@ -105,6 +104,7 @@ def _only_one(environ: Mapping[str, str], *, yields: bool) -> Iterator[None]:
 
 
 def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Watch tmux, GNU Screen and sessions without a pane, until a signal."""
     from tallylight.agents.agent_files import load_agents
     from tallylight.hosts.detached.sessions import PaneAccess
     from tallylight.hosts.gnu_screen.source import ScreenSource
@@ -139,7 +139,11 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
 
 
 def _until_parent_ends(given: int | None) -> Callable[[], bool]:
-    """Tells whether the process that started this one has ended, *given* its number, or 0; never for None."""
+    """
+    Return a function that reports whether the process that started this one has ended.
+
+    *given* is its number, or 0; for None it never reports so.
+    """
     parent, table = os.getppid(), process_table.table()
     if given is None:
         return lambda: False
@@ -147,13 +151,14 @@ def _until_parent_ends(given: int | None) -> Callable[[], bool]:
 
 
 def _running(host: str, environ: Mapping[str, str]) -> str | None:
-    """The name of a living host of this kind, if there is one: two would show every session twice."""
+    """Return the name of a living host of this kind, "" if there is none: two would show every session twice."""
     feed = Feed(directory(environ))
     feed.poll(0.0)
     return next((found.name for found in feed.snapshots if found.host == host), None)
 
 
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Start the host of one WezTerm in the background."""
     from tallylight.hosts.wezterm import sidecar
 
     def began(poller: PollingHost) -> None:
@@ -172,7 +177,7 @@ def _report(problem: str) -> None:
     complain("host", problem, cells=500)
 
 
-#: Each kind: what it is, an example, and how it is run.
+#: Each kind: its description, an example, and its function.
 KINDS: dict[str, tuple[str, str, Callable[[argparse.Namespace, Mapping[str, str]], int]]] = {
     "sessions": (
         "watch the sessions of GNU Screen and tmux, attached or not, and those without a pane",

@@ -1,4 +1,4 @@
-"""`tally jump`: to the next pane that needs a person, as the key binding does."""
+"""`tally jump`: go to the next pane that needs a person, as the key binding does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from tallylight.snapshot.schema import Pane
 
 
 def make_parser() -> Parser:
-    """What `tally jump` takes."""
     parser = Parser(
         prog="tally jump",
         description="Go to the next pane that needs you: oldest question, then errors, then finished turns. After the "
@@ -51,7 +50,7 @@ def main(argv: list[str]) -> int:
         else:
             output.line("nothing needs you" if panes.hosts else panes.why_none)
         return int(not panes.hosts)
-    order = stops(_reached(panes, host), now, is_any=options.any)
+    order = stops(_jump_panes(panes, host), now, is_any=options.any)
     order = list(reversed(order)) if options.previous else order
     if options.dry_run:
         names = {id(found.pane): found.name for found in panes.panes}
@@ -64,30 +63,30 @@ def main(argv: list[str]) -> int:
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
     elif goal := _after([pane.id for pane in order], own_place(os.environ, panes.hosts)[1]):
-        # Only kitty knows where a person came from; elsewhere it is a way there, and none back.
+        # Only kitty knows where a person came from; elsewhere there is no way back.
         requests.send(host, Request("focus", goal), os.environ)
     return 0
 
 
 def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: bool) -> str:
     """
-    Name the host that is to jump; `""` for none.
+    Return the host that is to jump; "" for none.
 
-    The terminal we are in, or the tmux. From elsewhere: the one with the most urgent pane, of those that can show
-    a pane.
+    It is the terminal around us, or its tmux. From elsewhere it is the one with the most urgent pane, of those that can
+    show a pane.
     """
     for own in (own_place(environ)[0], own_place(environ, panes.hosts)[0]):
         if own in panes.hosts:
             return own
-    shown = _shown(panes)
+    shown = _reachable_panes(panes)
     hosts = {id(found.pane): found.host for found in shown}
     order = stops([found.pane for found in shown], now, is_any=is_any)
     return hosts[id(order[0])] if order else ""
 
 
-def _reached(panes: Panes, host: str) -> list[Pane]:
-    """The panes that a jump of *host* visits: in a kitty, those in an attached tmux in place of the window with it."""
-    own = [found.pane for found in _shown(panes) if found.host == host]
+def _jump_panes(panes: Panes, host: str) -> list[Pane]:
+    """Return the panes that a jump of *host* visits: in a kitty, those in an attached tmux in place of its window."""
+    own = [found.pane for found in _reachable_panes(panes) if found.host == host]
     if not host.startswith("kitty-"):
         return own
     found = by_terminal(found.pane for found in panes.panes if found.host.startswith(HOSTS))
@@ -95,8 +94,8 @@ def _reached(panes: Panes, host: str) -> list[Pane]:
     return [*(pane for pane in own if pane.terminal not in found), *inside]
 
 
-def _shown(panes: Panes) -> list[Row]:
-    """The panes that a person can be brought to: those of terminals, and of a tmux that somebody is attached to."""
+def _reachable_panes(panes: Panes) -> list[Row]:
+    """Return the panes that can be brought to the front: those of terminals, and of an attached tmux."""
     attached = {_server(found.pane) for found in panes.panes if found.pane.terminals}
     return [
         found
@@ -106,12 +105,12 @@ def _shown(panes: Panes) -> list[Row]:
 
 
 def _server(pane: Pane) -> str:
-    """The server that has *pane*, by its id; that of GNU Screen cannot show another session."""
+    """Return the server of *pane*, by its id; that of GNU Screen cannot show another session."""
     kind, _, rest = pane.id.partition("/")
     return rest.partition("/")[0] if kind == "tmux" else pane.id
 
 
 def _after(order: Sequence[str], here: str) -> str:
-    """The stop that follows *here*, else the first; nothing if there is no other."""
+    """Return the stop that follows *here*, else the first; "" if there is no other."""
     place = order.index(here) + 1 if here in order else 0
     return next((id_ for id_ in (*order[place:], *order[:place]) if id_ != here), "")

@@ -1,9 +1,9 @@
 """
-The `tally` command: finds the verb, runs it, and decides what an error looks like.
+The `tally` command: finds the verb, runs it, and reports its errors.
 
-A verb is a module of this package with `main(argv) -> int`, imported only when it is asked for: `tally emit` runs
-at every event of an agent and may not pay for the others. For the same reason this module imports nothing that
-the interpreter has not already loaded.
+A verb is a module of this package with `main(argv) -> int`, imported only when it is needed: `tally emit` runs at every
+event of an agent and may not pay for the others. For the same reason this module imports nothing that the interpreter
+has not already loaded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import NoReturn
 
-#: Each verb and what it does, in the order of the help. The module has the verb's name, `_` for `-`.
+#: Each verb with its description, in the order of the help. The module has the verb's name, `_` for `-`.
 GROUPS = {
     "See": {
         "agents": "live list of all agents: go there, answer, snooze, show why",
@@ -60,7 +60,7 @@ DAILY = ("See", "Act", "Set up")
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
 #: Other words for a verb; no help lists them.
 ALIASES = {"top": "agents", "list": "agents", "ls": "status", "ps": "status", "version": "--version"}
-#: What people type, and what they want to type.
+#: Words that people type, and the verb that they want.
 WANTED = {
     **dict.fromkeys(("answer", "approve", "allow"), "agents` and there the key `a"),
     **dict.fromkeys(("open", "go", "goto", "focus", "next"), "jump"),
@@ -76,13 +76,13 @@ WANTED = {
 }
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-#: Verbs that are to be quick and leave nothing open: they leave without the interpreter's farewell.
+#: Verbs that must be quick and leave nothing open: they skip the interpreter's shutdown.
 _AT_ONCE = (["emit"], ["prompt"], ["shell-init"], ["status"])
 
 
 def run() -> NoReturn:
     """Run the command of this process and leave."""
-    gc.disable()  # until the verb is loaded: nothing of that goes again
+    gc.disable()  # until the verb is loaded: all of that stays
     for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
         if getattr(sys, name) is None:
             setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
@@ -122,11 +122,12 @@ def main(argv: list[str]) -> int:
 
 
 def _drop_output() -> None:
-    """Send what is left in standard output nowhere, or the interpreter would complain once more when it flushes."""
+    """Send the rest of standard output nowhere, or the interpreter would complain again when it flushes."""
     posix.dup2(posix.open("/dev/null", posix.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(argv: list[str]) -> int:
+    """Run the verb of a command line, or print help or the version."""
     if not argv:
         argv = ["agents" if sys.stdin.isatty() and sys.stdout.isatty() else "status"]
     verb, *rest = argv
@@ -145,6 +146,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _run(verb: str, argv: list[str]) -> int:
+    """Import the module of *verb* and run it."""
     if not (name := module_of(verb)):
         _run_command(verb, argv)
         from tallylight.parts import index
@@ -152,7 +154,7 @@ def _run(verb: str, argv: list[str]) -> int:
         if part := index.part_of(verb):
             _complain(f"`{verb}` is of the part `{part}`, which is off or faulty; `tally parts` lists them")
         else:
-            _complain(f"there is no verb `{_printable(verb)}`; {_meant(verb)}")
+            _complain(f"there is no verb `{_printable(verb)}`; {_advice_for(verb)}")
         return USAGE
     try:
         module = __import__(name, fromlist=["main"])
@@ -170,7 +172,7 @@ def _run(verb: str, argv: list[str]) -> int:
 
 
 def module_of(verb: str) -> str:
-    """Return the module with the `main` of *verb*; nothing if neither the core nor a part has it."""
+    """Return the module with the `main` of *verb*; "" if neither the core nor a part has it."""
     if verb in VERBS:
         return f"tallylight.cli.{verb.replace('-', '_')}"
     from tallylight.parts import index
@@ -191,8 +193,8 @@ def _run_command(verb: str, argv: list[str]) -> None:
         os.execv(program, [program, *argv])  # noqa: S606 - a program of the person's own, as git and cargo run them
 
 
-def _meant(word: str) -> str:
-    """What to type in place of *word*, which is no verb."""
+def _advice_for(word: str) -> str:
+    """Return the advice what to type in place of *word*, which is no verb."""
     import difflib
 
     from tallylight.parts import index
@@ -204,7 +206,7 @@ def _meant(word: str) -> str:
 
 
 def groups() -> dict[str, dict[str, str]]:
-    """Return every verb with what it does, by its heading, those of the parts included."""
+    """Return every verb with its description, by its heading, with those of the parts."""
     from tallylight.parts import index
 
     found = {heading: dict(verbs) for heading, verbs in GROUPS.items()}
@@ -215,7 +217,7 @@ def groups() -> dict[str, dict[str, str]]:
 
 
 def every_verb() -> dict[str, str]:
-    """Return every verb with what it does, those of the parts included."""
+    """Return every verb with its description, with those of the parts."""
     return {name: about for verbs in groups().values() for name, about in verbs.items()}
 
 

@@ -1,6 +1,4 @@
-"""
-Output of the commands: where the width of a line and its colours are decided. `layout` fits text into it.
-"""
+"""Output of the commands: the width of a line and its colours. `layout` fits text into it."""
 
 from __future__ import annotations
 
@@ -38,19 +36,19 @@ if TYPE_CHECKING:
 
 
 def refused(verb: str, refusal: Refusal) -> int:
-    """Say which rule refused what `tally` *verb* was to do, and return the exit code."""
+    """Print the rule that refused the action of `tally` *verb*, and return the exit code."""
     complain(verb, f"{refusal.rule}: {clean(refusal.text)}", cells=UNBOUNDED)
     return REFUSED
 
 
 def complain(verb: str, *problems: object, cells: int = 256) -> None:
-    """Say what is wrong or remarkable, as `tally` *verb*, in at most *cells* each."""
+    """Print problems to standard error, as `tally` *verb*, each in at most *cells*."""
     for problem in problems:
         sys.stderr.write(f"tally {verb}: {clean(str(problem), cells)}\n")
 
 
 def complain_once(verb: str, problems: Iterable[object], reported: set[str]) -> None:
-    """Say what of *problems* is none of those *reported*, which it then is."""
+    """Print those of *problems* that are not among *reported*, and add them."""
     for text in map(str, problems):
         if text not in reported:
             reported.add(text)
@@ -58,8 +56,8 @@ def complain_once(verb: str, problems: Iterable[object], reported: set[str]) -> 
 
 
 def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str:
-    """*head* with *text* beside it from the column *indent* on, in *columns* cells, and the *remedy* below."""
-    # Messages name files and quote what is in them: anything could be in there.
+    """Return *head* with *text* beside it from the column *indent* on, in *columns* cells, and the *remedy* below."""
+    # Messages name files and quote their contents: anything could be in there.
     first, *more = wrap(clean(text, 500), max(columns - indent, 20))
     lines = [f"{head}{first}", *(f"{'':<{indent}}{line}" for line in more)]
     if remedy:  # in one line: it may be a command to copy
@@ -67,19 +65,19 @@ def hanging(head: str, text: str, remedy: str, indent: int, columns: int) -> str
     return "\n".join(lines)
 
 
-#: Of the JSON of commands. A key that goes or changes its meaning makes it 2; a new key does not.
+#: The version of commands' JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
-#: What is left of a name, in cells, where a line also has a message.
-LEAST_NAME = 8
+#: Cells of a name, at least, where a line also has a message.
+LEAST_NAME_CELLS = 8
 #: Cells of a line that goes into a pipe or a file.
-PIPED = 120
-#: From this width on a decision and its reason share a line.
-WIDE = 72
+PIPED_CELLS = 120
+#: Cells of a line, at least, for a decision and its reason.
+WIDE_CELLS = 72
 
 
 @attributes.frozen
 class Output:
-    """One stream and what it can show: *columns* cells a line, colour, and of that the full range or 256."""
+    """A stream, the *columns* of its lines, and its colours: none, 256, or the full range."""
 
     stream: TextIO
     columns: int = UNBOUNDED
@@ -88,7 +86,7 @@ class Output:
 
     @classmethod
     def to(cls, stream: TextIO, environ: Mapping[str, str]) -> Output:
-        """Find out what *stream* can show, by the variables of `ui.colours` and by COLUMNS."""
+        """Return the output for *stream*, by the variables of `ui.colours` and by COLUMNS."""
         if hasattr(stream, "reconfigure") and stream.errors == "strict":
             # A text that cannot be encoded shows `?`, rather than a traceback.
             stream.reconfigure(errors="replace")
@@ -96,14 +94,14 @@ class Output:
         depth = colours.depth(environ, is_terminal=is_terminal)
         return cls(
             stream,
-            columns=_columns(stream, environ) if is_terminal else PIPED,
+            columns=_columns(stream, environ) if is_terminal else PIPED_CELLS,
             colour=depth is not Depth.NONE,
             full_colour=depth is Depth.FULL,
         )
 
     @classmethod
     def chosen(cls, color: str, environ: Mapping[str, str] = os.environ) -> Output:
-        """Standard output, where the person has chosen with `--color` whether to colour."""
+        """Return standard output, with the choice of `--color`."""
         return cls.to(sys.stdout, colours.chosen(environ, color))
 
     def line(self, text: str = "") -> None:
@@ -112,15 +110,15 @@ class Output:
 
     def decision(self, head: str, decision: Decision, words: str = "", room: int = 22) -> None:
         """
-        Write a line with *head*, a decision, and why it is so; on two lines where the output is narrow.
+        Write a line with *head*, a decision, and its reason; on two lines where the output is narrow.
 
-        Its status has *room*, and may be told by other *words*.
+        Its status has *room* cells, and may be written in other *words*.
         """
         mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
         what = f"{head}  {mark} {pad(words or status_words(decision.status, decision.kind), room)}"
         source = f"{decision.reason.source.word}: " if decision.reason.source else ""
         why = f"{source}{rule_words(decision.reason.rule)}"
-        for text in [f"{what}  {why}"] if self.columns >= WIDE else [what.rstrip(), f"{'':10}{why}"]:
+        for text in [f"{what}  {why}"] if self.columns >= WIDE_CELLS else [what.rstrip(), f"{'':10}{why}"]:
             line = clean(text, self.columns)
             self.line(self.lit(decision.status, line) if decision.is_lit else line)
 
@@ -130,7 +128,7 @@ class Output:
         return text if rgb is None else self.coloured(rgb, text)
 
     def coloured(self, rgb: lights.RGB, text: str, layer: int = 3) -> str:
-        """Return *text* in a colour, where there are colours; on it with *layer* 4."""
+        """Return *text* in a colour, where there are colours; with *layer* 4 on it."""
         if not self.colour:
             return text
         # Semicolons: more terminals know them than the standard's colons, and this may be any terminal.
@@ -138,7 +136,7 @@ class Output:
         return f"\x1b[{layer}8;{code}m{text}\x1b[{layer}9m"
 
     def filled(self, rgb: lights.RGB, text: str) -> str:
-        """Return *text* on a colour, as tabs have what needs a person."""
+        """Return *text* on a colour, as in a tab that needs a person."""
         return self.coloured(rgb, self.coloured(contrast.readable_on(rgb), text), 4)
 
     def strong(self, text: str) -> str:
@@ -159,7 +157,9 @@ def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
 def fitted(
     output: Output, rows: Sequence[Sequence[str]], shrink: Sequence[Mapping[int, int]], right: range
 ) -> list[str]:
-    """The lines of a table, with *right* columns to the right, by the first of *shrink* that keeps everything."""
+    """
+    Return the lines of a table, with *right* columns to the right, by the first of *shrink* that keeps everything.
+    """
     wide = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     aligned = [
         [cell.rjust(wide[column]) if column in right else cell for column, cell in enumerate(row)] for row in rows

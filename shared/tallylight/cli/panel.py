@@ -1,7 +1,7 @@
 """
 `tally panel`: the list of agents as a panel: narrow, beside the work, and there until it is closed.
 
-In kitty and WezTerm a key opens it in a split of its own; this is the program in there, which runs in any terminal.
+In kitty and WezTerm a key opens it in a split of its own; this program runs there, and in any terminal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from tallylight.ui import colours
 
 
 def make_parser() -> Parser:
-    """What `tally panel` takes."""
     parser = Parser(
         prog="tally panel",
         description="The list of agents as a panel: narrow, and open until you close it with q. Press ? for help.",

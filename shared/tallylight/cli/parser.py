@@ -14,12 +14,12 @@ from typing import Any, NoReturn, TypeVar
 
 from tallylight.ui import colours
 
-#: What every verb returns, unless it says otherwise.
+#: The exit codes of every verb without others.
 CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 2: "wrong usage"}
 #: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
-WIDEST, NARROWEST = 100, 30
+WIDEST_CELLS, NARROWEST_CELLS = 100, 30
 _INDENT = "  "
-#: How argparse begins its message about words that it does not know.
+#: The beginning of argparse's message about unknown words.
 _UNKNOWN = "unrecognized arguments: "
 Number = TypeVar("Number", int, float)
 _SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
@@ -30,9 +30,8 @@ class Parser(argparse.ArgumentParser):
     """
     A parser with *examples* and exit *codes* at the end of its help.
 
-    *examples*: command lines as one would type them, and what each does. *codes*: what the numbers mean where it is
-    not what `CODES` says, `""` for one that the verb never returns; a key may also be a word, for the codes of a
-    program that the verb runs.
+    *examples*: command lines, each with its effect. *codes*: the meanings that differ from `CODES`, "" for a code that
+    the verb never returns. A key may also be a word, for the codes of a program that the verb runs.
     """
 
     def __init__(
@@ -43,11 +42,11 @@ class Parser(argparse.ArgumentParser):
         self.codes = {code: what for code, what in {**CODES, **(codes or {})}.items() if what}
 
     def add_broker(self, help_: str = "show every machine of the fleet, as its broker reports it") -> None:
-        """Let the person say that the whole fleet is meant, and not this machine alone."""
+        """Add the option for the whole fleet, instead of this machine alone."""
         self.add_argument("--broker", action="store_true", help=help_)
 
     def add_color(self) -> None:
-        """Let the person say whether to colour; `ui.colours.chosen` carries it out."""
+        """Add the option for colours; `ui.colours.chosen` applies it."""
         self.add_argument(
             "--color",
             choices=colours.CHOICES,
@@ -57,7 +56,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
-        """Leave with wrong usage: with the help, if what is missing is one of its own verbs."""
+        """Leave with wrong usage; show the help if a verb of its own is missing."""
         verbs = next((action for action in self._actions if isinstance(action, argparse._SubParsersAction)), None)
         if verbs is not None and message.endswith(f": {verbs.metavar}"):
             self.print_help(sys.stderr)
@@ -71,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def format_help(self) -> str:
-        """The help as argparse words it, then the examples and the exit codes."""
+        """Return argparse's help, then the examples and the exit codes."""
         more = f"\nexit codes:\n{two_columns((str(code), what) for code, what in self.codes.items())}"
         if self.examples:
             more = f"\nexamples:\n{two_columns(self.examples.items())}{more}"
@@ -79,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def within(least: float, most: float, of: Callable[[str], Number]) -> Callable[[str], Number]:
-    """The type of an argument that is a number from *least* to *most*, read by *of*."""
+    """Return the type of an argument that is a number from *least* to *most*, read by *of*."""
 
     def read(word: str) -> Number:
         try:
@@ -94,20 +93,20 @@ def within(least: float, most: float, of: Callable[[str], Number]) -> Callable[[
 
 
 def span(word: str) -> float | None:
-    """Return the seconds that `90s`, `20m`, `2h` or `1d` means; None for another word."""
+    """Return the seconds of `90s`, `20m`, `2h` or `1d`; None for another word."""
     found = _SPAN.fullmatch(word)
     return float(found[1]) * _UNITS[found[2]] if found is not None else None
 
 
 def help_width() -> int:
-    """How many cells a line of help may have, by COLUMNS or the terminal; without either 80 less the margin."""
+    """Return the cells of a line of help, by COLUMNS or the terminal; without either 80 less the margin."""
     import shutil
 
-    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST), WIDEST)
+    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST_CELLS), WIDEST_CELLS)
 
 
 def paragraph(text: str) -> str:
-    """Wrap *text* to the width of help."""
+    """Return *text* wrapped to the width of help."""
     import textwrap  # as shutil, only for a help that is printed
 
     return textwrap.fill(text, help_width(), break_on_hyphens=False) + "\n"
@@ -115,9 +114,9 @@ def paragraph(text: str) -> str:
 
 def two_columns(rows: Iterable[tuple[str, str]], *, first: int = 0) -> str:
     """
-    Lay *rows* out, indented and wrapped to the width of help: side by side, or below each other where that is narrow.
+    Return *rows* indented and wrapped to the width of help: side by side, or below each other where that is narrow.
 
-    *first*: cells that the first column has at least, as it does elsewhere on the page.
+    *first*: cells that the first column has at least, as elsewhere on the page.
     """
     import textwrap
 
@@ -125,7 +124,7 @@ def two_columns(rows: Iterable[tuple[str, str]], *, first: int = 0) -> str:
     width = help_width()
     first = max([first, *(len(left) for left, _ in rows)])
     start = len(_INDENT) + first + 2
-    if width - start < min(NARROWEST, width // 2):
+    if width - start < min(NARROWEST_CELLS, width // 2):
         start = 2 * len(_INDENT)
     lines = []
     for left, right in rows:

@@ -1,4 +1,4 @@
-"""`tally parts`: list the parts beyond the core with what they add and what is wrong; turn one off and on."""
+"""`tally parts`: list the parts beyond the core, with their additions and faults; turn one off and on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from tallylight.files import extras
 from tallylight.parts import index
 from tallylight.parts.index import InstalledPart
 
-#: Of `--json`.
+#: The version of `--json`.
 VERSION = 1
-#: The columns that give way where it is narrow, with the cells that each needs.
+#: The columns that may be narrowed, with the least cells of each.
 _SHRINK = {3: 12, 2: 12}
 
 
 def make_parser() -> Parser:
-    """Return the parser of the command line."""
     parser = Parser(
         prog="tally parts",
         description="List the parts of this installation, and find those that were added or removed. A host that runs "

@@ -1,7 +1,7 @@
 """
 `tally prompt`: how many agents wait, have failed, are done or work, as one short line for a shell's prompt.
 
-A shell runs this before each prompt. So it takes about the time of an empty Python program, as `tally emit` does: the
+A shell runs this before each prompt. So it takes about the time of an empty Python program, as `tally emit` does. The
 snapshots are read with the scanner that hooks use, and nothing is imported that would load `re`, `enum`, `attrs` or
 `json`. It never complains: a snapshot that cannot be read, or that another program may have written, is left out.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tallylight.cli.parser import Parser
 
 #: Each status in the line, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
-#: import than the rest of the command; a test compares them. An agent at its prompt is no news.
+#: import than the rest of the command; a test compares them. An agent at its prompt is not shown.
 MARKS = {
     "waiting": "!", "error": "×", "down": "▼", "done": "✓", "limited": "◷", "quiet": "◇", "background": "○",
     "working": "●",
@@ -38,7 +38,7 @@ LATEST = float(1 << 37)
 
 
 def make_parser() -> Parser:
-    """What `tally prompt` takes: nothing, so `main` needs it for the help and for mistakes alone."""
+    """Return the parser, which takes no arguments; for the help and for mistakes alone."""
     from tallylight.cli.parser import Parser
 
     return Parser(
@@ -64,20 +64,22 @@ def main(argv: list[str]) -> int:
 
 
 def line(found: Mapping[str, int], written: float = 0.0) -> str:
-    """The counts *found* of each status as one line; with the time where they were *written* and are out of date."""
+    """
+    Return the counts *found* of each status as one line; with the time where they were *written* and are out of date.
+    """
     counts = [f"{mark}{found[status]}" for status, mark in MARKS.items() if status in found]
     return " ".join([*counts, *([time.strftime("as of %H:%M:%S", time.localtime(written))] if written else ())])
 
 
 def as_of(hosts: Sequence[Mapping[str, Any]], folder: str) -> float:
-    """When what *hosts* show was written into *folder*, if some cannot write it now; else 0."""
+    """Return when the snapshots of *hosts* were written into *folder*, if some cannot be written now; else 0."""
     is_all = lives.unwritable(folder) != ""
     times = [host.get("written") for host in hosts if is_all or host.get("stale") is True]
     return max([at for at in times if isinstance(at, int | float) and 0 < at < LATEST], default=0.0)
 
 
 def statuses(hosts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many panes have each status, of all *hosts*."""
+    """Return how many panes have each status, of all *hosts*."""
     found: dict[str, int] = {}
     for host in hosts:
         panes = host.get("panes")
@@ -89,7 +91,7 @@ def statuses(hosts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def directory(environ: Mapping[str, str]) -> str:
-    """Where the snapshots are, as `snapshot.writer.directory` says."""
+    """Return the directory of the snapshots, as `snapshot.writer.directory` does."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and os.path.isdir(runtime):  # noqa: PTH112 - see above
         return f"{runtime}/tallylight"
@@ -100,7 +102,7 @@ def directory(environ: Mapping[str, str]) -> str:
 
 
 def snapshots(folder: str) -> Iterator[dict[str, Any]]:
-    """What the living hosts have written into *folder*."""
+    """Yield the snapshots of the living hosts in *folder*."""
     try:
         parent = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -108,7 +110,7 @@ def snapshots(folder: str) -> Iterator[dict[str, Any]]:
     try:
         mode = os.fstat(parent).st_mode
         if os.fstat(parent).st_uid != os.getuid() or mode & 0o022:
-            return  # somebody else can change it
+            return  # another user can change it
         names = sorted(name for name in os.listdir(parent) if _process(name))  # noqa: PTH208
         for name in names[:MAX_FILES]:
             for _ in range(lives.TRIES):
@@ -128,14 +130,16 @@ def snapshots(folder: str) -> Iterator[dict[str, Any]]:
 
 
 def _process(name: str) -> int:
-    """The process of a snapshot by its *name*, `kitty-4711.json`; 0 for another file."""
+    """Return the process of a snapshot by its *name*, `kitty-4711.json`; 0 for another file."""
     host, dash, pid = name.removesuffix(".json").rpartition("-")
     is_one = dash and name.endswith(".json") and host.isascii() and host.isalpha() and pid.isascii() and pid.isdigit()
     return int(pid[:10]) if is_one else 0
 
 
 def _read(parent: int, name: str, mode: int) -> bytes:
-    """The bytes of one file in the directory *parent*, with the mode *mode*; none if it may be somebody else's."""
+    """
+    Return the bytes of one file in the directory *parent*, with the mode *mode*; none if it may be another user's.
+    """
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     except OSError:

@@ -1,7 +1,7 @@
 """
 `tally quiet`: no notifications of a pane, a project or everything for a time; the hosts that notify get the request.
 
-It never means a pane that was not named, except for the one that it is called in.
+It never means a pane without a name, except for the one that it is called in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
 from tallylight.ui.layout import left
 
-#: How long it lasts if no time is given, in seconds.
+#: Seconds that it lasts if no time is given.
 DEFAULT_S = 3600.0
 #: The word that ends it.
 OFF = "off"
@@ -37,7 +37,6 @@ _CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 
 def make_parser() -> Parser:
-    """What `tally quiet` takes."""
     parser = Parser(
         prog="tally quiet",
         description="Stop notifications of a pane's tab, a project or everything, for an hour or another time. "
@@ -60,11 +59,11 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Stop notifications, or take that back."""
+    """Stop notifications, or start them again."""
     parser = make_parser()
     options = parser.parse_args(argv)
     wanted, time_ = options.pane, options.time
-    # In either order; one word that is a time is that of the pane that this is called in.
+    # In either order; a single word that is a time is for the pane that this is called in.
     if wanted is not None and _is_time(wanted) and (time_ is None or not _is_time(time_)):
         wanted, time_ = time_, wanted
     try:
@@ -73,7 +72,7 @@ def main(argv: list[str]) -> int:
         parser.error(f"argument TIME: {error}")
     if options.broker:
         fleet = index.need("fleet", "other machines")
-        code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _rests)
+        code: int = fleet.mark("snooze", wanted, min(seconds / 60, MAX_MINUTES), _snooze_message)
         return code
     panes = read_panes(os.environ)
     if wanted is not None and (scope := _scope(wanted, panes)) is not None:
@@ -82,7 +81,7 @@ def main(argv: list[str]) -> int:
     if found.pane.status in NEEDS_PERSON:
         request = Request("snooze", found.pane.id, (f"{min(seconds / 60, MAX_MINUTES):g}",))
         if is_elsewhere(found.host):
-            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _rests)
+            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _snooze_message)
         requests.send(found.host, request, os.environ)
     return _mute(found, seconds)
 
@@ -92,7 +91,7 @@ def _is_time(word: str) -> bool:
 
 
 def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
-    """Everything, or the project of some of *panes* that *wanted* names; None if it is to name a pane."""
+    """Return everything, or the project of some of *panes* that *wanted* names; None if it names a pane."""
     if wanted == ALL:
         return ALL, ""
     if any(wanted in spellings(found.host, found.pane.id) for found in panes.panes):
@@ -103,7 +102,7 @@ def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
 
 
 def _named(parser: Parser, panes: Panes, wanted: str | None) -> Row:
-    """The pane that *wanted* names; without a name the one that this is called in, and never another."""
+    """Return the pane that *wanted* names; without a name the one that this is called in, and never another."""
     if wanted is not None:
         return pick(panes, wanted, os.environ)
     if not panes.hosts:
@@ -115,8 +114,8 @@ def _named(parser: Parser, panes: Panes, wanted: str | None) -> Row:
     return found
 
 
-def _rests(pane: Pane) -> str:
-    """What a snooze has come to."""
+def _snooze_message(pane: Pane) -> str:
+    """Return the message about the snooze of *pane*."""
     now = time.time()
     if pane.snoozed_until <= now:
         return "is no longer snoozed"
@@ -125,23 +124,23 @@ def _rests(pane: Pane) -> str:
 
 
 def _mute(found: Row, seconds: float) -> int:
-    """Stop notifications of the tab of *found* for *seconds*; 0 takes that back."""
+    """Stop notifications of the tab of *found* for *seconds*; 0 starts them again."""
     if is_elsewhere(found.host):
         machine = clean(parts(found.pane.id)[0])
         complain("quiet", f"the notifications of {machine} are its own: run `tally quiet` there", cells=UNBOUNDED)
         return 1
 
     def is_done(new: Row) -> bool:
-        # What has no light is not told again to anybody before it has one.
+        # A host without a light for the pane does not repeat the mute.
         return bool(new.pane.muted_until) == bool(seconds) or not new.is_lit
 
     request = Request("mute", found.pane.id, (TAB, "", f"{seconds:g}"))
     wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"
-    return ask(found, request, is_done, lambda _: f"and its tab: {_outcome(seconds)}", "" if seconds else wider)
+    return ask(found, request, is_done, lambda _: f"and its tab: {_mute_message(seconds)}", "" if seconds else wider)
 
 
 def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
-    """Ask every host; one that takes no requests is named, and costs itself."""
+    """Ask every host; one that takes no requests is named, and costs only itself."""
     if not panes.hosts:
         raise TallyError(panes.why_none)
     request = Request("mute", "", (*scope, f"{seconds:g}"))
@@ -155,12 +154,12 @@ def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
             done += 1
     if done:
         what = f"project {clean(scope[1], 80)}" if scope[1] else "everything"
-        sys.stdout.write(f"{what}: {_outcome(seconds)}\n")
+        sys.stdout.write(f"{what}: {_mute_message(seconds)}\n")
     return 0 if done else 1
 
 
-def _outcome(seconds: float) -> str:
-    """What a mute of *seconds* comes to."""
+def _mute_message(seconds: float) -> str:
+    """Return the message about a mute of *seconds*."""
     if not seconds:
         return "notifications are on"
     end = time.localtime(time.time() + seconds)
@@ -168,7 +167,7 @@ def _outcome(seconds: float) -> str:
 
 
 def _time(text: str) -> float:
-    """The seconds that *text* means: a span, up to the next time that a clock shows it, or none for `OFF`."""
+    """Return the seconds that *text* means: a span, up to the next time that a clock shows it, or none for `OFF`."""
     if text == OFF:
         return 0.0
     if (clock := _CLOCK.fullmatch(text)) is not None:

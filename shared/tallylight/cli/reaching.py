@@ -1,4 +1,4 @@
-"""Reaching a pane: what the verbs share that ask its host for something, or type into it."""
+"""Reaching a pane: the functions shared by verbs that ask its host for something, or type into it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from tallylight.actions.answer import Done
-from tallylight.actions.client import PaneClient, here
+from tallylight.actions.client import PaneClient, own_caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, Reply
 from tallylight.cli.exit_codes import GONE, REFUSED
@@ -21,7 +21,7 @@ from tallylight.snapshot.addresses import NoPaneError, Panes, Row, pick, read_pa
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
-#: How long the host may take to do it, in seconds; it looks four times a second.
+#: Seconds that the host may take; it looks four times a second.
 DONE_S = 3.0
 ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
 CODES: dict[int | str, str] = {
@@ -33,7 +33,7 @@ CODES: dict[int | str, str] = {
 
 
 def reached(wanted: str) -> tuple[Row | Refusal, PaneClient]:
-    """The pane that *wanted* names, or why none, and what reaches panes for the program that runs this command."""
+    """Return the pane that *wanted* names, or the refusal, and the client of the program that runs this command."""
     panes = read_panes(os.environ)
     try:
         return pick(panes, wanted, os.environ), client_of(panes)
@@ -42,13 +42,13 @@ def reached(wanted: str) -> tuple[Row | Refusal, PaneClient]:
 
 
 def client_of(panes: Panes) -> PaneClient:
-    """Return what reaches *panes* for the program that runs this command."""
+    """Return the client for *panes*, for the program that runs this command."""
     multiplexers = PaneAccess(os.environ)
-    return PaneClient(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
+    return PaneClient(multiplexers, functools.partial(own_caller, os.environ), panes.level, multiplexers.started_by)
 
 
-def tell(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
-    """Print what was done, *at* then, or which rule refused it, and return the exit code."""
+def print_reply(verb: str, found: Row | None, reply: Reply, *, at: float | None = None, as_json: bool) -> int:
+    """Print the action, done *at* then, or the rule that refused it, and return the exit code."""
     told = reply if isinstance(reply, Done | Refusal) else SILENT
     if as_json:
         document = {
@@ -72,7 +72,7 @@ def ask(
     found: Row, request: Request, is_done: Callable[[Row], bool], outcome: Callable[[Pane], str], else_: str = ""
 ) -> int:
     """
-    Ask the host, wait until its snapshot shows that it was done, and print what that came to, by *outcome*.
+    Ask the host, wait until its snapshot shows the effect, and print that, by *outcome*.
 
     *else_*: the message if it never shows it.
     """

@@ -1,8 +1,8 @@
 """
-`tally run`: a command behind the relay, which reads what the terminal would drop and lights the tab by it.
+`tally run`: a command behind the relay, which reads sequences that the terminal would drop and lights the tab by them.
 
-Where there is nothing to relay, because standard input or output is no terminal, because `TALLY_RELAY=0` says so,
-or because it runs behind a relay already, this process becomes the command.
+This process becomes the command if there is nothing to relay: standard input or output is no terminal, `TALLY_RELAY=0`
+is set, or it runs behind a relay already.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from tallylight.relay.core import RelayCore
 
 USAGE = 2
-#: Inside WezTerm, how often to send again what is known: its variables are lost when it is attached to a mux again.
+#: Seconds after which a status is sent again inside WezTerm: its variables are lost when it attaches to a mux again.
 HEARTBEAT_S = 8.0
 
 
 def make_parser() -> Parser:
-    """What `tally run` takes, for its help; `main` reads it by hand, as all after the command is the command's."""
+    """Return the parser for the help; `main` reads the arguments by hand, since those after the command are its own."""
     import argparse
 
     from tallylight.cli.parser import Parser
@@ -45,7 +45,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Run one command; its exit code, or the signal it died of, becomes ours."""
+    """Run one command; return its exit code, or the code of the signal that ended it."""
     passthrough = False
     while argv and argv[0].startswith("-"):
         option, *argv = argv
@@ -74,7 +74,7 @@ def main(argv: list[str]) -> int:
 
 
 def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
-    """The core for *command* in this terminal, or in the multiplexer this terminal is one of."""
+    """Return the relay's core for *command* in this terminal, or in the multiplexer of this terminal."""
     import functools
 
     from tallylight.relay.core import RelayCore
@@ -98,9 +98,9 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
 
 def _ask_for_agent(command: list[str]) -> str:
     """
-    The name of the agent that *command* is, found by a child process, so that the tables of all names go with it.
+    Return the name of the agent that *command* is, found by a child process.
 
-    They take a megabyte, as long as the program runs, for one word.
+    The tables of all names take a megabyte; so they end with the child, and not with the program.
     """
     import signal
 
@@ -129,6 +129,6 @@ def _agent_of(command: list[str]) -> str:
     from tallylight.evidence.foreground import identify
     from tallylight.evidence.process import Process
 
-    agents = agent_files.named_agents(os.environ)  # what is wrong with a user's file is the host's to say
+    agents = agent_files.named_agents(os.environ)  # a host reports faults of a user's file
     agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
     return agent.name if agent else ""

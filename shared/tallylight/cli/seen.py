@@ -20,7 +20,6 @@ _MARKS = {
 
 
 def make_parser(verb: str = "seen") -> Parser:
-    """What `tally seen` and `tally unread` take."""
     parser = Parser(
         prog=f"tally {verb}",
         description=_MARKS[verb],

@@ -2,8 +2,8 @@
 `tally send`: type a text into an agent that is at its prompt, or choose an answer to the question that was read.
 
 Everything is checked in the process that types, as for a person at the list: the agent's process, its screen, and
-whether the caller may type into that pane at all. An answer names the question by the id that `tally read` printed;
-nothing is typed that was not shown.
+whether the caller may type into that pane at all. An answer names the question by the id that `tally read` printed; no
+other question is answered.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tallylight.actions.answer import Answer, Done, Occupant
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER, DeferredText, Given, Reply, read_id
-from tallylight.actions.say import MAX_TEXT, Say, text_problem
+from tallylight.actions.say import MAX_TYPED, Say, text_problem
 from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, reached, tell
-from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, told
+from tallylight.cli.reaching import CODES, print_reply, reached
+from tallylight.cli.waiting import AT_REST, Wait, add_timeout, follow, print_ends
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.snapshot.feed import Feed
@@ -30,7 +30,6 @@ from tallylight.snapshot.writer import directory
 
 
 def make_parser() -> Parser:
-    """What `tally send` takes."""
     parser = Parser(
         prog="tally send",
         description="Type a text into an agent that is at its prompt, or choose an answer to its question. By default "
@@ -49,7 +48,7 @@ def make_parser() -> Parser:
         },
     )
     add_pane(parser)
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TYPED} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
     parser.add_argument("--to", metavar="ID", default="", help="the id of the question, from `tally read --question`")
     parser.add_argument("--queue", action="store_true", help="while it works or asks, wait for the end of its turn")
@@ -61,7 +60,7 @@ def make_parser() -> Parser:
 
 
 def _parsed(argv: list[str]) -> tuple[argparse.Namespace, tuple[int, int, str] | None]:
-    """The options, and the question that is meant, if one is."""
+    """Return the options, and the question that an answer is for, if any."""
     parser = make_parser()
     # So that an option may be before the text.
     options = parser.parse_intermixed_args(argv)
@@ -80,34 +79,38 @@ def _parsed(argv: list[str]) -> tuple[argparse.Namespace, tuple[int, int, str] |
 
 
 def main(argv: list[str]) -> int:
-    """Send it, and return the exit code."""
+    """Send the text or the answer, and return the exit code."""
     options, asked = _parsed(argv)
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
-        return tell("send", None, found, as_json=options.json)
+        return print_reply("send", None, found, as_json=options.json)
     given, at = _given(options, asked, found, client), round(time.time(), 3)
     turn = Wait(AT_REST, is_all=True, since=at, chosen=(found.address,), is_turn=True) if options.wait else None
     if turn is not None:
         turn.look([found], time.monotonic())
     reply = client.perform(found, given) if isinstance(given, Given) else given
     if turn is None or not isinstance(reply, Done):
-        return tell("send", found, reply, at=at, as_json=options.json)
+        return print_reply("send", found, reply, at=at, as_json=options.json)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
-    return told(follow("send", turn, feed, options.timeout), as_json=options.json)
+    return print_ends(follow("send", turn, feed, options.timeout), as_json=options.json)
 
 
 def _given(
     options: argparse.Namespace, asked: tuple[int, int, str] | None, found: Row, client: PaneClient
 ) -> Given | Reply:
-    """What is to be typed: an answer to what was *asked*, or a text for who holds the pane now; or why nothing is."""
+    """
+    Return the answer or the text that is to be typed, or why nothing is.
+
+    An answer is for the question *asked*, a text for the present agent of the pane.
+    """
     if options.answer is not None and asked is not None:
         return Answer(found.pane.id, *asked, options.answer)
     text = options.text
     if text == "-":
-        # One more than is typed, so that what is too long is refused, and never cut.
+        # One character more than may be typed, so that a longer text is refused, and never cut.
         try:
-            text = sys.stdin.read(MAX_TEXT + 2).removesuffix("\n")
+            text = sys.stdin.read(MAX_TYPED + 2).removesuffix("\n")
         except UnicodeDecodeError:
             raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
     if (problem := text_problem(text)) is not None:

@@ -1,8 +1,8 @@
 """
-`tally setup`: install what kitty needs, wire kitty, and take both back.
+`tally setup`: install the files that kitty needs, set kitty up, and take both back.
 
-It looks first and shows everything it would do, asks once, does it, and ends by saying what it found. Run again it
-finds nothing to do. `install.sh` runs this from the checkout, so it imports nothing but the standard library.
+It looks first and shows every change, asks once, makes them, and ends with a report. A second run changes nothing.
+`install.sh` runs this from the checkout, so it imports nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ from tallylight.setup import (
 from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
-#: Files that are named of what an uninstallation keeps, at most.
+#: Files kept by an uninstallation that are named, at most.
 MOST_KEPT = 8
 
 
 def make_parser() -> Parser:
-    """What `tally setup` takes."""
     parser = Parser(
         prog="tally setup",
         description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link "
@@ -88,7 +87,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: Sequence[str], system: System | None = None) -> int:
-    """Run `tally setup` with these arguments."""
+    """Run `tally setup` with these arguments, and return the exit code."""
     options = make_parser().parse_args(list(argv))
     system = system or System()
     system = dataclasses.replace(system, env=colours.chosen(system.env, options.color))
@@ -119,7 +118,7 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
 
 
 def _set_up_tmux(system: System, *, yes: bool, dry_run: bool) -> int:
-    """Bind keys and draw lights in tmux, once that was shown."""
+    """Show the keys and the lights for tmux, then install them."""
     edit, made = tmux.plan(system)
     ours = install_paths.layout(system).tmux_conf
     system.say(f"tallylight will write {system.short(ours)}:\n\n{made.rstrip()}\n")
@@ -133,7 +132,10 @@ def _set_up_tmux(system: System, *, yes: bool, dry_run: bool) -> int:
 
 
 def _refuse_anothers_home(system: System, *, yes: bool) -> None:
-    """`sudo ./install.sh` keeps HOME on some systems, and would leave files of root's in it."""
+    """
+    Raise `TallyError` in another user's home: `sudo ./install.sh` keeps HOME on some systems, and would leave root's
+    files there.
+    """
     try:
         owner = system.home.stat().st_uid
     except OSError as error:
@@ -146,7 +148,7 @@ def _refuse_anothers_home(system: System, *, yes: bool) -> None:
 
 
 class _Plan(NamedTuple):
-    """What there is, and what there is to do about it."""
+    """The present state of the terminals and the installation, and the changes to make."""
 
     here: kitty.Kitty
     beside: wezterm.WezTerm
@@ -154,13 +156,14 @@ class _Plan(NamedTuple):
     answer: free_keys.Answer | None
     state: environment.State
     edit: Edit | None
-    #: The kitty that this is typed in.
+    #: The kitty around this command.
     running: int | None
     #: Whether the unit that watches tmux is to be made.
     has_unit: bool
 
 
 def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) -> int:
+    """Plan the setup, show it, and make the changes once the person agrees."""
     source, python, place = environment.running_source(), environment.base_python(), install_paths.layout(system)
     here = kitty.look(system)
     beside = wezterm.look(system)
@@ -209,7 +212,7 @@ def _carry_out(system: System, plan: _Plan) -> None:
 
 
 def _offer_tab_bar(system: System) -> bool:
-    """Ask whether kitty is to show its tab bar always; show how that looks."""
+    """Ask whether kitty is to show its tab bar always, with a picture of it."""
     tab = f" {lights.MARKS[Status.WAITING]} api "
     if colours.are_wanted(system.env, is_terminal=sys.stdout.isatty()):
         amber = lights.COLOURS[Status.WAITING]
@@ -223,7 +226,7 @@ def _offer_tab_bar(system: System) -> bool:
 
 
 def _report_next(system: System, plan: _Plan) -> None:
-    """Have the kitty around us start, if it can; say what is left to be done in one that runs."""
+    """Start Tallylight in the kitty around us, if possible; else print the remaining steps."""
     running = plan.running
     if not plan.here.is_here:
         if plan.beside.is_here:
@@ -249,7 +252,7 @@ def _report_next(system: System, plan: _Plan) -> None:
 
 
 def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
-    """Ask whether to do what was shown; give the exit status if it is not to be done."""
+    """Ask whether to make the shown changes; return the exit status if they are not made, else None."""
     if dry_run:
         system.say("\nDry run: nothing was changed.")
         return DONE
@@ -257,7 +260,7 @@ def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
 
 
 def _show(system: System, plan: _Plan) -> None:
-    """Show every change; `TallyError` instead where what it needs cannot be had."""
+    """Show every change; raises `TallyError` if a requirement is not available."""
     if plan.state.build:
         dependencies.check(system)
     place, state, edit = install_paths.layout(system), plan.state, plan.edit
@@ -285,7 +288,7 @@ def _show(system: System, plan: _Plan) -> None:
 
 
 def _report(system: System, plan: _Plan) -> None:
-    """Say what is there now."""
+    """Print the state after the setup."""
     system.say("")
     here, place = plan.here, install_paths.layout(system)
     beside = wezterm.look(system)
@@ -311,7 +314,7 @@ def _report(system: System, plan: _Plan) -> None:
 
 
 def _report_terminal(system: System, here: kitty.Kitty, *, has_other: bool) -> None:
-    """Say where the lights are: in kitty, else in tmux, unless there is another terminal."""
+    """Print where the lights are: in kitty, else in tmux, unless there is another terminal."""
     if here.is_here:
         name = here.version_text or ("found" if here.program else "its program was not found")
         system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
@@ -339,6 +342,7 @@ def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answ
 
 
 def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
+    """Plan what to take back, show it, and do it once the person agrees."""
     wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
     taken = _of_parts(system)
@@ -349,7 +353,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _report_the_rest(system)
         return DONE
-    _show_undo(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
+    _show_undo_plan(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for edit in wiring:
@@ -372,7 +376,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
 
 
 def _of_parts(system: System) -> list[tuple[Any, Edit]]:
-    """Return what parts have put into files of the person's, each with its part; say what cannot be read."""
+    """Return the edits that parts made in the person's files, each with its part; print unreadable files."""
     taken = []
     for part in index.undoing():
         edits, problems = part.plan(system)
@@ -383,7 +387,7 @@ def _of_parts(system: System) -> list[tuple[Any, Edit]]:
 
 
 def _remove_everything(system: System) -> None:
-    """Remove Tallylight itself, and say what of the person's stays."""
+    """Remove Tallylight itself, and print which files of the person stay."""
     for path in environment.remove(system):
         system.say(f"{system.short(path)} removed.")
     completions.remove(system)
@@ -394,7 +398,7 @@ def _remove_everything(system: System) -> None:
 
 
 def _report_state(system: System) -> None:
-    """Say what is kept of what agents did, and where."""
+    """Print which data stays, and where."""
     state = directories.state_dir(system.env)
     kept = sorted(str(path.relative_to(state)) for path in state.rglob("*") if path.is_file())
     if kept:
@@ -404,16 +408,17 @@ def _report_state(system: System) -> None:
 
 
 def _report_running(system: System, count: int) -> None:
-    """Say what comes of the *count* kittys that read their configuration again."""
+    """Print the effect on the *count* kittys that reload their configuration."""
     if count:
         system.say("Every kitty with lights reloads its configuration: its lights go out, and its keys are free.")
     else:
         system.say("A running kitty keeps its lights and keys until you reload its configuration (ctrl+shift+f5).")
 
 
-def _show_undo(
+def _show_undo_plan(
     system: System, wiring: Sequence[Edit], taken: Sequence[Edit], *, linked: bool, everything: bool
 ) -> None:
+    """Show all that the undo will change, as diffs and sentences; *taken*: the edits in files of parts."""
     for line in wezterm.warning(system):
         system.say(line)
     for edit in (*wiring, *taken):

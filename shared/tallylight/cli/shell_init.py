@@ -1,11 +1,9 @@
 """
-`tally shell-init`: prints what a shell has to run so that the known agents go through the relay.
+`tally shell-init`: print code for a shell that runs the known agents through the relay.
 
-A user's own rc file is never edited: the last lines say what to add to it. Each shell has its template in
-`tallylight/cli/shells`, a whole script except for the agents' names; all have the same sections.
-
-Every new shell waits for it: without agent files of the user's own it loads nothing but the names, which are made
-beforehand.
+A user's own rc file is never edited: the last lines explain the line to add to it. Each shell has its template in
+`tallylight/cli/shells`, a whole script except for the agents' names; all have the same sections. Every new shell waits
+for it. So without agent files of the user's own it loads only the names, which are prepared.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ if TYPE_CHECKING:
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: The placeholder of the names in a template.
 PLACEHOLDER = "@AGENTS@"
-#: Nothing in it means anything to a shell. A name from a user's file may have other characters, and is left out then.
+#: A name without special characters for a shell. Other names from a user's file are left out.
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}"
-#: Words of the shells themselves: an agent may be called so, but its name must not take theirs.
+#: Words of the shells themselves: an agent may have such a name, but must not replace theirs.
 _RESERVED = frozenset(
     word
     for words in (
@@ -41,7 +39,6 @@ _RESERVED = frozenset(
 
 
 def make_parser() -> Parser:
-    """What `tally shell-init` takes."""
     from tallylight.cli.parser import Parser
 
     parser = Parser(
@@ -75,10 +72,10 @@ def main(argv: list[str]) -> int:
 
 def names(agents: Agents) -> list[str]:
     """
-    The names that a person types to start an agent, in order.
+    Return the names that a person types to start an agent, in order.
 
-    Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
-    whatever a user's file says.
+    Only unique names of an agent count: `agent` and `copilot` may be anything. A shell's or an interpreter's name never
+    counts, even from a user's file.
     """
     import re
 
@@ -89,7 +86,7 @@ def names(agents: Agents) -> list[str]:
 
 
 def render(shell: str, agents: list[str]) -> str:
-    """The code for *shell*."""
+    """Return the code for *shell*."""
     folder = os.path.dirname(__file__)  # noqa: PTH120 - `pathlib` would cost more than all the rest
     with open(f"{folder}/shells/{TEMPLATES[shell]}", encoding="utf-8") as template:  # noqa: PTH123
         text = template.read()

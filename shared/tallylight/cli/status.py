@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from tallylight.cli.exit_codes import WAITS
-from tallylight.cli.output import GAP, LEAST_NAME, Output, age, clean, complain, fit, status_words
+from tallylight.cli.output import GAP, LEAST_NAME_CELLS, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, RepositoryStatus
@@ -24,18 +24,17 @@ from tallylight.snapshot.writer import StaleError
 from tallylight.ui import beside, details
 from tallylight.ui.layout import duration
 
-#: The version of this JSON, where `label` has no colour and no pin any more.
+#: The version of this JSON: since 2, `label` has no colour and no pin.
 VERSION = 2
-#: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
+#: Columns below which the word `waiting` is left out, so that only the mark and the kind remain.
 NARROW = 72
-#: Cells that a reply gets at least, or it is left out.
-_LEAST = 16
-#: Seconds that `-o wide` has for the repositories of all panes.
+#: Cells of a reply, at least, or it is left out.
+_LEAST_CELLS = 16
+#: Seconds for `-o wide` to read the repositories of all panes.
 BESIDE_S = 3.0
 
 
 def make_parser() -> Parser:
-    """What `tally status` takes."""
     parser = Parser(
         prog="tally status",
         description="Print one line per pane, most urgent first.",
@@ -85,7 +84,7 @@ def main(argv: list[str]) -> int:
     besides = None
     if options.output == "wide":
         besides = {} if options.broker else _besides(shown)
-    # Only of this machine is known how long its agents waited.
+    # The waiting time of agents is known only for this machine.
     waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
     if any(isinstance(problem, StaleError) for problem in panes.problems):
         code = code or 1
@@ -98,7 +97,7 @@ def main(argv: list[str]) -> int:
 
 
 def _besides(shown: Iterable[Row]) -> dict[int, RepositoryStatus]:
-    """Return the repositories of the agents of *shown*, unless a person wants none of that."""
+    """Return the repositories of the agents of *shown*, unless a setting forbids it."""
     from tallylight.config import config_file
     from tallylight.parts import index
 
@@ -118,7 +117,7 @@ def _print(
     besides: Mapping[int, RepositoryStatus] | None,
     waited_s: float,
 ) -> None:
-    """Write what of *shown* a person wants to see, and how long agents waited for them today."""
+    """Print the rows of *shown*, and how long agents waited for the person today."""
     output = Output.chosen(options.color)
     if not options.all:
         kept = {found.address for found in listed(panes.panes)}
@@ -133,17 +132,17 @@ def _print(
 
 def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, RepositoryStatus] | None = None) -> None:
     """
-    Draw a line for each of *panes*.
+    Print a line for each of *panes*.
 
-    *besides*: and one with its repository, by `Pane.agent_pid`, and what its own record says.
+    With *besides*, by `Pane.agent_pid`, also a line with its repository and the details of its own record.
     """
     narrow = output.columns < NARROW
     rows = [_row(found, now, narrow=narrow) for found in panes]
     if any(row[6] for row in rows):
         # A title may be as long as a line, and a question is worth more.
         for row in rows:
-            row[4] = clean(row[4], max(LEAST_NAME, output.columns // 5))
-    # Where it is narrow the message goes first, then the name, then the agent. Mark, status and age always fit.
+            row[4] = clean(row[4], max(LEAST_NAME_CELLS, output.columns // 5))
+    # Where it is narrow the message is cut first, then the name, then the agent. Mark, status and age always fit.
     for found, cells in zip(panes, fit(rows, output.columns, {6: 8, 4: 4, 3: 4, 1: 1}), strict=True):
         status = found.pane.status
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
@@ -153,7 +152,7 @@ def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, Rep
 
 
 def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
-    """Draw the repository of a pane, and what the agent's own record says, where anything is known."""
+    """Print the repository of a pane, and the details of the agent's own record, where any are known."""
     full = details.context(pane)
     facts = [
         beside.text(found, min(60, output.columns - len(GAP))),
@@ -164,7 +163,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
-    if pane.reply and room >= _LEAST:
+    if pane.reply and room >= _LEAST_CELLS:
         cells.append(clean(pane.reply, room))
     if any(cells):
         is_full = details.is_nearly_full(pane)
@@ -173,6 +172,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
 
 
 def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
+    """Return the cells of one line."""
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
@@ -189,7 +189,7 @@ def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
 
 
 def _summary(pane: Pane, name: str) -> str:
-    """The most useful words about a pane that is called *name*: its question or outcome, else its progress."""
+    """Return the most useful words about a pane with this *name*: its question or outcome, else its progress."""
     text = pane.outcome or pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
         return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
@@ -199,7 +199,7 @@ def _summary(pane: Pane, name: str) -> str:
 
 def to_json(panes: Panes, shown: list[Row], besides: Mapping[int, RepositoryStatus] | None = None) -> dict[str, object]:
     """
-    Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it.
+    Return the JSON object. Every text is as the program in the tab wrote it, so the reader must sanitise it.
 
     *besides*, by `Pane.agent_pid`, is added to each pane, if it is given.
     """

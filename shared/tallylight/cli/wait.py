@@ -1,8 +1,8 @@
 """
 `tally wait`: wait until agents need you or have finished, for scripts and for other agents.
 
-It reads what the hosts publish and asks no agent anything. A pane that already is in one of the wanted states counts at
-once, unless `--new` or `--since` is given. The exit code says what was found; docs/commands.md has the table.
+It reads the hosts' snapshots and asks no agent anything. A pane that already is in one of the wanted states counts at
+once, unless `--new` or `--since` is given. The exit code tells the result; docs/commands.md has the table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from tallylight.cli.exit_codes import FAILED, NOTHING, TIMED_OUT, WAITS
 from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.parser import Parser, within
-from tallylight.cli.waiting import AT_REST, FINISHED, GONE, Wait, add_timeout, follow, told
+from tallylight.cli.waiting import AT_REST, FINISHED, GONE, Wait, add_timeout, follow, print_ends
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import NAMED, Panes, add_pane, own_place, pick
@@ -25,7 +25,6 @@ _WORDS = (*(status.value for status in URGENCY if status is not Status.ACTIVE), 
 
 
 def make_parser() -> Parser:
-    """What `tally wait` takes."""
     parser = Parser(
         prog="tally wait",
         description="Wait until an agent needs you or has finished.",
@@ -72,7 +71,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Wait, print a line for each pane that was waited for, and return the exit code of what was found."""
+    """Wait, print a line for each pane that reached its state, and return the exit code."""
     options = make_parser().parse_args(argv)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
@@ -84,7 +83,7 @@ def main(argv: list[str]) -> int:
         chosen = tuple(found.address for found in panes.panes if found.is_lit and found.address != own)
     if not chosen:
         raise TallyError("no agent runs in any tab: there is nothing to wait for")
-    # With `--all` an agent at its prompt keeps nobody waiting.
+    # With `--all`, an agent at its prompt counts as finished.
     wait = Wait(
         wanted=options.wanted or (AT_REST if options.pane or options.all else FINISHED),
         is_all=options.all,
@@ -92,7 +91,7 @@ def main(argv: list[str]) -> int:
         chosen=chosen,
         is_turn=options.since is not None,
     )
-    return told(follow("wait", wait, feed, options.timeout), as_json=options.json)
+    return print_ends(follow("wait", wait, feed, options.timeout), as_json=options.json)
 
 
 def _statuses(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Waiting for panes: what a verb waits for, how long, and what it prints of that."""
+"""Waiting for panes: the states that a verb waits for, for how long, and its output."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ POLL_S = 0.1
 GONE_S = 1.0
 #: The word for a pane that was closed, or has no agent any more.
 GONE = "gone"
-#: The word for a pane where no turn followed the text that was sent; and the seconds until one should begin.
+#: The word for a pane without a turn after the sent text; and the seconds until one should begin.
 NO_TURN = "no-turn"
 STARTS_S = 10.0
 #: Seconds that the end of a turn is held back while the agent's record still has the reply of an earlier one.
 SETTLE_S = 2.0
-#: What needs a person, or has finished; an agent at its prompt has neither.
+#: The states of a pane that needs a person or has finished; an agent at its prompt has neither.
 FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
 AT_REST = FINISHED | {Status.QUIET.value, Status.IDLE.value}
 _CODES = {
@@ -43,12 +43,12 @@ _CODES = {
     GONE: IS_GONE,
     NO_TURN: NOTHING,
 }
-#: What decides the exit code, if several were waited for.
+#: The states in the order that decides the exit code, if several panes ended.
 _ORDER = tuple(_CODES)
 
 
 def add_timeout(parser: Parser) -> None:
-    """Let the person say how long to wait."""
+    """Add the option for the time to wait."""
     seconds = within(0, 999_999_999, float)
     parser.add_argument(
         "--timeout", type=seconds, default=math.inf, metavar="SECONDS", help="stop waiting after so long"
@@ -56,7 +56,7 @@ def add_timeout(parser: Parser) -> None:
 
 
 def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ...]:
-    """Read *feed* until what *wait* waits for is there; nothing if *timeout_s* have passed, with a message."""
+    """Read *feed* until *wait* is over, and return its ends; none after *timeout_s*, with a message."""
     end, reported = time.monotonic() + timeout_s, set[str]()
     panes = Panes.of(feed.snapshots, feed.problems)
     while True:
@@ -78,7 +78,7 @@ def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ..
 
 @attrs.frozen
 class End:
-    """A pane that was waited for: its *state*, the word of a status or `GONE`, and what was last known of it."""
+    """The end of a wait for a pane: its *state*, the word of a status or `GONE`, and its last entry."""
 
     address: str
     state: str
@@ -88,11 +88,11 @@ class End:
 @attrs.define
 class Wait:
     """
-    What is waited for, and what was seen so far.
+    A wait for panes, and their states so far.
 
-    *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
-    the epoch, by *clock*; None for all. *is_turn*: a text was sent then, and the end of its turn is waited
-    for, which should begin within *starts_s*. Times given to `look` are monotonic.
+    *chosen* are the addresses of the panes. *since*: only statuses that began later count, in seconds since the epoch,
+    by *clock*; None for all. *is_turn*: a text was sent then, and the wait is for the end of its turn, which should
+    begin within *starts_s*. Times given to `look` are monotonic.
     """
 
     wanted: frozenset[str]
@@ -103,18 +103,18 @@ class Wait:
     starts_s: float = STARTS_S
     clock: Callable[[], float] = attrs.Factory(lambda: time.time)
     _last: dict[str, Row] = attrs.Factory(dict)
-    #: What each pane shows, and since when; `done` also once somebody has looked at it, which makes it `idle`.
+    #: The status of each pane, and since when; `done` also once somebody has looked at it, which makes it `idle`.
     _shown: dict[str, tuple[Status, float]] = attrs.Factory(dict)
     _missing_since: dict[str, float] = attrs.Factory(dict)
     _had_agent: set[str] = attrs.Factory(set)
-    #: Since when a text that was queued does not wait any more; and the panes with a turn that was seen.
+    #: When a queued text was last seen to wait; and the panes with a turn that was seen.
     _typed: dict[str, float] = attrs.Factory(dict)
     _begun: set[str] = attrs.Factory(set)
-    #: What each agent had said at the first look.
+    #: The last reply of each agent at the first look.
     _reply: dict[str, str] = attrs.Factory(dict)
 
     def look(self, panes: Iterable[Row], now: float) -> tuple[End, ...]:
-        """Return what was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
+        """Return the ends by *now*, in the order of `chosen`, if the wait is over; nothing if it is not."""
         present = {found.address: found for found in panes if found.address in self.chosen}
         ends = []
         for address in self.chosen:
@@ -125,7 +125,7 @@ class Wait:
         return tuple(ends) if is_there else ()
 
     def _state(self, address: str, found: Row | None, now: float) -> str:
-        """The state of one pane; empty while it does not count."""
+        """Return the state of one pane; "" while it does not count."""
         if found is None:
             return GONE if now - self._missing_since.setdefault(address, now) >= GONE_S else ""
         self._missing_since.pop(address, None)
@@ -144,14 +144,14 @@ class Wait:
         return status.value if self.since is None or since > self.since else ""
 
     def _of_turn(self, address: str, pane: Pane) -> str:
-        """The state of the turn that follows the text; empty while it has yet to begin."""
+        """Return the state of the turn that follows the text; "" while it has yet to begin."""
         (status, since), now = self._shown[address], self.clock()
         self._reply.setdefault(address, pane.reply)
         if pane.queued and not pane.unsent:
             self._typed[address] = now
             return ""
         sent = self._typed.get(address, self.since or 0.0)
-        # One that is idle again without having worked was looked at between the text and its turn.
+        # A pane that is idle without having worked was looked at between the text and its turn.
         if since > sent and (status is not Status.IDLE or address in self._begun):
             self._begun.add(address)
             return status.value if now - since >= self._settles(address, pane) else ""
@@ -160,22 +160,19 @@ class Wait:
         return status.value if since > sent or status in (Status.WAITING, Status.LIMITED) else NO_TURN
 
     def _settles(self, address: str, pane: Pane) -> float:
-        """For how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
+        """Return for how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
         is_late = pane.status is Status.DONE and pane.reply and pane.reply == self._reply[address]
         return SETTLE_S if is_late else -math.inf
 
 
 def exit_code(ends: tuple[End, ...]) -> int:
-    """The exit code for *ends*: of the most urgent one; where there is none the time was over."""
+    """Return the exit code of the most urgent of *ends*; without any the time was over."""
     states = {end.state for end in ends}
     return next((_CODES[state] for state in _ORDER if state in states), 0 if ends else TIMED_OUT)
 
 
-def told(ends: tuple[End, ...], *, as_json: bool) -> int:
-    """
-    Write of each pane what it is called, its state, its agent, its name and what it asks, or all that is known; and
-    return the exit code.
-    """
+def print_ends(ends: tuple[End, ...], *, as_json: bool) -> int:
+    """Print for each pane its name, state, agent, project and question, or in JSON everything; return the exit code."""
     output = Output.to(sys.stdout, os.environ)
     for end in ends:
         pane = end.found.pane if end.found is not None else None

@@ -1,4 +1,4 @@
-"""`tally why`: which source and rule lit a pane, how old that is, what would change it, and what it outvoted."""
+"""`tally why`: the source and the rule that lit a pane, how old that is, what would change it, and weaker evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from tallylight.ui.layout import left, rule_words, wrap
 
 
 def make_parser() -> Parser:
-    """What `tally why` takes."""
     parser = Parser(
         prog="tally why",
         description="Explain a light: which source, which rule, how old, and what would change it.",
@@ -61,14 +60,14 @@ def main(argv: list[str]) -> int:
 
 
 _QUESTIONS = ("turn", "asks", "rest")
-#: What makes the lights of another machine's agents exact.
+#: The advice for exact lights of another machine's agents.
 EXACT_THERE = (
     "For exact lights, start the agent there with `tally run`, or add that machine to [machines] in config.toml"
 )
 
 
 def _advice(found: Row, panes: Sequence[Row], table: process_table.Table) -> str:
-    """What to do about a pane where another program hides the agents, so that little is known."""
+    """Return the advice for a pane where another program hides the agents, so that little is known."""
     pane = found.pane
     is_seen_only = pane.agent in ("", pane.unknown)
     process = table.get(pane.pid) if is_seen_only and pane.pid is not None else None
@@ -85,7 +84,7 @@ def _advice(found: Row, panes: Sequence[Row], table: process_table.Table) -> str
 
 
 def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
-    """Draw the explanation of one pane, with *advice* if there is any."""
+    """Print the explanation of one pane, with *advice* if there is any."""
     pane = found.pane
     head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
@@ -115,7 +114,7 @@ def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
 
 
 def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
-    """What is known of a pane, by what it is called; empty for what is not."""
+    """Return the facts of a pane by their names; empty where unknown."""
     pane, reason = found.pane, found.pane.reason
     # The answers to the three questions; where the host gives none, the light as a whole.
     answers = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
@@ -124,8 +123,8 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
     )
     pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
     return {
-        "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
-        "quiet": _rest(pane.muted_until, now),
+        "snoozed": _until(pane.snoozed_until, now, ", or until the status changes"),
+        "quiet": _until(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
         "program": _program(pane),
@@ -142,7 +141,7 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
         "children": details.children(pane),
         "reply": pane.reply,
         "queued": details.queued(pane, now),
-        "also": GAP.join((details.asked_of(pane, now), *details.collisions(pane))).strip(),
+        "also": GAP.join((details.changed_meanwhile(pane, now), *details.collisions(pane))).strip(),
         "question": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),
@@ -154,7 +153,7 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
 
 
 def _program(pane: Pane) -> str:
-    """What a program that no agent file names is taken for; nothing if there is none."""
+    """Return the message about a program without an agent file; "" if there is none."""
     if not pane.unknown:
         return ""
     if pane.signs and pane.agent_pid is None:
@@ -164,15 +163,15 @@ def _program(pane: Pane) -> str:
 
 
 def _answer(entry: AnswerEntry, now: float) -> str:
-    """An answer with who gave it, how long ago, and until when it holds."""
+    """Return an answer with its source, its age, and the event that ends it."""
     rule = rule_words(entry.rule)
     whose = "" if rule.startswith(f"{entry.source} ") else f"{entry.source}: "
     by = f", by {whose}{rule}, {ago(entry.at, now)}" if entry.source else ""
     return f"{entry.answer}{by}" + (f"; until {entry.changes}" if entry.changes else "")
 
 
-def _rest(until: float, now: float, more: str = "") -> str:
-    """Until when a person wants to hear nothing of it: on the clock of this place, and for how long from now."""
+def _until(until: float, now: float, more: str = "") -> str:
+    """Return until when a person muted or snoozed it: on the local clock, and for how long from now."""
     if until <= now:
         return ""
     clock = time.strftime("%H:%M", time.localtime(until))
@@ -181,7 +180,7 @@ def _rest(until: float, now: float, more: str = "") -> str:
 
 #: Marks of a task that is done, and of the current one.
 _DONE, _NOW = "✓", "▸"
-#: Keys as they are called on a keyboard.
+#: The names of keys on a keyboard.
 _KEYS = {
     "\r": "Enter",
     "\x1b": "Esc",
@@ -196,7 +195,7 @@ _KEY = re.compile(r"\x1b\[[A-DZ]|.", re.DOTALL)
 
 
 def _answers(choices: Sequence[tuple[str, str]]) -> str:
-    """The answers that the question takes, each with what one would type."""
+    """Return the answers that the question takes, each with its keys."""
     shown = []
     for keys, label in choices:
         names = [_KEYS.get(key, key) for key in _KEY.findall(keys)]
@@ -205,7 +204,7 @@ def _answers(choices: Sequence[tuple[str, str]]) -> str:
 
 
 def _task_rows(progress: str, names: Sequence[str]) -> list[list[str]]:
-    """The tasks, each with whether it is done or the current one."""
+    """Return the tasks, each with a mark if it is done or the current one."""
     now = current(progress, names)
     position = names.index(now) if now else len(names) if progress else 0
     return [[_DONE if i < position else _NOW if i == position and now else " ", name] for i, name in enumerate(names)]

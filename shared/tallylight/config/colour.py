@@ -30,13 +30,13 @@ NAMES: dict[str, RGB] = {
     "aqua": (0, 0xFF, 0xFF),
     "orange": (0xFF, 0xA5, 0),
 }
-#: What may be a colour, as a pattern that JSON Schema knows, too. Which names there are, it leaves open.
+#: The form of a colour, as a pattern that JSON Schema knows, too. It accepts any name.
 FORM = "#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|[A-Za-z]+"
 _HEX = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 
 
 def parse_colour(text: str) -> RGB | None:
-    """Read a colour; None if it is none. Each digit of `#FA0` counts twice."""
+    """Return the colour in *text*; None if it is none. Each digit of `#FA0` counts twice."""
     if not _HEX.fullmatch(text):
         return NAMES.get(text.lower())
     digits = text[1:] if len(text) == 7 else "".join(2 * digit for digit in text[1:])
@@ -44,5 +44,5 @@ def parse_colour(text: str) -> RGB | None:
 
 
 def hexadecimal(colour: RGB) -> str:
-    """A colour as `#RRGGBB`."""
+    """Return a colour as `#RRGGBB`."""
     return "#{:02X}{:02X}{:02X}".format(*colour)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_config(env: Mapping[str, str] = os.environ) -> tuple[Config, list[TallyError]]:
-    """The user's configuration, and what is wrong with it. What cannot be used has its default; no file is no error."""
+    """Return the user's configuration and its errors. An unusable key has its default; a missing file is no error."""
     from tallylight.config.settings import Config, load
 
     path = config_file(env)

@@ -1,8 +1,8 @@
 """
-How a setting is declared: beside its default, what the file may say and what that means to a person.
+The declaration of a setting: its default, its form in the file, and its description.
 
-The fields of `settings.Config`, and of the classes in it, are declared so. By that the file is read, and what is in
-force, the file of defaults and the JSON Schema are written.
+The fields of `settings.Config`, and of the classes in it, are declared so. The declarations serve to read the file, and
+to write the values in force, the file of defaults and the JSON Schema.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ def _plain(value: Any) -> Any:
 @attrs.frozen(kw_only=True)
 class Form:
     """
-    The form of a value in the file, and words *about* it. The default gives its type.
+    The form of a value in the file, with a description (*about*). The default gives its type.
 
-    *limits* are those of a number, and *zero* says what 0 means beyond them. A text, or each one of a list, is one of
-    *choices*, or has a *pattern* that JSON Schema knows, too; *former* has words of older versions, and what they are
-    now. *wrong* is the end of a complaint, and *near* has words that may have been meant. *read* makes what `Config`
-    has of a text, None where that cannot be; *many* makes what it has of a list, and *write* makes text, list, number
-    or truth of either again.
+    *limits* are those of a number, and *zero* says what 0 means outside them. A text, or each one of a list, is one of
+    *choices*, or has a *pattern* that JSON Schema knows, too. *former* maps words of older versions to present ones.
+    *wrong* is the end of an error message, and *near* has words that may have been meant.
 
-    *names* are those of a table's keys. *key* is the dotted one in the file, if it is not the field's. The file of
-    defaults has *sample* behind a `#`, and all of a table that *is_own*; *table* is about the table that the key is in.
+    *read* converts a text for `Config`, or returns None for an invalid one. *many* does so for a list, and *write*
+    converts a value back. *names* are the forms of a table's keys. *key* is the dotted key in the file, if it is not
+    the field's name. The file of defaults has *sample* after a `#`, and the whole table if *is_own*. *table* describes
+    the table that contains the key.
     """
 
     about: str = ""
@@ -54,23 +54,23 @@ class Form:
 
 
 def setting(default: Any, about: str, **form: Any) -> Any:
-    """A field with its default and its `Form`."""
+    """Return a field with its default and its `Form`."""
     return attrs.field(default=default, metadata={"form": Form(about=about, **form)})
 
 
 def forms(cls: type) -> dict[str, Form]:
-    """The forms of the fields of *cls*."""
+    """Return the forms of the fields of *cls*, by name."""
     return {field.name: field.metadata["form"] for field in attrs.fields(cls) if "form" in field.metadata}
 
 
 def section(cls: type, about: str = "", *, own: Mapping[str, Form] | None = None, **form: Any) -> Any:
-    """A field that is a table of the file: a *cls*, with the forms *own* for fields that have none."""
+    """Return a field for a table of the file: a *cls*, by the forms *own*, else those of its fields."""
     return setting(attrs.Factory(cls), about, names=own or forms(cls), **form)
 
 
 @attrs.frozen
 class Setting:
-    """One key of the file by its dotted name, where `Config` has it, and its *default* as it is in the file."""
+    """One dotted key of the file, with the *path* of its value in `Config` and its *default* as in the file."""
 
     key: str
     path: tuple[str, ...]
@@ -82,13 +82,13 @@ class Setting:
         return self.key.rpartition(".")[0]
 
     def of(self, config: Any) -> Any:
-        """What *config* has for it; None for a key of a table that it has not."""
+        """Return its value in *config*; None for a key that a table of *config* lacks."""
         for name in self.path:
             config = config.get(name) if isinstance(config, dict) else getattr(config, name)
         return config
 
     def read(self, table: Table) -> Any:
-        """What *table* says of it, as `Config` has it; None where it says nothing, or something wrong."""
+        """Return its value in *table*, converted for `Config`; None if it is missing or wrong."""
         key, form = self.key.rpartition(".")[2], self.form
         nothing: Any = None
         match self.default:
@@ -99,7 +99,7 @@ class Setting:
                 return round(found) if isinstance(self.default, int) and found is not None else found
             case str():
                 word = table.text(key, nothing, choices=form.choices, former=form.former)
-                # Where there is no pattern, an empty text says as much as none.
+                # Without a pattern, an empty text counts as missing.
                 return self._value(table, "is", word) if word or (word == "" and form.pattern) else None
             case _:
                 words = table.words(key, nothing, choices=form.choices)
@@ -107,7 +107,7 @@ class Setting:
                 return None if words is None else form.many([value for value in values if value is not None])
 
     def _value(self, table: Table, verb: str, word: str) -> object:
-        """The meaning of *word*; None, and a complaint, if it may not be there."""
+        """Return the converted *word*; None, with an error in *table*, if it is invalid."""
         value = self.form.read(word) if re.fullmatch(self.form.pattern or ".*", word, re.DOTALL) else None
         if value is None:
             meant = did_you_mean(word, self.form.near)
@@ -116,7 +116,7 @@ class Setting:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The same as JSON Schema has it."""
+        """The JSON Schema of the setting."""
         form = self.form
         text: dict[str, Any] = {"type": "string"} | ({"enum": list(form.choices)} if form.choices else {})
         text |= {"pattern": f"^({form.pattern})$"} if form.pattern else {}
@@ -134,12 +134,12 @@ class Setting:
 
 
 def described(schema: dict[str, Any], about: str) -> dict[str, Any]:
-    """*schema* with what there is to say of it."""
+    """Return *schema* with the description *about*, unless that is empty."""
     return schema | ({"description": about} if about else {})
 
 
 def settings(names: Mapping[str, Form], default: Any, key: str = "", path: tuple[str, ...] = ()) -> Iterator[Setting]:
-    """Every setting among *names*, and in their tables; *default* is what `Config` has where *key* and *path* lead."""
+    """Yield every setting in *names* and their tables. *default* is the value of `Config` at *key* and *path*."""
     for name, form in names.items():
         value = default.get(name, "") if isinstance(default, Mapping) else getattr(default, name)
         dotted = key + (form.key or name)

@@ -39,11 +39,11 @@ class Fleet:
         wrong="it cannot be the beginning of an MQTT topic",
     )
     machine: str = setting("", "name of this machine; empty: its host name")
-    #: With less a busy network would make a machine come and go.
+    #: With fewer seconds a machine would come and go on a busy network.
     keepalive_s: float = setting(20.0, "seconds until an unreachable machine shows as gone", limits=(10, 3600))
     marks: bool = setting(False, "people on other machines may mark this machine's panes as seen, and snooze them")
 
 
 def unsafe(fleet: Fleet) -> bool:
-    """Whether its password would be sent over the network unencrypted."""
+    """Return whether its password would be sent over the network unencrypted."""
     return bool(fleet.password_file) and not fleet.tls and fleet.broker not in _LOOPBACK

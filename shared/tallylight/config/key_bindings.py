@@ -1,5 +1,5 @@
 """
-Key bindings: which keys start our kittens, chosen among those that are free, and the lines of kitty.conf for them.
+Key bindings: free keys for our kittens, and the lines of kitty.conf for them.
 
 https://sw.kovidgoyal.net/kitty/mapping/ . Text and tables go in and come out; which keys are taken, kitty itself is
 asked by `setup.free_keys`. A person's own choice is the table `[keys]` of config.toml: a key, or `""` for none.
@@ -13,13 +13,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-#: Of a key as a person writes it: no blank, which would end it, and nothing that does not show.
+#: The form of a key as a person writes it: without blanks, which would end it, and without invisible characters.
 KEY = r"[^\s#'\"\\]{1,64}"
 _MAP = re.compile(r"map (\S+) kitten (.+)")
 
 
 class Action(NamedTuple):
-    """Something to be done by a key: its name in `[keys]`, our kitten for it, and the keys to try, the best first."""
+    """An action for a key: its name in `[keys]`, our kitten for it, and the keys to try, the best first."""
 
     name: str
     kitten: str
@@ -43,7 +43,7 @@ ACTIONS = (
     _action("diff", "agents.py --key d", "show what this agent changed", "a>v", "alt+v", "a>c"),
     _action("snooze", "snooze.py", "snooze this pane's question", "a>s", "alt+s", "a>z"),
 )
-#: Every key there may be a question about.
+#: All keys that may be tried.
 CANDIDATES = tuple(dict.fromkeys(key for action in ACTIONS for key in action.keys))
 
 
@@ -54,13 +54,13 @@ class Binding(NamedTuple):
     key: str
 
     def line(self, kittens: str) -> str:
-        """The line of kitty.conf; *kittens* is the folder of our kittens. kitty expands variables: `$$` is a `$`."""
+        """Return the line for kitty.conf; *kittens* is the folder of our kittens. kitty reads `$$` as a `$`."""
         path = shlex.quote(f"{kittens}/{self.action.kitten}".replace("$", "$$"))
         return " ".join(("map", self.key, "kitten", path, *self.action.options))
 
 
 def wanted(keys: object) -> dict[str, str]:
-    """A person's own keys by the names of the actions, of the table `[keys]`: `""` is none. No others are taken."""
+    """Return a person's own keys by action, from the table `[keys]`; `""` is no key. Invalid entries are left out."""
     found = keys if isinstance(keys, dict) else {}
     pairs = ((action.name, found.get(action.name)) for action in ACTIONS)
     return {name: key for name, key in pairs if isinstance(key, str) and re.fullmatch(f"({KEY})?", key)}
@@ -70,10 +70,10 @@ def choose(
     wishes: Mapping[str, str], present: Mapping[str, str], taken: Mapping[str, Sequence[str]] | None
 ) -> list[Binding]:
     """
-    A key for each action that can have one.
+    Return a key for each action that can have one.
 
-    *wishes* are the person's own and count whatever they hide. *present* are those of an earlier setup, which stay
-    while they are free. *taken* names for each candidate what kitty does on it already; None if it was not asked, and
+    *wishes* are the person's own keys and always count. *present* are the keys of an earlier setup, which stay if they
+    are free. *taken* has for each candidate kitty's present actions; None if kitty was not asked, and
     then nothing new is bound.
     """
     chosen: list[Binding] = []
@@ -95,19 +95,19 @@ def choose(
 
 
 def is_free(key: str, used: Sequence[str]) -> bool:
-    """Whether *key* differs from those *used*: `a` and `a>b` cannot both be."""
+    """Return whether *key* differs from those *used*: `a` and `a>b` cannot both be bound."""
     pressed = key.split(">")
     others = [other.split(">") for other in used]
     return all(pressed[: len(other)] != other[: len(pressed)] for other in others)
 
 
 def text(bindings: Sequence[Binding], kittens: str) -> str:
-    """The lines of kitty.conf for *bindings*."""
+    """Return the lines of kitty.conf for *bindings*."""
     return "".join(f"{binding.line(kittens)}\n" for binding in bindings)
 
 
 def read(conf: str) -> list[Binding]:
-    """The bindings in a kitty.conf that `text` wrote a part of."""
+    """Return our bindings in a kitty.conf."""
     found = []
     for line in conf.splitlines():
         if (match := _MAP.fullmatch(line)) is None:

@@ -1,5 +1,5 @@
 """
-The `[machines]` table of the configuration: other machines and containers, each by the command that runs one there.
+The `[machines]` table of the configuration: other machines and containers, each with a command that runs one there.
 
     [machines]
     devbox = "ssh devbox"
@@ -17,18 +17,20 @@ import attrs
 
 from tallylight.files.toml import Table
 
-#: More machines than that are fleets, which have a broker (docs/places.md).
+#: The most machines: more are a fleet, which needs a broker (docs/places.md).
 MAX_MACHINES = 32
-#: What a machine may be called.
+#: The form of a machine's name.
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}"
+#: The most characters of a command.
 _MAX_COMMAND = 2000
 
 
 @attrs.frozen
 class Machine:
     """
-    The words in front of what is to run on the machine *name*, as a program that speaks with it (*command*), and in a
-    terminal (*attach*, nothing where that follows from *command*).
+    The commands for the machine *name*: words that are put before a command that is to run there.
+
+    *command* is for programs that exchange data, *attach* for a terminal; an empty *attach* follows from *command*.
     """
 
     name: str
@@ -37,7 +39,7 @@ class Machine:
 
 
 def parse_machines(table: Table) -> dict[str, Machine]:
-    """The machines in *table*, which keeps their mistakes."""
+    """Return the machines in *table* by name; *table* gets their errors."""
     found: dict[str, Machine] = {}
     for name in table.names():
         if re.fullmatch(NAME, name) is None:
@@ -57,7 +59,7 @@ def parse_machines(table: Table) -> dict[str, Machine]:
 
 
 def _words(table: Table, key: str, command: str) -> tuple[str, ...]:
-    """The words of *command*; none, and a complaint, if it is no command."""
+    """Return the words of *command*; none, with an error in *table*, if it is no command."""
     try:
         words = shlex.split(command) if len(command) <= _MAX_COMMAND and "\0" not in command else []
     except ValueError:

@@ -1,9 +1,9 @@
 """
-What in the configuration lets programs do something, and how much of a change to it waits. Pure.
+The settings that give power to programs, and the part of a change to them that has to wait. Pure.
 
-Every program of a person can write `config.toml`, an agent too. So what takes power away counts at once, and what gives
-more counts from the next start of the host, or once the person has agreed to it. That goes for the level of
-`scripting.allow`, and for the commands that a host runs by itself: of notifications, and to reach other machines.
+Every program of a person can write `config.toml`, also an agent. So a setting that takes power away counts at once. One
+that gives more counts from the next start of the host, or once the person has agreed. These settings are the level of
+`scripting.allow`, and the commands that a host runs by itself: for notifications, and to reach other machines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ALLOW, COMMAND, MACHINES = "scripting.allow", "notify.command", "machines"
 
 @attrs.frozen
 class Withheld:
-    """The value *wanted* of a *key*, which is in the file, and the one that is *in_force*, both as TOML."""
+    """A change that waits: the *wanted* value of a *key*, from the file, and the one *in_force*, both as TOML."""
 
     key: str
     wanted: str
@@ -33,15 +33,15 @@ class Withheld:
 
 
 def is_more(level: str, than: str) -> bool:
-    """Whether *level* of `scripting.allow` lets programs do more *than* another one. One that is unknown is none."""
+    """Return whether *level* of `scripting.allow` lets programs do more *than* another. An unknown level does not."""
     return SCRIPTING.index(level) > SCRIPTING.index(than) if level in SCRIPTING and than in SCRIPTING else False
 
 
 def held(before: Config, found: Config, runs: Collection[str] = ()) -> tuple[Config, tuple[Withheld, ...]]:
     """
-    What of *found* takes the place of *before* in a host that runs on, and what is withheld.
+    Return the part of *found* that may replace *before* in a running host, and the changes that wait.
 
-    *runs*: which commands the host runs, `COMMAND`, `MACHINES`.
+    *runs*: the commands that the host runs, `COMMAND` or `MACHINES`.
     """
     withheld = []
     allow, command, machines = found.scripting, found.notify.command, found.machines

@@ -1,9 +1,9 @@
 """
 The configuration: `~/.config/tallylight/config.toml`, its keys, defaults and limits.
 
-Text goes in, a `Config` and a list of errors come out. A bad key costs itself: it keeps its default, or the nearest
-value that is allowed, and is named with its line. An unknown key is reported and does nothing. docs/configuration.md
-shows what each field says about its key.
+`load` takes text and returns a `Config` and a list of errors. A bad key costs itself: it has its default, or the
+nearest allowed value, and is reported with its line. An unknown key is reported and does nothing. docs/configuration.md
+has the descriptions of the keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tallylight.model.timing import Timing
 from tallylight.tracker.notify import STATUSES
 from tallylight.tracker.notify import Settings as Notify
 
-#: What programs may do to panes, from the least to the most; see `actions.permission`.
+#: The levels of power over panes for programs, from the least to the most; see `actions.permission`.
 SCRIPTING = ("none", "own", "ask", "all")
 _PALETTES = (*PALETTES, THEME)
 _SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
@@ -36,7 +36,7 @@ _HOST = r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
 
 @attrs.frozen(kw_only=True)
 class Trust:
-    """Whom a light believes, and for how long."""
+    """The settings of trust: how long sources count, and the statuses of some cases."""
 
     explicit_lasts: str = setting(
         "agent", 'how long one report silences guesses: "agent" or "tab"', choices=("agent", "tab")
@@ -64,7 +64,7 @@ class Trust:
 
 @attrs.frozen(kw_only=True)
 class Kitty:
-    """How kitty's tab bar shows the light."""
+    """The look of the light in kitty's tab bar."""
 
     style: str = setting(
         "filled",
@@ -96,7 +96,9 @@ class Panel:
 
 @attrs.frozen(kw_only=True)
 class Push:
-    """Messages to browsers; *private_hosts* are written `host` or `host:port`."""
+    """
+    Messages to browsers; *private_hosts* are the push services that may have a private address: `host` or `host:port`.
+    """
 
     question: bool = setting(
         False, "include the question (it may show on the lock screen); false: only the agent and the project"
@@ -118,20 +120,20 @@ class Push:
 
 @attrs.frozen(kw_only=True)
 class Listed:
-    """What lists show of an agent beside its light."""
+    """The additional information about agents in lists."""
 
     branches: bool = setting(True, "show the branch and the changes of each agent's repository")
 
 
 @attrs.frozen(kw_only=True)
 class History:
-    """What is kept of the turns of agents."""
+    """The history of agents' turns."""
 
     keep: bool = setting(True, "keep turns and grades, for `tally log` and `tally accuracy`")
 
 
 def _span(word: str) -> tuple[int, int]:
-    """A span of the day, in minutes after midnight, of a text with the form of one."""
+    """Return a span of the day in minutes after midnight, from a text like `22:00-07:00`."""
     start, end = (60 * int(time[:2]) + int(time[3:]) for time in word.split("-"))
     return start, end
 
@@ -223,7 +225,7 @@ class Config:
         key="scripting.allow",
         table="what scripts and agents may do",
     )
-    #: A person's own by the names of `key_bindings.ACTIONS`; `""` is none.
+    #: A person's own keys by the names of `key_bindings.ACTIONS`; `""` is none.
     keys: dict[str, str] = setting(
         attrs.Factory(dict),
         'a key as in kitty.conf, or "" for none; unset: `tally setup` chooses a free key',
@@ -238,12 +240,12 @@ class Config:
     )
     #: Red, green and blue, 0 to 255 each.
     colours: dict[Status, RGB] = setting(attrs.Factory(lambda: dict(COLOURS)), "", names=_COLOURS)
-    #: Other machines, by the names that a person gave them.
+    #: Other machines by name.
     machines: dict[str, Machine] = attrs.Factory(dict)
     #: The settings of each part, by its name: texts that the part reads.
     parts: dict[str, dict[str, str]] = attrs.Factory(dict)
     fleet: Fleet = section(Fleet, "machines that share their state through an MQTT broker", is_own=True)
-    #: The lights in a colour of the terminal's theme, where the host knows it.
+    #: The lights that have a colour of the terminal's theme, if the host knows it.
     themed: frozenset[Status] = frozenset()
 
     @property
@@ -252,7 +254,7 @@ class Config:
 
     @property
     def timing(self) -> Timing:
-        """What a tracker needs of it."""
+        """The settings for a tracker."""
         return Timing(
             silence_s=self.silence_s,
             stale_s=self.stale_s,
@@ -266,16 +268,16 @@ class Config:
         )
 
 
-#: What each of the fields is in the file, and every setting of it, in the order of the file.
+#: The form of each field, and every setting, in the order of the file.
 FORMS = forms(Config)
 SETTINGS: tuple[Setting, ...] = tuple(settings(FORMS, Config()))
 
 
 def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     """
-    The configuration in *text*, and everything that is wrong with it; never raises.
+    Return the configuration in *text*, and all errors in it; never raise.
 
-    *path* is only for the messages. Text that is not TOML at all gives the defaults and one error.
+    *path* is only for the messages. Text that is no TOML gives the defaults and one error.
     """
     try:
         top = parse(text, path)

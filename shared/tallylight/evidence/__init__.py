@@ -1,7 +1,7 @@
 """
-What was seen of a pane, read: its processes, title, screen, progress bar, notifications and the agent's own files.
+Evidence of a pane: readers of its processes, title, screen, progress bar, notifications and the agent's own files.
 
 The readers are pure: text and tables go in, reports and prompts come out. Only `process_table`, `procfs`, `ports`,
-`connections` and `records.places` look at the machine. Start with `foreground` (who runs here) and `prompts` (what the
-screen asks).
+`connections` and `records.places` read the machine. Start with `foreground` (the agent in the pane) and `prompts` (the
+question on its screen).
 """

@@ -1,12 +1,12 @@
 """
-Choices at the end of a screen: the answers of a dialog, however a program writes them down.
+Choices at the end of a screen: the answers of a dialog, in any notation.
 
 * numbered: `1. Yes`, `2. No`, … or `[1] Yes`, below one another, in columns or in one row, with a pointer at one;
 * pointed: without numbers, one with a pointer, and a hint that names the keys;
 * lettered: `[y] Approve  [n] Deny`, in one row; buttons: the same without keys.
 
-Nothing but hints, what else is in their box, terms, and a status bar is below them: else they are a part of
-something that was printed. What is typed to choose one is known only where rows show it.
+Below them are only hints, the rest of their box, terms, and a status bar: otherwise they are part of printed text. The
+keys that choose one are known only where rows show them.
 """
 
 from __future__ import annotations
@@ -19,22 +19,21 @@ import attrs
 from tallylight.evidence.tail import Row, clean_line, upwards
 from tallylight.model.dialog import MAX_CHOICES, Place
 
-#: Rows between two choices, which hold the rest of a long label or what it means.
-_GAP = 5
-#: Columns by which the numbers of choices are apart at most; what a label goes on with is further to the right.
-_ASKEW = 1
-#: Rows below the last choice, empty ones and edges of boxes not counted: those that may be hints, and with those that
-#: name a key.
-_HINTS = 4
-_FOOTER = 8
+#: Rows between two choices, for the rest of a long label or its explanation.
+_GAP_ROWS = 5
+#: Columns between the numbers of choices that may differ; the rest of a label is further to the right.
+_ASKEW_COLUMNS = 1
+#: Rows below the last choice, without blank rows and edges: hints, and hints with rows that name a key.
+_HINT_ROWS = 4
+_FOOTER_ROWS = 8
 #: Rows of a status bar at the end of the screen.
-_BARS = 2
-#: The last choice is looked for in so many rows from the end.
-_LOW = 16
-#: Columns right of a choice's number, at least, where a panel beside the dialog is, and nothing of the dialog.
-_BESIDE = 48
-#: Characters of a row that is wrapped, at least: no terminal is narrower, and much that is short is no dialog's.
-_WRAPPED = 24
+_BAR_ROWS = 2
+#: Rows from the end in which the last choice is looked for.
+_LOW_ROWS = 16
+#: Columns right of a choice's number where another panel may begin.
+_BESIDE_COLUMNS = 48
+#: Characters of a wrapped row, at least: no terminal is narrower, and much shorter text is no dialog's.
+_WRAPPED_CHARS = 24
 #: Pointers of dialogs; the last two are what `❯` and `›` become in a hardcopy of GNU Screen.
 _POINTERS = "❯›>→▶▸►➤➜◉●⏵*o:"
 _NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(?:([1-9]\d?)[.):]|[\[(]([1-9]\d?)[\])]) {{1,3}}(\S.*)")
@@ -46,14 +45,14 @@ _HINT = re.compile(
 )
 #: A key, by its name or its sign.
 KEY = re.compile(r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|arrows?)\b|[↑↓⏎↵⇥]", re.IGNORECASE)
-#: What is below the choices of a login: terms, and where they are.
+#: Rows below the choices of a login: terms, and their address.
 _TERMS = re.compile(r"\b(terms|privacy|licen[cs]e)\b|(?:\S+: ?)?https?://\S+$", re.IGNORECASE)
-#: A row of facts, far apart.
+#: A status bar: facts in one row, far apart.
 _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 #: Boxes to be checked: Enter, or a number, may choose one and may change it.
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
 #: Characters of a button.
-_BUTTON = 24
+_BUTTON_CHARS = 24
 #: An answer typed behind such a row.
 _TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 #: An answer behind the key for it.
@@ -62,9 +61,9 @@ _LETTERED = re.compile(
 )
 YES = re.compile(r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once)\b", re.IGNORECASE)
 NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t)\b", re.IGNORECASE)
-#: An input line: what is above it is no dialog that waits.
+#: An input line: rows above it are no dialog that waits.
 _INPUT = re.compile(r"[❯›>](?: |$)")
-#: Two spaces or more: what follows is in a column of its own.
+#: Two spaces or more: the text behind them is in a column of its own.
 _COLUMN = re.compile(r" {2,}")
 #: The keys that select and take a choice.
 KEYS_HINT = re.compile(
@@ -75,7 +74,7 @@ KEYS_HINT = re.compile(
 
 @attrs.frozen
 class Choices:
-    """Choices that were found: the rows of them in the tail, first and last, and which of them is pointed at."""
+    """Choices that were found: their first and last row in the tail, their labels, and the index of the pointed one."""
 
     first: int
     last: int
@@ -85,24 +84,24 @@ class Choices:
     #: The number in front of each, or nothing.
     numbers: tuple[str, ...]
     pointed: int
-    #: The first row of each in the tail, and the row behind the last one; its label may go on below it.
+    #: The first row of each in the tail, and the row behind the last one; its label may continue there.
     starts: tuple[int, ...]
     end: int
-    #: Whether it is known what chooses one.
+    #: Whether the keys that choose one are known.
     is_sure: bool = True
-    #: Whether no row between or right above them may be one, too: else nothing is typed for any.
+    #: Whether no row between or right above them may be another choice: else no keys are typed.
     is_clear: bool = True
-    #: Whether something is below them that is no hint: it belongs to a dialog if that asks something.
+    #: Whether text other than hints is below them: it belongs to a dialog that asks something.
     has_more_below: bool = False
 
     def place(self, rows: Sequence[Row], top: int, asking: int) -> Place:
-        """Where they are on the screen; the text begins at *top* of the tail, and the question is at *asking*."""
+        """Return their place on the screen; the text begins at *top* of the tail, and the question is at *asking*."""
         starts = tuple(rows[start].number for start in self.starts)
         return Place(rows[top].number, rows[asking].number, starts, rows[self.end - 1].number + 1)
 
 
 def ends_in_choices(rows: Sequence[Row]) -> bool:
-    """Whether *rows* end in choices, also in such as cannot be told apart: no text is to be typed there."""
+    """Return whether *rows* end in choices, even unclear ones: no text may be typed there."""
     return any(
         (
             numbered_choices(rows, is_clear=False),
@@ -117,15 +116,15 @@ def ends_in_choices(rows: Sequence[Row]) -> bool:
 
 def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: bool = True) -> Choices | None:
     """
-    The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise.
+    Return the numbered choices at the end of *rows*, before hints: from 1 up, and with a pointer if *is_pointed*.
 
     None for several in a row, unless they need not be *is_clear*. With another number between them or right above the
-    first, it is not known what chooses them.
+    first, the keys that choose them are unknown.
     """
-    last = next((at for at in upwards(len(rows), _LOW) if _NUMBERED.match(rows[at].text)), None)
+    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _NUMBERED.match(rows[at].text)), None)
     if last is None:
         return None
-    end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE
+    end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE_COLUMNS
     found, is_alone = _counted_down(rows, last)
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
@@ -164,16 +163,16 @@ def _are_in_columns(rows: Sequence[Row], found: _Numbered) -> bool:
 
 
 def _are_typed(found: _Numbered) -> bool:
-    """Return whether the numbers are what is typed: they are in no brackets."""
+    """Return whether the numbers are the keys to type: they are in no brackets."""
     return all(match[2] for _, match in found)
 
 
 def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
     """
-    Return the choices from 1 up to the one at *last*, each with where it is; none if one is missing.
+    Return the choices from 1 up to the one at *last*, each with its row; none if one is missing.
 
-    The other is whether no other number is between them or right above: labels may hold any text, so with another one
-    it is not known which row is which choice.
+    The second value is whether no other number is between them or right above. Labels may hold any text, so another
+    number leaves open which row is which choice.
     """
     found: _Numbered = []
     is_clear = True
@@ -183,7 +182,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
-        elif found[0][0] - position > _GAP:
+        elif found[0][0] - position > _GAP_ROWS:
             return [], False
         is_clear &= match is None or found[0][0] == position
     if _number(found[0][1]) != 1:
@@ -194,7 +193,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
 
 def _is_before(rows: Sequence[Row], one: tuple[int, re.Match[str]], below: tuple[int, re.Match[str]]) -> bool:
     """Return whether the numbered row *one* is the choice in front of the one *below*, its number above."""
-    is_above = abs(_column(rows[one[0]]) - _column(rows[below[0]])) <= _ASKEW
+    is_above = abs(_column(rows[one[0]]) - _column(rows[below[0]])) <= _ASKEW_COLUMNS
     return is_above and _number(one[1]) == _number(below[1]) - 1
 
 
@@ -203,8 +202,8 @@ def _number(match: re.Match[str]) -> int:
 
 
 def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
-    """Numbered choices with several in one row; what is typed for one is not known."""
-    last = next((at for at in upwards(len(rows), _LOW) if _items(rows[at])), None)
+    """Return numbered choices with several in one row; their keys are unknown."""
+    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _items(rows[at])), None)
     if last is None or not _are_hints(rows, last + 1):
         return None
     first = last
@@ -219,7 +218,7 @@ def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
 
 
 def _items(row: Row) -> list[re.Match[str]]:
-    """The numbered choices of a row that consists of them; none of any other."""
+    """Return the numbered choices of a row that has nothing else; none for any other row."""
     if row.is_edge or not _NUMBERED.match(row.text):
         return []
     found = [_NUMBERED.match(part) for part in _COLUMN.split(row.text)]
@@ -228,31 +227,35 @@ def _items(row: Row) -> list[re.Match[str]]:
 
 def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | None:
     """
-    Answers in one row, each behind its key, and one of them a yes or a no; whether Enter follows is not known.
+    Return answers in one row, each behind its key, with a yes and a no; whether Enter follows is unknown.
 
-    *is_last*: nothing but hints is below them.
+    *is_last*: only hints are below them.
     """
-    for at in upwards(len(rows), _FOOTER):
+    for at in upwards(len(rows), _FOOTER_ROWS):
         found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text) if not rows[at].is_edge]
         labels = tuple(label for _, label in found)
         if _are_answers(labels):
             if _TYPED.search(rows[at].text):
                 return None
-            # As agents name a key at the end of a choice.
+            # In the form in which agents name a key at the end of a choice.
             keys = tuple(f"{label} ({key})" for key, label in found)
             return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
     return None
 
 
 def buttons(rows: Sequence[Row]) -> Choices | None:
-    """Answers in one row without a key or a pointer, a yes and a no among them; hints may be behind and below."""
-    for at in upwards(len(rows), _FOOTER):
+    """
+    Return answers in one row without a key or a pointer, a yes and a no among them.
+
+    Hints may be behind them and below.
+    """
+    for at in upwards(len(rows), _FOOTER_ROWS):
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
             # `Confirm` is a button, and `confirm the choice` a hint.
             is_word = part[:1].isascii() and part[:1].isalnum()
             is_hint = KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
-            if is_hint or len(part) > _BUTTON:
+            if is_hint or len(part) > _BUTTON_CHARS:
                 break
             labels.append(part)
         if _are_answers(labels):
@@ -261,27 +264,32 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
 
 
 def _are_answers(labels: Sequence[str]) -> bool:
-    """Whether there is a yes and a no among *labels*."""
+    """Return whether there is a yes and a no among *labels*."""
     return len(labels) >= 2 and any(map(YES.search, labels)) and any(map(NO.search, labels))
 
 
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
-    """Choices without a known row for each; *texts* are their labels, if they say no more."""
+    """Return choices without a known row for each; *texts* are their labels if empty."""
     shown = tuple(map(_label, labels))
     return Choices(first, last, shown, texts or labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
 
 
 def _label(text: str) -> str:
-    """The label without what is in a column of its own beside it."""
+    """Return the label, without text in a column of its own beside it."""
     return clean_line(_COLUMN.split(text, maxsplit=1)[0])
 
 
 def _end_of_choice(rows: Sequence[Row], position: int) -> int:
-    """The row after the choice at *position* and its text, which may go on in the rows below it."""
+    """Return the row after the choice at *position* and its text, which may continue in the rows below."""
     column = _column(rows[position])
     width = _width(rows)
     end = position + 1
-    while end < len(rows) and rows[end].text and not rows[end].is_edge and 0 <= rows[end].indent - column < _BESIDE:
+    while (
+        end < len(rows)
+        and rows[end].text
+        and not rows[end].is_edge
+        and 0 <= rows[end].indent - column < _BESIDE_COLUMNS
+    ):
         if rows[end].indent == column and not _is_wrapped(rows[end - 1], rows[end], width):
             break
         end += 1
@@ -289,7 +297,7 @@ def _end_of_choice(rows: Sequence[Row], position: int) -> int:
 
 
 def _column(row: Row) -> int:
-    """Where the number of a choice is."""
+    """Return the column of the number of a choice."""
     match = _NUMBERED.match(row.text)
     return row.indent + (match.start(2 if match[2] else 3) if match is not None else 0)
 
@@ -299,20 +307,25 @@ def _width(rows: Sequence[Row]) -> int:
 
 
 def _is_wrapped(row: Row, below: Row, width: int) -> bool:
-    """Whether *row* goes on *below*: where the next word did not fit into what is *width* wide."""
-    if len(row.text) < _WRAPPED:
+    """Return whether *row* continues *below*: the next word did not fit into *width* columns."""
+    if len(row.text) < _WRAPPED_CHARS:
         return False
     return row.indent + len(row.text) + 1 + len(below.text.partition(" ")[0]) > width
 
 
 def _may_go_on(row: Row, below: Row) -> bool:
-    return len(row.text) >= _WRAPPED and below.text[:1].islower()
+    """
+    Return whether the label in *row* may continue *below*: it is long, and the next row begins with a small letter.
+    """
+    return len(row.text) >= _WRAPPED_CHARS and below.text[:1].islower()
 
 
 def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     """
-    Whether *rows* from *start* on hold nothing that was printed below a dialog: hints, terms, edges, what else is
-    in the box of the row above, and a status bar at the end. What begins at the column *beside* is another panel's.
+    Return whether the rows from *start* on are no text that was printed below a dialog.
+
+    They may be hints, terms, edges, the rest of the box of the row above, and a status bar at the end. Text from the
+    column *beside* on is another panel's.
     """
     if _has_input(rows[start:], beside):
         return False
@@ -320,7 +333,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
     bars, is_parted = 0, False
     for row in rows[_behind_box(rows, start) :]:
         if row.is_edge:
-            # What is below hints and a line across is the program's own footer.
+            # Rows below hints and a line across are the program's own footer.
             is_parted |= not row.is_boxed and any(map(KEY.search, hints))
         elif row.text and row.indent < beside:
             if not bars and is_hint(row.text):
@@ -329,16 +342,16 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
                 bars += 1
             else:
                 return False
-    return bars <= _BARS and _are_few(hints)
+    return bars <= _BAR_ROWS and _are_few(hints)
 
 
 def is_hint(text: str) -> bool:
-    """Whether *text* is about keys, or about terms, like what is below choices."""
+    """Return whether *text* is about keys or terms, like the rows below choices."""
     return bool(_HINT.search(text) or _TERMS.search(text))
 
 
 def _only_hints(rows: Sequence[Row], beside: int) -> bool:
-    """Whether *rows* hold nothing but hints and edges, left of the column *beside*."""
+    """Return whether *rows* have only hints and edges, left of the column *beside*."""
     texts = [row.text for row in rows if row.text and not row.is_edge and row.indent < beside]
     return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few(texts)
 
@@ -348,26 +361,27 @@ def _has_input(rows: Sequence[Row], beside: int) -> bool:
 
 
 def _behind_box(rows: Sequence[Row], start: int) -> int:
-    """The first row from *start* on that is not in the box of the one above *start*."""
+    """Return the first row from *start* on that is not in the box of the row above *start*."""
     while 0 < start < len(rows) and rows[start - 1].is_boxed and rows[start].is_boxed:
         start += 1
     return start
 
 
 def _are_few(hints: Sequence[str]) -> bool:
-    return sum(KEY.search(text) is None for text in hints) <= _HINTS and len(hints) <= _FOOTER
+    """Return whether so many *hints* may be below choices."""
+    return sum(KEY.search(text) is None for text in hints) <= _HINT_ROWS and len(hints) <= _FOOTER_ROWS
 
 
 def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: bool = False) -> Choices | None:
     """
-    Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys.
+    Return choices without numbers: one with a pointer, the others in its column, and a hint at the keys.
 
-    What means one of them may be below it, further to the right. None where one has a number, or more than hints
-    is below them, unless they need not be *is_clear*. Those of a dialog that its agent's file names (*is_named*) may
-    have a hint at any key.
+    An explanation of one may be below it, further to the right. None where one has a number, or more than hints is
+    below them, unless they need not be *is_clear*. In a dialog that its agent's file names (*is_named*), the hint may
+    be at any key.
     """
     names_keys = KEY.search if is_named else KEYS_HINT.match
-    hint = next((at for at in upwards(len(rows), _LOW + 1) if names_keys(rows[at].text)), 0)
+    hint = next((at for at in upwards(len(rows), _LOW_ROWS + 1) if names_keys(rows[at].text)), 0)
     found = _pointed(rows, hint)
     # A label may name a key, too.
     if found is None or (is_named and rows[hint].indent >= found[1]):
@@ -380,7 +394,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     if is_clear:
         is_theirs = not any(map(_NUMBERED.match, labels)) and _are_hints(rows, end)
     else:
-        is_theirs = hint >= len(rows) - 1 - _HINTS
+        is_theirs = hint >= len(rows) - 1 - _HINT_ROWS
     if not is_theirs or not 2 <= len(starts) <= MAX_CHOICES:
         return None
     return Choices(
@@ -398,14 +412,14 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
 
 
 def _pointed(rows: Sequence[Row], hint: int) -> tuple[int, int, str] | None:
-    """The nearest choice with a pointer above row *hint*: its row, the column of its label, and that."""
+    """Return the nearest choice with a pointer above row *hint*: its row, the column of its label, and the label."""
     near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
     found = next(((at, match[1]) for at, match in near if match is not None), None)
     return (found[0], rows[found[0]].indent + len(rows[found[0]].text) - len(found[1]), found[1]) if found else None
 
 
 def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
-    """Where the choices around the one at *pointed* begin, the row behind them, and whether no row may be wrapped."""
+    """Return the first rows of the choices around *pointed*, the row behind them, and whether no row may be wrapped."""
     found = _in_column(rows, pointed, column, hint)
     width = _width(rows)
     wrapped = {at for at in found[1:] if _is_wrapped(rows[at - 1], rows[at], width)}
@@ -419,7 +433,7 @@ def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[
 
 
 def _in_column(rows: Sequence[Row], pointed: int, column: int, end: int) -> list[int]:
-    """The rows above and below the one at *pointed* that begin in *column*, those between them further to the right."""
+    """Return the rows around *pointed* that begin in *column*, if rows between them are further to the right."""
     found = [pointed]
     for step, stop in ((-1, -1), (1, end)):
         for position in range(pointed + step, stop, step):

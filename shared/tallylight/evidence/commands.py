@@ -1,10 +1,10 @@
 """
-Commands in front of commands: interpreters, runners of packages, wrappers, and the ways to another machine.
+Commands in front of commands: interpreters, package runners, wrappers, and ways to another machine.
 
-`unwrap` turns an argument list into the programs it names, outermost first: `sudo -u x npx -y @openai/codex` is
-`sudo`, then `npx`, then the package `@openai/codex`. Only what is certain is followed: the script of an
-interpreter is its first word that is no option, so `python3 manage.py claude` names `manage` and nothing else.
-At most `MAX_DEPTH` programs are named and at most `MAX_WORDS` words are read.
+`unwrap` turns an argument list into the programs that it names, outermost first: `sudo -u x npx -y @openai/codex` is
+`sudo`, then `npx`, then the package `@openai/codex`. Only certain words are followed: the script of an interpreter is
+its first word that is no option, so `python3 manage.py claude` names only `manage`. At most `MAX_DEPTH` programs are
+named and at most `MAX_WORDS` words are read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tallylight.model import attributes
 
 MAX_DEPTH = 12
 MAX_WORDS = 256
-_MAX_COMMAND = 4096
+_MAX_COMMAND_CHARS = 4096
 
 
 def _words(text: str) -> frozenset[str]:
@@ -28,8 +28,8 @@ class Invocation:
     """
     One program as an argument list names it.
 
-    *word* is how it was written, a path or a package; *args* are its own arguments. *interpreter* is the name of
-    the interpreter that runs it, *is_package* says that a runner was asked for a package of that name.
+    *word* is its name as written, a path or a package; *args* are its own arguments. *interpreter* is the name of the
+    interpreter that runs it. *is_package*: a runner was asked for a package of that name.
     """
 
     name: str
@@ -44,8 +44,8 @@ class Chain:
     """
     The programs of one argument list, outermost first.
 
-    *is_open*: the last of them runs something that the list does not name: a script that is no agent, `npm
-    run`, a compound shell command. Its child processes show it.
+    *is_open*: the last one runs something that the list does not name, such as a script that is no agent, `npm run`, or
+    a compound shell command. Its child processes show it.
     """
 
     invocations: tuple[Invocation, ...]
@@ -54,7 +54,11 @@ class Chain:
 
 @attributes.frozen
 class _Interpreter:
-    """*takes*: options with the next word as value; *code*: options that no script follows."""
+    """
+    The options of an interpreter.
+
+    *takes*: options with the next word as value; *code*: options that no script follows.
+    """
 
     takes: frozenset[str] = frozenset()
     code: frozenset[str] = frozenset()
@@ -158,14 +162,14 @@ _WRAPPERS: dict[str, _Wrapper] = {
     "direnv": _Wrapper(skip=1, verbs=(("exec",),)),
     "op": _Wrapper(verbs=(("run",),), dashes=True),
 }
-#: Our own relay and recorder run the command on a terminal of its own.
+#: Our own relay and recorder run the command in a terminal of its own.
 _RELAYS = _words("tally tallylight")
 _WRAPPERS |= dict.fromkeys(_RELAYS, _Wrapper(verbs=(("run",),)))
 _RECORDER = _Wrapper(verbs=(("record",),), dashes=True)
 #: Programs that run the command among their arguments.
 RUNNERS = frozenset(_WRAPPERS)
 
-#: Programs that run their command elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
+#: Programs that run their command elsewhere: it cannot be known from here, and must not be acted on.
 REMOTE = _words(
     "ssh autossh mosh mosh-client et slogin telnet rlogin rsh docker podman nerdctl kubectl oc k9s lxc incus "
     "machinectl systemd-nspawn nsenter toolbox distrobox distrobox-enter vagrant devcontainer"
@@ -181,7 +185,7 @@ _REMOTE_VERBS = {
 
 
 def is_remote(invocation: Invocation) -> bool:
-    """Whether *invocation* shows a program of another machine or container."""
+    """Return whether *invocation* shows a program of another machine or container."""
     if invocation.name in REMOTE:
         return True
     verbs = _REMOTE_VERBS.get(invocation.name)
@@ -196,16 +200,16 @@ _EXEC_TAKES = _words(
     "-e --env --env-file -u --user -w --workdir --detach-keys -n --namespace -c --container --context --cluster "
     "--kubeconfig -s --server --cwd -H --host -l --login -r --release --uid -E --setenv"
 )
-#: Words of a program that runs a command in what the next word names; the others name it at once.
+#: Words before the name of a container or machine; the other programs name it at once.
 _EXEC_VERBS = _words("exec attach enter shell login ssh container compose compute +kitten codespace cs")
 _NAMES_AT_ONCE = _words("ssh autossh mosh mosh-client et slogin telnet rlogin rsh")
 
 
 def far_name(invocation: Invocation) -> str:
     """
-    Return what a person called the machine or container that *invocation* leads to: `cart` of `ssh -p 22 me@cart`.
+    Return the name that a person typed for the machine or container of *invocation*: `cart` of `ssh -p 22 me@cart`.
 
-    Nothing if it cannot be told, as for an image that `docker run` starts.
+    "" if that is unclear, as for an image that `docker run` starts.
     """
     words = list(invocation.args)
     is_ssh = invocation.name in _NAMES_AT_ONCE
@@ -225,12 +229,12 @@ def far_name(invocation: Invocation) -> str:
 
 
 def is_relayed(argv: Sequence[str]) -> bool:
-    """Whether *argv* is `tally run` with a command, whatever else is in front of it."""
+    """Return whether *argv* is `tally run` with a command, whatever else is in front of it."""
     return any(one.name in _RELAYS and one.args[:1] == ("run",) for one in unwrap(argv).invocations)
 
 
 def interpreter_name(word: str) -> str:
-    """The interpreter *word* names (`/usr/bin/python3.12` is `python`), or nothing."""
+    """Return the interpreter that *word* names (`/usr/bin/python3.12` is `python`), or ""."""
     name = base_name(word)
     if name in SHELLS or name in _INTERPRETERS:
         return name
@@ -239,7 +243,7 @@ def interpreter_name(word: str) -> str:
 
 
 def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
-    """The programs that *argv* names; *exe* and *comm* help where it says little."""
+    """Return the programs that *argv* names; *exe* and *comm* help where it names little."""
     words = list(argv[:MAX_WORDS])
     while words and not words[-1]:
         words.pop()  # a program that sets its own title leaves the rest of the old arguments as empty ones
@@ -249,19 +253,19 @@ def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
     if len(words) == 1 and words[0].startswith(("npm ", "npx ", "pnpm ", "yarn ")):
         words = words[0].split()[:MAX_WORDS]  # npm makes one title of its arguments
     found: list[Invocation] = []
-    is_open = _follow(words, found, exe)
+    is_open = _follow_words(words, found, exe)
     return Chain(tuple(found), is_open)
 
 
 def arguments(argv: Sequence[str], exe: str = "", comm: str = "") -> tuple[str, ...]:
-    """The arguments of the last program that *argv* names, all of them: without an interpreter's or a runner's own."""
+    """Return all arguments of the last program that *argv* names, without those of an interpreter or runner."""
     chain = unwrap(argv, exe, comm).invocations
     at = list(argv).index(chain[-1].word) if chain and chain[-1].word in argv else 0
     return tuple(argv[at + 1 :])
 
 
-def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
-    """Add the programs of *words* to *found*; True if the last of them runs something unknown."""
+def _follow_words(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
+    """Add the programs that *words* names to *found*; return whether the last of them runs something unknown."""
     if not words or len(found) >= MAX_DEPTH:
         return False
     word, args = words[0], list(words[1:])
@@ -274,15 +278,16 @@ def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> boo
         # A version manager's launcher may name itself and run an interpreter.
         kind = kind or interpreter_name(exe)
     if kind in SHELLS:
-        return _shell(kind, args, found)
+        return _follow_shell(kind, args, found)
     if kind == "bun" and args[:1] == ["x"]:
-        return _follow(["bunx", *args[1:]], found)
+        return _follow_words(["bunx", *args[1:]], found)
     if kind:
-        return _script(kind, args[1:] if kind in {"bun", "deno"} and args[:1] == ["run"] else args, found)
-    return _wrapped(name, args, found)
+        return _follow_script(kind, args[1:] if kind in {"bun", "deno"} and args[:1] == ["run"] else args, found)
+    return _follow_wrapper(name, args, found)
 
 
-def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_script(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the script or module of the interpreter *kind*, as `_follow_words` does."""
     table = _INTERPRETERS[kind]
     position = 0
     while position < len(args):
@@ -290,39 +295,41 @@ def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
         if table.module and arg.startswith(table.module) and not arg.startswith("--"):
             rest = args[position + 1 :]
             module = arg[2:] or (rest.pop(0) if rest else "")
-            return _named(_module_name(module), module, rest, kind, found)
+            return _follow_by_name(_module_name(module), module, rest, kind, found)
         if arg in table.code or (kind == "python" and arg.startswith("-c")):
             return True
         if not arg.startswith("-") and arg:
             if arg.startswith("npm:"):
-                return _package(arg, args[position + 1 :], found)
-            return _named(script_name(arg), arg, args[position + 1 :], kind, found)
+                return _follow_package(arg, args[position + 1 :], found)
+            return _follow_by_name(script_name(arg), arg, args[position + 1 :], kind, found)
         position += 2 if arg in table.takes else 1
     return False
 
 
 def _module_name(module: str) -> str:
-    """`aider.main` is run as `aider`; `manage.claude` is not `claude`."""
+    """Return the program of a Python module: `aider.main` is run as `aider`; `manage.claude` is not `claude`."""
     package, dot, rest = module.partition(".")
     return package if not dot or rest in {"main", "__main__", "cli"} else module
 
 
-def _named(name: str, word: str, args: list[str], kind: str, found: list[Invocation]) -> bool:
+def _follow_by_name(name: str, word: str, args: list[str], kind: str, found: list[Invocation]) -> bool:
+    """Add the program *name*, and those that it names in turn, as `_follow_words` does."""
     if not name:
         return False
     name = {"npx-cli": "npx", "npm-cli": "npm"}.get(name, name)
     found.append(Invocation(name, word, tuple(args), interpreter=kind))
     before = len(found)
-    # What is no wrapper, or one that led nowhere certain, runs something unknown.
-    return name not in _WRAPPERS or _wrapped(name, args, found) or len(found) == before
+    # A program that is no wrapper, or one that led nowhere certain, runs something unknown.
+    return name not in _WRAPPERS or _follow_wrapper(name, args, found) or len(found) == before
 
 
-def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command or script of a shell, as `_follow_words` does; an interactive shell has none."""
     position = 0
     while position < len(args):
         arg = args[position]
         if arg == "--command" or (arg.startswith("-") and not arg.startswith("--") and arg.endswith("c")):
-            return _command(args[position + 1], found) if position + 1 < len(args) else False
+            return _follow_command(args[position + 1], found) if position + 1 < len(args) else False
         if arg == "--":
             position += 1
             break
@@ -330,13 +337,13 @@ def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
             break
         position += 2 if arg in _SHELL.takes or arg in {"-eo", "-euo"} else 1
     if position < len(args) and args[position]:
-        return _named(base_name(args[position]), args[position], args[position + 1 :], kind, found)
+        return _follow_by_name(base_name(args[position]), args[position], args[position + 1 :], kind, found)
     return False  # an interactive shell: its jobs have groups of their own
 
 
-def _command(text: str, found: list[Invocation]) -> bool:
-    """The one simple command of a shell command line; True if it is not that simple."""
-    if len(text) > _MAX_COMMAND:
+def _follow_command(text: str, found: list[Invocation]) -> bool:
+    """Add the programs of the one simple command of a shell command line; True if it is not that simple."""
+    if len(text) > _MAX_COMMAND_CHARS:
         return True
     try:
         import shlex  # few commands are a shell's
@@ -351,7 +358,7 @@ def _command(text: str, found: list[Invocation]) -> bool:
         return True
     while words and (words[0] in {"exec", "command"} or _is_assignment(words[0])):
         words.pop(0)
-    return _follow(words, found)
+    return _follow_words(words, found)
 
 
 def _is_assignment(word: str) -> bool:
@@ -359,7 +366,8 @@ def _is_assignment(word: str) -> bool:
     return bool(equals) and name.isidentifier()
 
 
-def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
+def _follow_wrapper(name: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command behind the program *name* if it is a wrapper, as `_follow_words` does."""
     table = _RECORDER if name in _RELAYS and args[:1] == ["record"] else _WRAPPERS.get(name)
     if table is None:
         return False
@@ -371,10 +379,11 @@ def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
         if verb is None:
             return True  # `npm run dev`, `uv sync`: its children show it
         args = args[position + len(verb) :]
-    return _behind_verb(table, args, found)
+    return _follow_after_verb(table, args, found)
 
 
-def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
+def _follow_after_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> bool:
+    """Add the command among the arguments of a wrapper, behind its verb, as `_follow_words` does."""
     position, skip, is_behind_dashes = 0, table.skip, False
     while position < len(args):
         arg, rest = args[position], args[position + 1 :]
@@ -382,9 +391,9 @@ def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> b
             is_behind_dashes = True
             position += 1
         elif arg in table.module and rest:
-            return _named(_module_name(rest[0]), rest[0], rest[1:], "python", found)
+            return _follow_by_name(_module_name(rest[0]), rest[0], rest[1:], "python", found)
         elif (command := _shell_command(table, arg, rest)) is not None:
-            return _command(command, found)
+            return _follow_command(command, found)
         elif not is_behind_dashes and _is_option(arg):
             position += 2 if arg in table.takes else 1
         elif not arg or _is_assignment(arg) or (table.dashes and not is_behind_dashes):
@@ -393,12 +402,12 @@ def _behind_verb(table: _Wrapper, args: list[str], found: list[Invocation]) -> b
             skip -= 1
             position += 1
         else:
-            return _package(arg, rest, found) if table.package else _follow(args[position:], found)
+            return _follow_package(arg, rest, found) if table.package else _follow_words(args[position:], found)
     return bool(table.verbs)
 
 
 def _shell_command(table: _Wrapper, arg: str, rest: list[str]) -> str | None:
-    """The shell command that is the value of the option *arg*, in it or behind it; None if it has none."""
+    """Return the shell command that is the value of the option *arg*, in it or behind it; None if it has none."""
     option, equals, value = arg.partition("=")
     if option not in table.command or (equals and not value):
         return None
@@ -409,15 +418,15 @@ def _is_option(arg: str) -> bool:
     return arg.startswith("-") and len(arg) > 1
 
 
-def _package(word: str, args: list[str], found: list[Invocation]) -> bool:
-    """A runner's command: a package, or a program of one."""
+def _follow_package(word: str, args: list[str], found: list[Invocation]) -> bool:
+    """Add a runner's command to *found*: a package, or a program of one; True if it runs something unknown."""
     name = package_name(word)
     if name.startswith("@") or (name != word and name not in _WRAPPERS):
         found.append(Invocation(name, word, tuple(args), is_package=True))
         return False
     before = len(found)
-    is_open = _follow([word, *args], found)
+    is_open = _follow_words([word, *args], found)
     if len(found) > before:
         found[before] = attributes.evolve(found[before], is_package=True)
-    # What is left unknown may be a package with a program of another name.
+    # An unknown name may be a package with a program of another name.
     return is_open or len(found) == before + 1

@@ -1,6 +1,7 @@
 """
-A sandbox around a process, as far as Linux shows one: namespaces of its own, and that it can gain no privileges,
-without which no program of a user's may use Landlock or seccomp. Without `/proc` nothing is known of any.
+A sandbox around a process, as far as Linux shows one: namespaces of its own, and the flag `NoNewPrivs`.
+
+A user's program needs that flag for Landlock or seccomp. Without `/proc` no sandbox is known.
 https://man7.org/linux/man-pages/man7/namespaces.7.html
 """
 
@@ -13,13 +14,14 @@ _KINDS = ("user", "mnt", "pid", "net")
 
 
 def is_confined(pid: int, host: int, of: Table) -> bool:
-    """Return whether the process *pid* is in another sandbox than *host*; where that cannot be read, it is."""
+    """Return whether the process *pid* is in another sandbox than *host*; True where that cannot be read."""
     if not isinstance(of, ProcTable):
         return False
-    walls = _walls(pid, of)
-    return "" in walls or walls != _walls(host, of)
+    marks = _sandbox_marks(pid, of)
+    return "" in marks or marks != _sandbox_marks(host, of)
 
 
-def _walls(pid: int, of: ProcTable) -> tuple[str, ...]:
+def _sandbox_marks(pid: int, of: ProcTable) -> tuple[str, ...]:
+    """Return the namespaces of *pid* and its flag `NoNewPrivs`; "" for each that cannot be read."""
     flag = of.read(pid, "status", 4096).partition(b"NoNewPrivs:")[2].strip()[:1].decode("ascii", "replace")
     return (*(of.link(pid, f"ns/{kind}") for kind in _KINDS), flag)

@@ -1,8 +1,8 @@
 """
 The connections of process trees, read from `/proc` and the kernel (`sock_diag`), as samples for `evidence.traffic`.
 
-All sockets of the machine are dumped only when a tree has one that is not known; each that is known is looked up.
-Without netlink, and of processes of somebody else's, there is nothing to see.
+All sockets of the machine are dumped only when a tree has an unknown one; known ones are looked up one by one. Without
+netlink, and for another user's processes, there are none.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from tallylight.evidence.procfs import ProcTable
 from tallylight.evidence.sock_diag import Tcp
 from tallylight.evidence.traffic import Connection, Sample
 
-#: Open files of a process, and TCP sockets of a tree, that are looked at.
+#: Open files of a process, and TCP sockets of a tree, that are read.
 MAX_FILES, MAX_SOCKETS = 256, 64
-#: A tree is read again after so many seconds.
+#: Seconds until a tree is read again.
 TREE_S = 1.0
-#: A socket that is not connected is looked for again after one look, and each time after twice as many, up to these.
+#: An unconnected socket is looked for again after one look, and then after twice as many, up to these.
 MAX_WAIT = 64
 _SOCKET = "socket:["
-#: What the kernel calls the protocol of a socket: https://man7.org/linux/man-pages/man7/xattr.7.html
+#: The kernel's attribute for the protocol of a socket: https://man7.org/linux/man-pages/man7/xattr.7.html
 _PROTOCOL, _TCP = "system.sockprotoname", b"TCP"
 
 
 @attrs.define(eq=False)
 class Tree:
-    """The process *pid* with those below it, as far as it was looked at by now."""
+    """The process *pid* with its descendants, and their sockets as last read."""
 
     table: ProcTable
     pid: int
     #: The processes, each with its start in monotonic seconds; and when they were read.
     _processes: dict[int, float] = attrs.field(factory=dict)
     _read_at: float = float("-inf")
-    #: Its sockets by their inodes: whether that is one of TCP; what is known of those; and where that is nothing, in
-    #: how many looks to try again, and how many it was the last time.
+    #: Its sockets by their inodes: whether each is of TCP; the known TCP sockets; and for the others, looks until the
+    #: next try, and looks waited the last time.
     _is_tcp: dict[str, bool] = attrs.field(factory=dict)
     _known: dict[int, Tcp] = attrs.field(factory=dict)
     _waits: dict[int, tuple[int, int]] = attrs.field(factory=dict)
 
     def read(self, now: float) -> bool:
-        """Read which sockets it has; whether there is one to be looked for among all."""
+        """Read its open sockets; return whether one must be looked for among all."""
         if now - self._read_at >= TREE_S:
             self._read_at = now
             booted = now - time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -53,7 +53,7 @@ class Tree:
             below = self.table.descendants(self.pid)
             self._processes = {self.pid: 0.0, **{one.pid: booted + one.start / tick for one in below}}
         files = {pid: _files(pid) for pid in self._processes}
-        # What has ended has none, and is not read with the next tree only.
+        # A process that has ended has no files; it goes at once, not with the next reading of the tree.
         self._processes = {pid: start for pid, start in self._processes.items() if files[pid] or pid == self.pid}
         found = {inode: path for pid in self._processes for inode, path in _sockets(files[pid])}
         self._is_tcp = {
@@ -66,11 +66,14 @@ class Tree:
 
     @property
     def connected(self) -> list[Tcp]:
-        """The connections that are known."""
+        """The known sockets that are connected."""
         return [one for one in self._known.values() if one.port]
 
-    def told(self, every: dict[int, Tcp] | None, now: dict[int, Tcp]) -> None:
-        """Its sockets: among *every* one there is, if they were asked for, else as they are *now*."""
+    def update(self, every: dict[int, Tcp] | None, now: dict[int, Tcp]) -> None:
+        """
+        Update its sockets: from *every* socket of the machine if they were dumped, else from *now*, the fresh known
+        ones.
+        """
         self._known = {inode: now.get(inode, one) for inode, one in self._known.items() if not one.port or inode in now}
         for inode, (left, last) in list(self._waits.items()):
             if every is None:
@@ -83,7 +86,7 @@ class Tree:
                 self._waits[inode] = wait, wait
 
     def sample(self, at: float) -> Sample:
-        """Its connections to others."""
+        """Return its connections to other trees."""
         own = {one.near for one in self.connected}
         return Sample(
             at,
@@ -106,18 +109,22 @@ class Tree:
 
 
 def look(trees: Sequence[Tree]) -> list[Sample]:
-    """A sample of each tree."""
+    """Return a sample of each tree."""
     is_new = [tree.read(time.monotonic()) for tree in trees]
-    now = {one.inode: one for one in sock_diag.looked_up(one for tree in trees for one in tree.connected)}
+    now = {one.inode: one for one in sock_diag.refreshed(one for tree in trees for one in tree.connected)}
     every = sock_diag.tcp_sockets() if any(is_new) else None
     at = time.monotonic()
     for tree in trees:
-        tree.told(every, now)
+        tree.update(every, now)
     return [tree.sample(at) for tree in trees]
 
 
 def _files(pid: int) -> list[str]:
-    """The paths to what a process has open; of somebody else's only the path to all of it, and none if it has ended."""
+    """
+    Return the paths of the open files of a process.
+
+    For another user's process only the path of their folder; none if it has ended.
+    """
     folder = f"/proc/{pid}/fd"
     try:
         return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_FILES]]  # noqa: PTH208 - names, not paths
@@ -128,7 +135,7 @@ def _files(pid: int) -> list[str]:
 
 
 def _sockets(files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The inodes of the sockets among *files*, each with its path."""
+    """Yield the inodes of the sockets among *files*, each with its path."""
     for path in files:
         try:
             to = os.readlink(path)  # noqa: PTH115
@@ -139,7 +146,7 @@ def _sockets(files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_tcp(path: str) -> bool:
-    """Return whether the socket at *path* is one of TCP, or that is not told."""
+    """Return whether the socket at *path* is of TCP; True if unknown."""
     try:
         return os.getxattr(path, _PROTOCOL).startswith(_TCP)
     except OSError:

@@ -1,19 +1,18 @@
 """
-Dialogs of agents that nobody has written rules for: how programs ask, whatever they are called.
+Dialogs of agents without rules of their own: how programs ask, whatever their name.
 
-Read are the last rows of the screen. The rules, by the names that `tally why` shows:
+The last rows of the screen are read. The rules, by the names that `tally why` shows:
 
-* `numbered choices`: `1. Yes`, `2. No`, … with a pointer at one of them, and nothing below but hints;
-* `pointed choices`: the same without numbers, with a hint that names the keys, below a question; or below a line across
-  and something that wants a permission or a login, with hints how to confirm it and how to leave;
+* `numbered choices`: `1. Yes`, `2. No`, … with a pointer at one of them, and only hints below;
+* `pointed choices`: the same without numbers, with a hint that names the keys, below a question or a wish for consent
+  (`_wants_consent`);
 * `choices in columns`: numbered ones, several in a row, below a question;
 * `lettered choices`: `[y] Approve  [n] Deny`;
 * `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or similar, with the cursor on it;
 * `password`: a last row that ends in `password:` or similar, with the cursor on it.
 
-In the last two, text behind a prompt is typed, if a row above begins with the same prompt.
-
-A chat that talks about such a dialog, a transcript, a log: below each of them is something else.
+In the last two, text behind a prompt is typed, if a row above begins with the same prompt. A chat that quotes such a
+dialog, a transcript or a log has other text below it.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
 #: Rows above the choices that may be the question's.
-_ABOVE = 24
+_ABOVE_ROWS = 24
 
 _YES_NO = re.compile(
     r"(?:[\[(] ?(?P<first>y(?:es)?) ?[/|] ?(?P<second>no?)(?: ?[/|] ?\w{1,12}){0,4} ?[\])]"
@@ -47,7 +46,7 @@ _YES_NO = re.compile(
     re.IGNORECASE,
 )
 _PROMPT = re.compile(r"\S{0,16}[>❯›] ")
-#: The prompt of a shell, or of what takes commands as one does, with a command behind it.
+#: The prompt of a shell or of a similar program, with a command behind it.
 _SHELL = re.compile(
     r"(?:(?:[^\s?<]+ ){0,3}[^\s?<]*[$#❯»λ]|(?:[\w@.:~/-]*[^\W\d])?%|(?:[^\s?<]+ )?[^\s?<]*[\d:)~/]>"
     r"|>>>|\.{3}:?|In \[\d{1,6}\]:|\(\w{1,12}\)|➜ .{1,60}\)|PS \S{1,60}>|~\S* >) {1,2}\S"
@@ -63,45 +62,49 @@ _PERMISSION = re.compile(
     r"grant|approval|consent|accept|untrusted|deny)\b",
     re.IGNORECASE,
 )
-#: What heads a list of settings, such as `Select Permission Mode`.
+#: The heading of a list of settings, such as `Select Permission Mode`.
 _SETTING = re.compile(r"(?:select|choose|pick) ", re.IGNORECASE)
-#: What heads a menu of settings: what is to be set, in a few words and without an end.
+#: The heading of a menu of settings: the subject in a few words, without an end mark.
 _OF_SETTINGS = re.compile(
     r"(?:[>?▸] )?(?:(?:select|choose|pick|switch|change|update|set|manage|resume|search) )?(?:[\w-]+ ){0,4}"
     r"(?:models?|themes?|editors?|settings|permissions|modes?|sessions?|providers?|effort|methods?|styles?|languages?|"
     r"accounts?|agents?|servers?|plugins?|history|tree|preferences|configuration|config)(?: \(.{1,40}\)|:)?",
     re.IGNORECASE,
 )
-#: A field that filters the choices below it, with what was typed into it.
+#: A field that filters the choices below it, with the text typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
-#: Rows above the choices, or above such a field, at the most: the nearest one with text counts.
-_NEAR = 3
-#: How to leave a dialog that is not to be answered.
+#: Rows above the choices, or above such a field: the nearest one with text counts.
+_NEAR_ROWS = 3
+#: The hint how to leave a dialog without an answer.
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
-#: The same of what shows a text.
+#: The same for a program that shows a text.
 PAGER = re.compile(
     r"\(END\)|:$|.*\b(?<!\^)(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
 #: A question with more behind it, in one row.
 _ASKS_INSIDE = re.compile(r".{8,}\?(?= [A-Z])")
-#: What parts a row from another panel beside it, and columns right of what is asked where one may be.
+#: The gap between a row and another panel; and columns right of a question where one may begin.
 _PANEL = re.compile(r" {4,}| {2,}[│┃]")
-_BESIDE = 48
-#: A heading without a question mark, one that tells what to do, and one that only counts.
+_BESIDE_COLUMNS = 48
+#: A heading without a question mark, one with an instruction, and one that only counts.
 _HEADING = re.compile(r"[A-Z][\w'’,/&-]*(?: [\w'’,/&()-]+){0,9}")
 _TOLD = re.compile(r"(?:please )?(?:choose|select|pick|enter|provide|specify|confirm|review|type)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\b\d{1,2} ?(?:/|of) ?\d{1,2}\b")
-#: What is no heading: a list of choices.
+#: A row of a list of choices, which is no heading.
 _CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
-#: How a message in a conversation begins.
+#: The mark at the beginning of a message in a conversation.
 _MARKED = re.compile(r"[•●⏺✦◆■>›❯»✻✽⎿*-] ")
-#: Rows at the end to look at for that.
-_FOOT = 3
+#: Rows at the end that may name the key to leave.
+_FOOT_ROWS = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
 
 def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
-    """The dialog at the end of *rows*; the cursor is in row *cursor_row* of the screen. None if there is none."""
+    """
+    Return the dialog at the end of *rows*; None if there is none.
+
+    The cursor is in row *cursor_row* of the screen.
+    """
     if not rows:
         return None
     for rule, choices, is_meant in _RULES:
@@ -111,14 +114,14 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     return _asked_in_a_row(rows, cursor_row)
 
 
-def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
-    """Whether a question is right above *found*, or above a field that filters it."""
+def _has_question_above(rows: Sequence[Row], found: Choices) -> bool:
+    """Return whether a question is right above *found*, or above a field that filters it."""
     above = _near_above(rows, _below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
 
 
 def _below_question(rows: Sequence[Row], first: int) -> int:
-    """What the question is above: the choices at *first*, or the field that filters them, with its box."""
+    """Return the row right below the question: the choices at *first*, or the field that filters them, with its box."""
     at = _near_above(rows, first)
     if at is None or not _FILTER.match(rows[at].text):
         return first
@@ -126,14 +129,16 @@ def _below_question(rows: Sequence[Row], first: int) -> int:
 
 
 def _near_above(rows: Sequence[Row], first: int) -> int | None:
-    """The nearest row with text above row *first*, edges apart."""
-    return next((at for at in upwards(first, _NEAR) if rows[at].text and not rows[at].is_edge), None)
+    """Return the nearest row with text above row *first*, not counting edges."""
+    return next((at for at in upwards(first, _NEAR_ROWS) if rows[at].text and not rows[at].is_edge), None)
 
 
 def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
     """
-    Whether *found* belongs to what agents ask at their start: a line across above, hints how to confirm and how to
-    leave below, and between them something that wants a permission or a login.
+    Return whether *found* belongs to a question that agents ask at their start.
+
+    A line across is above it. Hints how to confirm and how to leave are below. Between them is a wish for a permission
+    or a login.
     """
     below = [row.text for row in rows[found.end :] if row.text]
     if not any(map(_LEAVE.search, below)):
@@ -145,33 +150,37 @@ def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
     return any(_PERMISSION.search(text) or _AUTH.search(text) for text in texts)
 
 
-#: What choices there are, best first, and what shows whether those that were found are a dialog's, if not all are.
+#: The kinds of choices, best first, each with a check whether they belong to a dialog; None if all do.
 _Meant = Callable[[Sequence[Row], Choices], bool]
 _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | None], ...] = (
     ("numbered choices", numbered_choices, None),
-    ("pointed choices", pointed_choices, lambda rows, found: _is_asked(rows, found) or _wants_consent(rows, found)),
-    ("choices in columns", choices_in_columns, _is_asked),
+    (
+        "pointed choices",
+        pointed_choices,
+        lambda rows, found: _has_question_above(rows, found) or _wants_consent(rows, found),
+    ),
+    ("choices in columns", choices_in_columns, _has_question_above),
     ("lettered choices", lettered_choices, None),
     ("buttons", buttons, lambda rows, found: is_in(KEYS_HINT, rows[found.first :])),
 )
 
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:
-    """Whether the last rows name the key that leaves what is shown: a picker, a transcript, a pager."""
-    last = [row.text for row in rows if row.text][-_FOOT:]
+    """Return whether the last rows name the key that leaves the view: a picker, a transcript, a pager."""
+    last = [row.text for row in rows if row.text][-_FOOT_ROWS:]
     return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
 
 def arrows(distance: int, *, is_sideways: bool = False) -> str:
-    """What to type to move the pointer by *distance*, down or to the right, else up or to the left, and choose."""
+    """Return the keys that move the pointer by *distance* and choose: down or right, and up or left if negative."""
     back, on = "DC" if is_sideways else "AB"
     return f"\x1b[{on if distance > 0 else back}" * abs(distance) + "\r"
 
 
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
-    """The rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
+    """Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = first
-    for position in upwards(first, _ABOVE):
+    for position in upwards(first, _ABOVE_ROWS):
         row = rows[position]
         if row.is_edge:
             if top < first:
@@ -181,17 +190,17 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
             top = position
         elif top < first and position > 0 and _are_blank(rows[position - 1 : position + 1], rows[first - 1]):
             break
-    return top, _asking(rows, top, first) if top < first else top
+    return top, _asking_row(rows, top, first) if top < first else top
 
 
 def _are_blank(rows: Sequence[Row], beside: Row) -> bool:
-    """Return whether *rows* are blank where the row *beside* is: in the same box or in none, and not in a quotation."""
+    """Return whether *rows* are blank, and in the same box or none as the row *beside*: not in a quotation."""
     return not any(row.text or row.is_boxed is not beside.is_boxed for row in rows)
 
 
-def _asking(rows: Sequence[Row], top: int, first: int) -> int:
+def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
     """
-    The row between *top* and *first* that asks: the lowest question, else the heading.
+    Return the row between *top* and *first* that asks: the lowest question, else the heading.
 
     Without a line across above it, a dialog ends at its heading: the rows above that are a conversation.
     """
@@ -202,7 +211,7 @@ def _asking(rows: Sequence[Row], top: int, first: int) -> int:
         return top
     own = parts if begin is not None else _own_parts(rows, parts)
     for part, is_question in itertools.product(own, (_asks, _asks_inside)):
-        asking = next((at for at in reversed(part) if is_question(_own(rows[at]))), None)
+        asking = next((at for at in reversed(part) if is_question(_own_text_of_row(rows[at]))), None)
         if asking is not None:
             return asking
     if begin is not None:
@@ -212,7 +221,7 @@ def _asking(rows: Sequence[Row], top: int, first: int) -> int:
 
 
 def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
-    """The first row in the box of row *first*, or below a line across; None where there is neither."""
+    """Return the first row of the box around row *first*; else *top* if a line across is right above it; else None."""
     outside = next((at for at in upwards(first, first - top) if not rows[at].is_boxed), top - 1)
     if first < len(rows) and rows[first].is_boxed and outside < first - 1:
         return outside + 1
@@ -220,7 +229,7 @@ def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
 
 
 def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list[int]]:
-    """Those of *parts* that are no conversation: a heading is the first one of its dialog, a message has a mark."""
+    """Return the *parts* that are no conversation: a heading is the first of its dialog, a message has a mark."""
     if _is_heading(rows, parts[0]):
         return parts[:1]
     margin = min(rows[at].indent for at in parts[0])
@@ -231,20 +240,20 @@ def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list
     return [parts[0], *itertools.takewhile(lambda part: not is_message(part), parts[1:])]
 
 
-def _own(row: Row) -> str:
+def _own_text_of_row(row: Row) -> str:
     return _own_text(row.text)
 
 
 def _own_text(text: str) -> str:
-    """A row, less what another panel shows beside it; the part that asks, if one does."""
+    """Return a row without another panel's text beside it; the part that asks, if one does."""
     parts = _PANEL.split(text)
     return next((part for part in parts if _asks(part)), parts[0])
 
 
 def _paragraphs(rows: Sequence[Row], top: int, first: int) -> list[list[int]]:
-    """The rows with text between *top* and *first*, those without a gap together, the lowest ones first."""
+    """Return the rows with text between *top* and *first* in paragraphs, the lowest first."""
     found: list[list[int]] = [[]]
-    beside = rows[first].indent + _BESIDE if first < len(rows) else _BESIDE
+    beside = rows[first].indent + _BESIDE_COLUMNS if first < len(rows) else _BESIDE_COLUMNS
     for at in range(top, first):
         if rows[at].is_edge or rows[at].indent >= beside or not any(map(str.isalnum, rows[at].text)):
             found.append([])
@@ -262,7 +271,7 @@ def _asks_inside(text: str) -> bool:
 
 
 def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
-    """Return whether rows are a heading: one row of words, beside what counts the pages, and no sentence."""
+    """Return whether rows are a heading: one row of words beside a page count, and no sentence."""
     named = [rows[at].text for at in part if not _COUNTED.search(rows[at].text)]
     return (
         len(named) == 1 and not _asks(named[0]) and (_HEADING.fullmatch(named[0]) or _TOLD.match(named[0])) is not None
@@ -270,20 +279,20 @@ def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
 
 
 def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
-    """The question in row *asking*, with the rows above from *top* on that are wrapped into it."""
-    texts = [_own(rows[asking])]
+    """Return the question in row *asking*, with the rows from *top* on that are wrapped into it."""
+    texts = [_own_text_of_row(rows[asking])]
     while asking > top and texts[0][:1].islower():
         asking -= 1
         if rows[asking].is_edge or not any(map(str.isalnum, rows[asking].text)):
             break
-        texts.insert(0, _own(rows[asking]))
+        texts.insert(0, _own_text_of_row(rows[asking]))
     text = clean_line(" ".join(texts))
     inside = _ASKS_INSIDE.match(text) if not _asks(text) else None
     return inside[0] if inside is not None else text
 
 
 def is_of_settings(dialog: Dialog) -> bool:
-    """Return whether *dialog* is headed by what is to be set, as an agent's own menus are, and wants no consent."""
+    """Return whether *dialog* is headed by the name of a setting, as an agent's own menus are, and wants no consent."""
     if dialog.is_known or dialog.kind is Kind.AUTH or not dialog.is_list:
         return False
     labels = [choice.label for choice in dialog.choices]
@@ -293,19 +302,19 @@ def is_of_settings(dialog: Dialog) -> bool:
 
 
 def kind_of(text: str) -> Kind:
-    """Whether *text* asks for a permission, for a login, or something else."""
+    """Return whether *text* asks for a permission, for a login, or something else."""
     if _AUTH.search(text):
         return Kind.AUTH
     is_setting = _SETTING.match(text) is not None
     return Kind.PERMISSION if _PERMISSION.search(text) and not is_setting else Kind.QUESTION
 
 
-def _kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
+def _dialog_kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
     """
     Return the kind of a dialog with the texts *above* its choices, by its *question* and its first row.
 
-    What is no question has its kind in all of its words. A wish for a permission is never taken back by other words: a
-    model may have written them.
+    Without a question, all of its words decide. Other words never take a wish for a permission back: a model may have
+    written them.
     """
     kind = kind_of(question if question.endswith("?") else " ".join([question, *above, *labels]))
     if kind is Kind.PERMISSION or kind_of(above[0]) is Kind.AUTH:
@@ -314,18 +323,19 @@ def _kind(question: str, above: Sequence[str], labels: Sequence[str]) -> Kind:
 
 
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
+    """Return the dialog of the choices *found* by *rule*, with its question and keys; None if nothing asks."""
     below = _below_question(rows, found.first)
     top, asking = question_above(rows, below)
     if asking == below:
         return None
     text = whole_question(rows, top, asking)
     above = [rows[at].text for at in range(top, found.first)]
-    kind = _kind(text, above, found.labels)
+    kind = _dialog_kind(text, above, found.labels)
     if kind is Kind.QUESTION and not text.endswith("?") and found.has_more_below:
         return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
     choices = tuple(
-        # Of two digits the first would choose already.
+        # The first of two digits would choose already.
         Choice(
             (number or arrows(index - found.pointed)) if found.is_sure and len(number) < 2 else "",
             label,
@@ -337,7 +347,11 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
 
 
 def is_typed(row: Row, above: Sequence[Row]) -> bool:
-    """Whether *row* begins as a shell's prompt, or repeats that of a row *above*: behind it is typed or pasted text."""
+    """
+    Return whether *row* begins as a shell's prompt, or repeats the prompt of a row *above*.
+
+    Text behind such a prompt is typed or pasted.
+    """
     if _SHELL.match(row.text):
         return True
     prompt = _PROMPT.match(row.text)
@@ -345,6 +359,7 @@ def is_typed(row: Row, above: Sequence[Row]) -> bool:
 
 
 def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
+    """Return the dialog in the last row, with the cursor on it: a password, or a yes or no."""
     last = rows[-1]
     if cursor_row != last.number:
         return None

@@ -1,13 +1,13 @@
 """
-The fingerprint of a screen that asks something: the same as long as a person would be answering the very same screen.
+The fingerprint of a screen that asks something: the same as long as a person would answer the very same screen.
 
-All visible rows and all columns are in it as they are drawn, and so are the size of the screen, the keys of each
-choice, and which of them is selected; no other colours. Two things only are left out: blanks at the end of a row, which
-nobody can see, and what an agent moves while it waits. That is, outside of the dialog:
+It covers all visible rows and columns as they are drawn, the size of the screen, the keys of each choice, and the
+selected one. No other colours count. Two things only are left out: blanks at the end of a row, which nobody can see,
+and moving parts of an agent that waits. These are, outside of the dialog:
 
 * above it, a bullet at the beginning of a row that comes and goes: as if a blank was there;
 * above it, an elapsed time at the right edge, at least three blanks behind the text: `5s`, `1m 10s`;
-* above and below it, the elapsed time of a status row that says how to stop: `(12s • esc to interrupt)`;
+* above and below it, the elapsed time of a status row that names the key to stop: `(12s • esc to interrupt)`;
 * below it, a spinner at the beginning of a row: one of its glyphs as any other.
 
 Nothing of the dialog itself is left out. It goes from its top (`evidence.frame`) to the row behind its last choice;
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from tallylight.model.dialog import Dialog
 from tallylight.wire.text import width
 
-#: What agents put in front of what they say and do, and let blink.
+#: Bullets in front of an agent's words and actions, which may blink.
 _BULLETS = "●○⏺•◦∙·"
 #: Glyphs of spinners: braille, circles, and Claude Code's stars.
 _SPINNERS = "\u2800-\u28ff◐◑◒◓◴◵◶◷✢✳✶✻✽"
@@ -34,14 +34,14 @@ _TIME = r"(?:\d{1,4}h ?)?(?:\d{1,2}m ?)?\d{1,4}s"
 _CLOCK = re.compile(rf"(?<= {{3}})({_TIME})(?= ?[┃│█]?$)", re.ASCII)
 _STATUS = re.compile(rf"(?<=\(){_TIME}(?= [•·] [^()]*\besc to (?:interrupt|cancel|stop)\b[^()]*\))", re.ASCII)
 #: Columns from the right edge, at most, where such a time ends.
-_RIGHT = 3
+_RIGHT_COLUMNS = 3
 
 
 def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
     """
-    The fingerprint of the visible rows *lines* of a screen of *columns* that shows *dialog*: 32 hexadecimal digits.
+    Return the fingerprint of a screen that shows *dialog*: 32 hexadecimal digits.
 
-    It is for one run of one machine, and not to be kept.
+    *lines* are its visible rows, *columns* its width. It is for one run on one machine, and must not be kept.
     """
     choices = [f"{choice.keys!a} {choice.label!a} {choice.is_selected:d}" for choice in dialog.choices]
     parts = [
@@ -53,7 +53,7 @@ def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
 
 
 def steady_rows(lines: Sequence[str], columns: int, dialog: Dialog) -> list[str]:
-    """*lines* without what may move around *dialog*; nothing may around one that has no place."""
+    """Return *lines* without the parts that may move around *dialog*; none may around one without a place."""
     if dialog.place is None:
         return [line.rstrip(" ") for line in lines]
     top, end = dialog.top, dialog.place.end
@@ -62,7 +62,7 @@ def steady_rows(lines: Sequence[str], columns: int, dialog: Dialog) -> list[str]
         row = line.rstrip(" ")
         found = _CLOCK.search(row)
         # A row that is wider has been wrapped, and joined by the terminal.
-        if found is not None and columns - _RIGHT <= width(row) <= columns:
+        if found is not None and columns - _RIGHT_COLUMNS <= width(row) <= columns:
             row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
         above.append(_STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1)))
     below = [_STATUS.sub("0s", _SPINNER.sub(r"\1⠿", line.rstrip(" "), count=1)) for line in lines[end:]]

@@ -1,23 +1,23 @@
 """
-Who holds a pane's foreground: an agent, another machine, or nothing of interest.
+The foreground of a pane: an agent, another machine, or nothing of interest.
 
-The leader of the foreground process group goes in, then the processes behind it: the rest of its pipeline, and what is
-below. An `Identity` comes out. A leader that is an agent itself is what the pane shows. Behind any other leader it is
-the first agent that has the foreground of a terminal, whatever is in front of it: a shell without job control, a task
-runner, a sandbox, an editor with a terminal in it. Where the leader names an agent, only that one counts. The rules:
+The leader of the foreground process group goes in, then the processes behind it: the rest of its pipeline, and their
+children. An `Identity` comes out. A leader that is an agent is the agent of the pane. Behind any other leader it is the
+first agent in the foreground of a terminal. In front of it may be a shell without job control, a task runner, a
+sandbox, or an editor with a terminal in it. Where the leader names an agent, only that one counts. The rules:
 
-* A name is the base name of argv[0] or of the executable, never `comm` where there is anything better: Node 24 calls
-  its main thread `MainThread`.
+* A name is the base name of argv[0] or of the executable. `comm` comes last: Node 24 calls its main thread
+  `MainThread`.
 * An interpreter is named by its script; see `evidence.commands`. A shell counts as one: `bash ~/bin/codex` is codex,
-  because somebody named a script so, and what it starts is in the same group.
+  because a person named a script so, and its children are in the same group.
 * A generic script (`cli.js`, `index.js`) and a program that is called by a version number are named by their path.
 * A name that other programs have too needs a second sign of the agent's.
-* An agent's own arguments may say that it is none: `claude mcp serve`, `codex app-server`, `--version`.
-* What such an agent started is its own, and so is what another agent started: nobody looks behind them.
-* Nobody looks behind a terminal either: what runs in it is in panes of its own.
-* Whatever runs behind ssh, docker or similar is of another machine: `is_remote`.
-* A program that no file names, and that is none of the best known (`evidence.ordinary`), may be an agent all the same:
-  it is `unknown`, and `evidence.unknown` decides by what it does.
+* An agent's own arguments may show that it is none: `claude mcp serve`, `codex app-server`, `--version`.
+* The children of such an agent are its own, and so are another agent's: they are not read.
+* Processes in a terminal are not read either: they are in panes of its own.
+* Every process behind ssh, docker or similar is of another machine: `is_remote`.
+* A program that no file names, and that is none of the best known (`evidence.ordinary`), may still be an agent: it is
+  `unknown`, and `evidence.unknown` decides by its behaviour.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from tallylight.model.status import Status
 @attributes.frozen
 class Identity:
     """
-    What the foreground is. *agent* None: no agent of this machine.
+    The program in the foreground; *agent* is None if it is no agent of this machine.
 
     *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
-    *leader* is another process where the agent was found behind that. *doubtful* is an agent with a fitting name, but
+    *leader* is another process if the agent was found behind it. *doubtful* is an agent with a fitting name, but
     without its second sign: a title may still give it. *is_open*: the processes behind the leader may show more.
     *unknown* is the name of a program that may be an agent, although no agent file names it. *speaks*: the process is
-    sure to be an agent that reports its status (a status file, a title, a screen that shows when it is idle), and no
-    script that is named like it. *is_candidate*: it is a program that no agent file names and that only behaves like an
-    agent. *far*: the name of the machine or container that it leads to, as it was typed.
+    surely the agent itself, and no script of its name, and it shows when it is idle. *is_candidate*: no agent file
+    names the program, and it behaves like an agent. *far*: the name of the machine or container that it leads to, as it
+    was typed.
     """
 
     leader: Process | None = None
@@ -74,31 +74,31 @@ class Identity:
 
     @property
     def is_shell(self) -> bool:
-        """Whether it is a shell that runs nothing in the foreground."""
+        """Return whether it is a shell that runs nothing in the foreground."""
         process = self.process
         chain = unwrap(process.argv, process.exe, process.comm) if process is not None else Chain(())
         return bool(chain.invocations) and not chain.is_open and all(one.name in SHELLS for one in chain.invocations)
 
     def with_title(self, title: str) -> Identity:
-        """The same, where *title* is the second sign that was lacking."""
+        """Return the same, with the doubtful agent if *title* is its second sign."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
             rule = f"{self.rule}, and its title"
-            return _with_voice(attributes.evolve(self.as_doubted, rule=rule))
+            return _with_speaks_flag(attributes.evolve(self.as_doubted, rule=rule))
         return self
 
     @property
     def as_doubted(self) -> Identity:
-        """The same, where another sign has shown that it is the doubtful agent."""
+        """The same with the doubtful agent, after another sign has confirmed it."""
         return attributes.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, unknown="")
 
     @property
     def suspect(self) -> str:
-        """The name of a program that may be an agent, or may show one of another machine; nothing if it is neither."""
+        """The name of a program that may be an agent, or may show one of another machine; "" if it is neither."""
         return self.unknown or (self.rule.partition(" ")[0] if self.is_remote else "")
 
     @property
     def stranger(self) -> str:
-        """The name of a program that no agent file has for any agent, a candidate's too; nothing if one has it."""
+        """The name of a program that no agent file knows, also of a candidate; "" if one does."""
         return self.unknown if self.doubtful is None else ""
 
 
@@ -109,22 +109,22 @@ def identify(
     processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]] = lambda _: ()
 ) -> Identity:
     """
-    Return who holds the foreground with these *processes*: the group's leader, then those behind it that are shown.
+    Return the identity in the foreground with these *processes*: the group's leader, then those shown behind it.
 
-    *between* are those in front of such a one, behind the leader. If the leader is gone (`cat notes | claude`), the
-    rest of the group takes its place, in the order given.
+    *between* returns the processes between the leader and one behind it. If the leader is gone (`cat notes | claude`),
+    the rest of the group takes its place, in the order given.
     """
-    return _with_voice(_identify(processes, agents, between)) if processes else NOBODY
+    return _with_speaks_flag(_identify(processes, agents, between)) if processes else NOBODY
 
 
 def leads_to(process: Process, agent: Agent) -> bool:
-    """Return whether *process* is a shell or a script, or starts *agent* by its own name, and adds nothing."""
+    """Return whether *process* only starts *agent*: a shell, a script, or the agent by its own name."""
     chain = unwrap(process.argv, process.exe, process.comm)
     return chain.is_open or is_shell(process) or _identify_one(process, Agents((agent,))).agent is not None
 
 
-def _with_voice(found: Identity) -> Identity:
-    """*found*, with whether its process is sure to be the agent that speaks."""
+def _with_speaks_flag(found: Identity) -> Identity:
+    """Return *found* with its flag `speaks`."""
     agent, process = found.agent, found.process or found.leader
     if agent is None or process is None:
         return found
@@ -144,7 +144,7 @@ def _identify(
         return attributes.evolve(next((one for one in everyone if one.agent), found), leader=None)
     for process in rest if found.is_open else ():
         if process.argv and interpreter_name(process.argv[0]) in SHELLS:
-            continue  # it may start one, and is none
+            continue  # a shell may start an agent, and is none
         behind = _identify_one(process, agents)
         if behind.agent is None or not behind.is_direct or found.agent not in (None, behind.agent):
             continue
@@ -154,13 +154,14 @@ def _identify(
 
 
 def _identify_one(process: Process, agents: Agents) -> Identity:
+    """Return the identity of *process* alone, by the programs in its arguments."""
     chain = unwrap(process.argv, process.exe, process.comm)
     is_terminal = (program_of(process) or process.comm) in TERMINALS
     found = Identity(leader=process, process=process, is_open=not is_terminal)
     doubtful: Agent | None = None
     rule = ""
     for position, invocation in enumerate(chain.invocations):
-        agent, is_sure = _match(invocation, process, agents)
+        agent, is_sure = _named_agent(invocation, process, agents)
         if agent is not None:
             refused = agent.not_args.refuses(invocation.args)
             how = f"the program {invocation.word.rpartition('/')[2]}"
@@ -183,7 +184,9 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
 
 
 def is_direct(chain: Chain, position: int) -> bool:
-    """Whether the process itself is the agent: nothing in front of it but an interpreter that runs nothing else."""
+    """
+    Return whether the process itself is the agent: in front of it is at most an interpreter that runs nothing else.
+    """
     invocation = chain.invocations[position]
     if invocation.is_package or invocation.interpreter in SHELLS:
         return False  # a script of a shell named as the agent will mostly start the agent
@@ -196,8 +199,8 @@ def is_direct(chain: Chain, position: int) -> bool:
     return invocation.args is own or is_script
 
 
-def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:
-    """The agent *invocation* names, and whether no second sign is lacking."""
+def _named_agent(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:
+    """Return the agent that *invocation* names, and whether that needs no second sign."""
     name = invocation.name
     packaged = agents.with_package(name)
     if packaged is not None and (invocation.is_package or name.startswith("@")):
@@ -215,12 +218,13 @@ def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Ag
 
 
 def _lies_in(agent: Agent, path: str) -> bool:
-    """Whether *path* leads into what *agent* is installed as."""
+    """Return whether *path* leads into an installation of *agent*."""
     packages = (f"/{name}/" if name.startswith("@") else f"/node_modules/{name}/" for name in agent.packages)
     return any(part in path for part in (*packages, *agent.paths))
 
 
 def _has_sign(agent: Agent, invocation: Invocation, process: Process) -> bool:
+    """Return whether the process has a second sign of *agent* (`Sign`)."""
     sign = agent.sign
     if any(part in path for part in (*sign.paths, *agent.paths) for path in (invocation.word, process.exe)):
         return True

@@ -1,18 +1,21 @@
 """
 The frame of a dialog: where it begins on the screen, and whether all of it is there.
 
-A person may agree only to what was shown whole, so a dialog needs a **top that its text cannot draw**:
+A person may agree only to a dialog that was shown whole. So it needs a **top that its text cannot draw**, one of:
 
-* a box or a bar at the left of its choices, up to the row with its corner, or above which the bar ends. Text inside
-  is beside the same side, so that no line in it is taken for the top;
+* a box or a bar at the left of its choices, up to the row with its corner, or where the bar ends. Text inside is beside
+  the same side, so that no line in it is taken for the top;
 * a line across the whole screen, where every row below it is indented;
-* the row that the agent's own rule names (`top`), below a line across or below a row left of the rule's `margin`, or
-  being such a row: the text of the dialog is never there. What is between that and the top belongs to it.
+* the row that the agent's own rule names (`top`). That is the row below a line across, below a row left of the rule's
+  `margin`, or such a row itself: the text of the dialog is never there. Rows between it and the top belong to it.
 
-And nothing may be left out of it: no row says so (`… 27 more lines`, `ctrl+o to expand`), none ends in `…`, no inner
-box is empty, no side has a scroll bar, and its text is not so tall that its agent would cut it without a sign (`room`).
-Otherwise `framed` says in `missing` what is not there, and takes the keys out of all choices: nobody can press one.
-Pure.
+And nothing may be left out of it. These are signs of a cut:
+
+* a row that reports it (`… 27 more lines`, `ctrl+o to expand`), or ends in `…`;
+* an empty inner box, or a scroll bar;
+* a text so tall that its agent cuts it without a sign (`room`).
+
+Otherwise `framed` sets `missing`, and takes the keys out of all choices: nobody can press one. Pure.
 """
 
 from __future__ import annotations
@@ -36,14 +39,14 @@ _SIDES = "│┃║▌▐▎▏╎╏┆┊"
 _BARS = "┃▌▐▎▏"
 _TOPS, _BOTTOMS, _TEES = "╭┌┏╔", "╰└┗╚", "├┣╠"
 _ENDS = "╮┐┓╗╯┘┛╝┤┫╣"
-#: What a line across consists of. Dashed ones part a dialog, and do not begin it.
+#: The characters of a line across. Dashed ones divide a dialog, and do not begin it.
 _ACROSS, _DASHED = "─━═▔▁▀▄", "╌┄┈╍┅┉"
-#: The pointer in front of a choice: its agent draws it, where its text is never.
+#: The pointer in front of a choice: its agent draws it, at a place where no text is.
 _POINTER = re.compile(r" *[❯›→▶▸►➤➜●>] ?")
-#: What is in the right side of a box that is scrolled.
+#: The characters of a scroll bar in the right side of a box.
 _SCROLLED = "█▊░▒▓▲▼"
-#: Rows below the choices that may say that lines are left out.
-_BELOW = 8
+#: Rows below the choices that may report a cut.
+_BELOW_ROWS = 8
 _ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
 _LEFT_OUT = (
     rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
@@ -53,16 +56,16 @@ _LEFT_OUT = (
     r"|(?:\bctrl ?[+-] ?\w|\^\w|\bspace|\btab|\benter)\b.{0,8}\b(?:to )?(?:expand|(?:show|view) (?:more|all))\b"
     r"|\b(?:to|click|tap) expand\b|[\[(]truncated[\])]|\+ ?show details\b"
 )
-#: A row that says so of others, and one of the dialog's own that says so or is cut itself.
+#: A row that reports a cut of others, and one that reports its own or is cut itself.
 _SAYS_CUT = re.compile(_LEFT_OUT, re.IGNORECASE)
 _IS_CUT = re.compile(rf"{_LEFT_OUT}|…[\"'`”’)\]]?$|^…", re.IGNORECASE)
 
 
 def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule | None) -> Dialog:
     """
-    *dialog*, read off the visible rows *lines* of a screen of *columns*, with its top and what is missing of it.
+    Return *dialog* with its top, and with the reason if it is not whole.
 
-    *rule* is the agent's own rule that read it, None for a dialog that was read by its shape.
+    It was read off the visible rows *lines* of a screen of *columns*, by the agent's own *rule*, or None by its shape.
     """
     place, top, missing, choices = dialog.place, 0, NO_TOP, dialog.choices
     if place is not None and (found := _top(lines, columns, place, rule)) is not None:
@@ -76,9 +79,9 @@ def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule 
 
 def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
     """
-    The rows of *dialog*, from its top to its end, less the box or the bar that it is in, and nothing else.
+    Return the rows of *dialog*, from its top to its end, without the box or the bar around it.
 
-    What its agent draws around or beside a part of it stays: that is how a person sees what is only quoted.
+    Boxes around a part of it stay: they show a person that the part is only quoted.
     """
     place = dialog.place
     if place is None:
@@ -97,7 +100,7 @@ def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
 
 
 def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
-    """The first row of the dialog, and whether it is certain that nothing of it is above; None if there is none."""
+    """Return the first row of the dialog, and whether nothing of it is above for sure; None if there is none."""
     anchor = min(place.starts[0] if place.starts else place.top, len(lines) - 1)
     column = _indent(lines[anchor])
     if _at(lines[anchor], column) in _SIDES:
@@ -113,10 +116,10 @@ def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | No
 
 def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) -> tuple[int, bool] | None:
     """
-    The first row of a dialog, by the *rule* that says how it begins, at or above row *last*.
+    Return the first row of a dialog by the *rule* that names it, at or above row *last*, and whether that is sure.
 
-    Nothing that it asks is left of the rule's margin, or is a line across: such a row is above all of it. Where
-    there is none on the screen, the first row that looks like a top may be one of its text.
+    No text of the dialog is left of the rule's margin, or is a line across: such a row is above all of it. Without such
+    a row on the screen, the first row that looks like a top may be one of its text.
     """
     assert rule.top is not None
     outside = (row for row in range(last, -1, -1) if lines[row][: rule.margin].strip() or _is_line(lines[row], columns))
@@ -127,16 +130,16 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
     if above is None or begin == above:
         return begin, above is not None
     if any(rule.top.match(lines[row + 1].rstrip()) for row in range(above) if _is_line(lines[row], columns)):
-        # Two rows begin one below a line across: what it asks may hold the lower one.
+        # Two rows look like a top below a line across: the lower one may be text of the dialog.
         return begin, False
-    # The rows right below what is left of it still belong to that, and those right below a line to the dialog.
+    # Rows right below a row left of the margin still belong to that, and rows right below a line to the dialog.
     rest = range(above + 1, begin) if not _is_line(lines[above], columns) else ()
     gap = next((row for row in rest if not lines[row].strip()), above)
     return next(row for row in range(gap + 1, begin + 1) if lines[row].strip()), True
 
 
 def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
-    """The corner of the box, or the first row of the bar, with its side in *column* of *row*."""
+    """Return the corner of the box, or the first row of the bar, with its side in *column* of *row*."""
     while row > 0 and _at(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
         row -= 1
         if _at(lines[row], column) in _TOPS:
@@ -147,7 +150,7 @@ def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int |
 
 
 def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -> int | None:
-    """The line across the screen above a dialog with every row indented; dashed lines in it are its agent's."""
+    """Return the line across the screen above a dialog with every row indented; dashed lines in it are its agent's."""
     choices = [_POINTER.sub(lambda found: " " * len(found[0]), lines[row], count=1) for row in place.starts]
     rest = [lines[row] for row in range(anchor, place.end) if row not in place.starts]
     if not all(line[:1] in ("", " ") or _is_line(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):
@@ -162,17 +165,17 @@ def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -
 
 
 def _is_line(line: str, columns: int, kinds: str = _ACROSS) -> bool:
-    """Whether *line* is one line from the left edge of the screen to the right one."""
+    """Return whether *line* is one line from the left edge of the screen to the right one."""
     text = line.rstrip()
     return text[:1] in tuple(kinds) and text == text[0] * len(text) and len(text) >= columns - 1
 
 
 def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
-    """What is left out of the dialog, in words; nothing if it is whole."""
+    """Return the reason why the dialog is not whole; "" if it is."""
     rows = lines[top : place.end]
     if any(_IS_CUT.search(line.strip(" " + _SIDES + _SCROLLED)) for line in rows):
         return LEFT_OUT
-    for line in lines[place.end : place.end + _BELOW]:
+    for line in lines[place.end : place.end + _BELOW_ROWS]:
         if is_edge(line):
             break
         if _SAYS_CUT.search(line):
@@ -187,7 +190,7 @@ def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
 
 
 def _corner(line: str) -> str:
-    """The corner that an edge inside of a dialog begins with, in any box; nothing for text."""
+    """Return the first character of an edge inside of a dialog; "" for text."""
     return line.strip(" " + _SIDES)[:1] if is_edge(line) else ""
 
 
@@ -196,5 +199,5 @@ def _indent(line: str) -> int:
 
 
 def _at(line: str, column: int) -> str:
-    """The character in *column*; a blank where the line has ended, which is in none of the sets above."""
+    """Return the character in *column*; a blank where the line has ended, which is in none of the sets above."""
     return line[column : column + 1] or " "

@@ -1,16 +1,16 @@
 """
-The highlight: which of several choices is drawn unlike the others. It shows which is selected where no pointer does.
+The highlight: the one of several choices that is drawn unlike the others. Without a pointer it is the selected one.
 
-A styled screen goes in, with the choices that were read off its text; the index of one of them comes out, or None. What
-counts is the *ground* of a label, the background or the reverse video that it is on:
+A styled screen goes in, with the choices that were read off its text. The index of one of them comes out, or None. The
+*ground* of a label, its background or its reverse video, decides:
 
 * of three choices or more, one has a ground of its own, and all others have the same;
 * of two, the ground of one is found nowhere else in the dialog, and that of the other is;
 * of three or more on the same ground, one has a colour of its own, and all others have the same. Dim text does not
-  count: so is drawn what cannot be chosen.
+  count: it marks a choice that cannot be taken.
 
-Anything else is None; so is a label that is not found or is drawn in several ways, and a screen that is not the one
-that the choices were read off. A wrong guess would choose something else than the person did.
+Anything else is None. So is a label that is not found or is drawn in several ways. So is any screen but the one that
+the choices were read off. A wrong guess would choose something else than the person did.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from tallylight.model.dialog import Place
 from tallylight.wire.styled import Reader, Style, StyledScreen, plain
 
 _T = TypeVar("_T")
-#: A row of the screen as its characters, each with how it is drawn; and where a label is: a row, the place of its
-#: first character and the one behind it.
+#: A row of the screen as styled characters; and the place of a label: its row, its first character and the one behind
+#: it.
 _Cells = Sequence[tuple[str, Style]]
 _Span = tuple[int, int, int]
 
 
 def highlighted(styled: StyledScreen, lines: Sequence[str], place: Place, labels: Sequence[str]) -> int | None:
     """
-    The index of the one of *labels* that is highlighted; None unless that is certain.
+    Return the index of the one of *labels* that is highlighted; None unless that is certain.
 
     The dialog with these choices is at *place* of the screen with the visible rows *lines*, from the top.
     """
     rows = _rows(styled, lines, place)
     spans = _spans({row: _text(cells) for row, cells in rows.items()}, place, labels)
     drawn = [[style for letter, style in rows[row][start:end] if letter != " "] for row, start, end in spans]
-    grounds = _alike(_ground, drawn)
+    grounds = _shared_value(_ground, drawn)
     if grounds is None:
         return None
     if len(set(grounds)) == 1 or not grounds:
-        inks = _alike(lambda style: (style.foreground, style.is_dim), drawn) or ()
-        odd = _odd(inks)
+        inks = _shared_value(lambda style: (style.foreground, style.is_dim), drawn) or ()
+        odd = _odd_one(inks)
         return odd if odd is not None and not inks[odd][1] else None
     if len(grounds) > 2:
-        return _odd(grounds)
-    around = _around(rows, spans)
+        return _odd_one(grounds)
+    around = _grounds_around(rows, spans)
     own = [index for index, ground in enumerate(grounds) if ground not in around]
     return own[0] if len(own) == 1 else None
 
 
 def _rows(styled: StyledScreen, lines: Sequence[str], place: Place) -> dict[int, _Cells]:
-    """The rows of the dialog; none if the styled screen is not the one that *lines* were read off."""
+    """Return the rows of the dialog; none if the styled screen is not the one that *lines* were read off."""
     found: dict[int, _Cells] = {}
     for row in range(place.top, min(place.end, len(lines))):
         drawn = styled.lines[row] if row < len(styled.lines) else ()
@@ -69,7 +69,7 @@ def _text(cells: _Cells) -> str:
 
 
 def _spans(texts: Mapping[int, str], place: Place, labels: Sequence[str]) -> list[_Span]:
-    """Where *labels* are, each in a row of its own, or all in one; nothing if one of them is not found."""
+    """Return the places of *labels*, each in a row of its own, or all in one; nothing if one of them is not found."""
     is_in_rows = len(place.starts) == len(labels)
     if not is_in_rows and len(place.starts) != 1:
         return []
@@ -85,25 +85,25 @@ def _spans(texts: Mapping[int, str], place: Place, labels: Sequence[str]) -> lis
 
 
 def _ground(style: Style) -> tuple[bool, object]:
-    """What is behind text."""
+    """Return the background of text."""
     return style.is_reverse, style.foreground if style.is_reverse else style.background
 
 
-def _alike(what: Callable[[Style], _T], drawn: Sequence[Sequence[Style]]) -> list[_T] | None:
-    """*what* all letters of each label have in common; None if those of one differ."""
+def _shared_value(what: Callable[[Style], _T], drawn: Sequence[Sequence[Style]]) -> list[_T] | None:
+    """Return the value of *what* that all letters of each label share; None if those of one differ."""
     found = [{what(style) for style in each} for each in drawn]
     return [each.pop() for each in found] if all(len(each) == 1 for each in found) else None
 
 
-def _odd(values: Sequence[_T]) -> int | None:
-    """The index of the one of three or more *values* that differs from all others, which are the same."""
+def _odd_one(values: Sequence[_T]) -> int | None:
+    """Return the index of the one of three or more *values* that differs from all others, which are the same."""
     if len(values) < 3 or len(set(values)) != 2:
         return None
     return next((index for index, value in enumerate(values) if values.count(value) == 1), None)
 
 
-def _around(rows: Mapping[int, _Cells], spans: Sequence[_Span]) -> set[tuple[bool, object]]:
-    """The grounds in the dialog, except for the labels and the blanks beside them."""
+def _grounds_around(rows: Mapping[int, _Cells], spans: Sequence[_Span]) -> set[tuple[bool, object]]:
+    """Return the grounds in the dialog, except for the labels and the blanks beside them."""
     taken: set[tuple[int, int]] = set()
     for row, start, end in spans:
         text = _text(rows[row])

@@ -1,10 +1,10 @@
 """
-What a program is made with, as the package says that owns it: whether it talks to a language model.
+The language-model library of a program, by the package that owns it.
 
 The text of a `package.json` or of a Python distribution's `METADATA` goes in, and that of a `README`; the sign comes
-out, in words. A dependency counts with a word of `_LIBRARIES` in its name, and so does a package that calls itself a
-coding agent, since many are bundled and name no dependency. What no package owns tells by its own bytes where it sends
-its questions (`SPOKEN_TO`). It makes a program a candidate, and never gives a light. Pure.
+out, in words. A dependency counts with a word of `_LIBRARIES` in its name. So does a package that calls itself a coding
+agent, since many are bundled and name no dependency. A program without a package counts if its own bytes name a model's
+address (`SPOKEN_TO`). The sign makes a program a candidate, and never gives a light. Pure.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _LIBRARIES = re.compile(
 )
 #: A program that contains one of these talks to a language model or to its tools.
 SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
-#: How packages are named: https://docs.npmjs.com/cli/configuring-npm/package-json#name
+#: Names of packages: https://docs.npmjs.com/cli/configuring-npm/package-json#name
 _NAME = re.compile(rf"[@\w./~-]{{1,{MAX_WORD}}}", re.ASCII)
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
 _VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
-#: Characters of the metadata where a distribution describes itself.
-_HEAD = 4096
-#: How packages call what they are, in one sentence.
+#: Characters of the metadata that may hold its description.
+_HEAD_CHARS = 4096
+#: The words of packages for themselves, in one sentence.
 _ITSELF = re.compile(
     r"\b(?:coding|ai|llm|agentic)[- ](?:powered |based |driven )?(?:coding |programming |command[- ]line |terminal )?"
     r"(?:agent|assistant|tool)\b|\bai (?:pair )?programm",
@@ -39,7 +39,7 @@ _ITSELF = re.compile(
 
 
 def of_npm(text: str) -> str:
-    """The sign in a `package.json`; nothing if there is none, or it cannot be read."""
+    """Return the sign in a `package.json`; "" if there is none, or it cannot be read."""
     found = values.members(text)
     lists = [found.get(key) for key in _DEPENDENCIES]
     names = [name for each in lists if isinstance(each, dict) for name in each]
@@ -49,28 +49,29 @@ def of_npm(text: str) -> str:
 
 
 def of_python(text: str) -> str:
-    """The sign in the `METADATA` of a distribution."""
+    """Return the sign in the `METADATA` of a distribution."""
     head = text.partition("\n\n")[0]
-    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD])
+    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD_CHARS])
 
 
 def of_itself(text: str) -> str:
-    """The sign in what a package says of itself."""
+    """Return the sign in a package's own description."""
     return "a package that calls itself an agent" if _ITSELF.search(text) else ""
 
 
 def of_program(part: bytes) -> str:
-    """The sign in a part of a program's own bytes."""
+    """Return the sign in a part of a program's own bytes."""
     found = next((word for word in SPOKEN_TO if word in part), b"")
     return f"a program that talks to {found.decode()}" if found else ""
 
 
 def version(npm: str, python: str) -> str:
-    """The version in a `package.json`, else in the `METADATA` of a distribution; nothing if there is none."""
+    """Return the version in a `package.json`, else in the `METADATA` of a distribution; "" if there is none."""
     told = values.members(npm).get("version") or "".join(_VERSION.findall(python)[:1])
     return sanitise(values.text(told, MAX_WORD), cells=MAX_WORD).strip()
 
 
 def _library(names: list[str]) -> str:
+    """Return the sign for the first library among *names*; "" for none."""
     found = next((name for name in names if _NAME.fullmatch(name) and _LIBRARIES.search(name)), "")
     return f"made with {found}" if found else ""

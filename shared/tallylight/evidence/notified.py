@@ -1,8 +1,8 @@
 """
-Notifications as evidence: what a program says to the person through its terminal, OSC 9, 99 and 777, as reports.
+Notifications as evidence: messages of a program to the person through its terminal, OSC 9, 99 and 777, as reports.
 
-A notification raises attention and never clears any: that an agent goes on, or starts, is left to better sources. Only
-the root record is meant, and only that of an agent: who is in the foreground is for the host to know.
+A notification raises attention and never clears any: better sources report that an agent continues or starts. Only the
+root record counts, and only one of an agent: the host knows the program in the foreground.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from tallylight.wire import cli_agent, notification, terax
 from tallylight.wire.scanner import Sequence, SequenceKind
 
 RULE = "notification"
-#: What may be raised. The end of a turn is not, while the agent is known to wait.
+#: The statuses that a notification may raise; not the end of a turn, while the agent is known to wait.
 _RAISED = (Status.WAITING, Status.ERROR, Status.DONE)
 
 
 def is_machine_talk(number: int, payload: str) -> bool:
-    """Whether a notification is one program's message to another, in words that no person wants to read."""
+    """Return whether a notification is one program's message to another, which no person wants to read."""
     return _spoken(_sequence(number, payload), None) is not None
 
 
 def spoken(number: int, payload: str, present: Status) -> Report | None:
     """
-    The report of a message between programs, `warp://cli-agent` or Terax's; None if it is none, or raises nothing.
+    Return the report of a message between programs, `warp://cli-agent` or Terax's; None for another, or for no news.
 
-    *payload* is what follows `OSC number ;`; *present* is the status of the pane's agent.
+    *payload* is the text behind `OSC number ;`; *present* is the status of the pane's agent.
     """
     found = _spoken(_sequence(number, payload), present)
     if not isinstance(found, Report) or found.status not in _RAISED:
@@ -40,7 +40,9 @@ def spoken(number: int, payload: str, present: Status) -> Report | None:
 
 
 def plain(number: int, title: str, body: str) -> Report | None:
-    """The report of a notification for a person; None for one without text, and for other uses of these numbers."""
+    """
+    Return the report of a notification for a person; None for one without text, and for other uses of these numbers.
+    """
     if title.startswith("warp://"):
         return None
     try:
@@ -52,12 +54,13 @@ def plain(number: int, title: str, body: str) -> Report | None:
 
 
 def shown(event: notification.Notification) -> Report:
-    """The report of a notification that a person is shown."""
+    """Return the report of a notification that a person is shown."""
     text = f"{event.title}: {event.body}" if event.body else event.title
     return Report(source=Source.NOTIFICATION, status=Status.WAITING, rule=RULE, message=text)
 
 
 def _spoken(sequence: Sequence, present: Status | None) -> Report | cli_agent.CliAgentEvent | None:
+    """Return the report or event in a message between programs; None if *sequence* is none."""
     try:
         return terax.decode(sequence)
     except DecodeError:

@@ -1,15 +1,15 @@
 """
-What may be an answer at the end of a screen, in whatever notation: a `Candidate`, which `evidence.structure` weighs.
+Possible answers at the end of a screen, in any notation: an `Candidate`, which `evidence.structure` weighs.
 
-* Rows below one another: a list of which one has another mark than all others, numbered rows, a yes and a no, short
-  rows right below a question.
+* Rows below one another: a list with one marked row, numbered rows, a yes and a no, or short rows right below a
+  question.
 * A row: answers or buttons beside one another, a yes or no.
-* A field: a row that names what to give, with the cursor in it or in an empty input right below.
-* What a library asks: a row behind its question mark, with whatever it shows below.
-* A page or an input that is submitted: a hint names the key that does, and one that leaves it or what is answered.
-* Where there is none of these: a hint at the key to go on, or a page to open in a browser.
+* A field: a row that names its content, with the cursor in it or in an empty input right below.
+* A question of a library: a row behind its question mark, with the rows that it shows below.
+* A page or an input that is submitted: a hint names the key that submits, and one that leaves it or an answer.
+* Where there is none of these: a hint at the key to continue, or a page to open in a browser.
 
-The lowest one counts. Each of these is also found where nobody asks anything.
+The lowest one counts. Each of these also appears where nothing is asked.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tallylight.evidence.dialogs import is_typed
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_CHOICES
 
-#: Rows with text, from the end up, among which the last choice is, a row of answers, and a hint.
-_LOW, _LAST, _FOOT = 20, 8, 5
+#: Rows with text from the end up, for the last choice, a row of answers, and a hint.
+_LOW_ROWS, _LAST_ROWS, _FOOT_ROWS = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
-_GAP, _NEAR = 4, 3
-#: Characters of a choice, of one without a mark, of the answer that begins it, of a row of answers, and of a button.
-_LABEL, BARE, _HEAD, _ROW, _BUTTON = 120, 60, 24, 160, 28
-#: Answers in one row at the most; rows below a library's question.
-_BESIDE, _SHOWN = 6, 24
+_GAP_ROWS, _NEAR_ROWS = 4, 3
+#: Characters at most of a choice, of one without a mark, of its leading answer, of a row of answers, and of a button.
+_LABEL_CHARS, BARE_CHARS, _HEAD_CHARS, _ROW_CHARS, _BUTTON_CHARS = 120, 60, 24, 160, 28
+#: Answers in one row, and rows below a library's question, at most.
+_BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
 _MARK = re.compile(r"([❯›>→▶▸►➤➜⏵▷»☞⦿*●◉•◆■◼+○◯◻☐=-]{1,2}|\[[ xX*•✓✔-]?\]|\([ xX*•●o]?\)) {1,3}(?=\S)")
-#: The marks of what is not chosen.
+#: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 _YES_OR_NO = re.compile(
@@ -47,7 +47,7 @@ _ASKS = re.compile(r"\? [\[(]y(?:es)?[/|,] ?no?[\])]:?$", re.IGNORECASE)
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
-#: Buttons that take what was filled in.
+#: Buttons that accept a filled form.
 _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
 #: The hint in an empty input.
 PLACEHOLDER = re.compile(
@@ -62,16 +62,16 @@ FILL = re.compile(
     r"(?:\W{0,4})(?:please )?(?:enter|paste|type|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
-#: A row that ends where something is to be typed, perhaps with what hides it.
+#: A row that ends where text is to be typed, perhaps with its hidden characters.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
-#: How a row ends behind which anything may be typed.
+#: The end of a row that takes any typed text.
 PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW, YES_OR_NO_IN_ROW = "rows below a question", "yes or no in a row"
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 SUBMITTED = "keys that submit it"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
-#: What libraries put before what they ask. `? for shortcuts` is a hint.
+#: The mark that libraries put before a question. `? for shortcuts` is a hint.
 ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECASE)
 _PRESSED = re.compile(r"\b(?:press|hit|tap) \W?(?:enter|return|any key)\b", re.IGNORECASE)
 GO_ON = re.compile(
@@ -79,7 +79,7 @@ GO_ON = re.compile(
     r"(?:sel|con|cho|sub|proc|start|open|acc|log|sign|save)|\[y\] ?\w.{1,40}\[n\] ?\w",
     re.IGNORECASE,
 )
-#: The key that submits, the one that leaves, and what says that an answer is given: no input for any prompt names them.
+#: Hints that no input for any prompt has: the key that submits, the key that leaves, and an answer.
 _SUBMITS = re.compile(r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept)\b", re.IGNORECASE)
 LEAVES = re.compile(r"\besc(?:ape)?\W{0,2}(?:to )?(?:cancel|clear|skip|dismiss|go back|back|decline)\b", re.IGNORECASE)
 ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
@@ -93,9 +93,9 @@ _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat
 
 class Candidate(NamedTuple):
     """
-    What may be answered: where each answer begins in the tail, in which *column*, and what it says.
+    Possible answers: the first row of each in the tail, their *column*, and their labels.
 
-    *sign* tells how they were found; *pointed* is the one with the *mark*, -1 for none.
+    *sign* names how they were found; *pointed* is the index of the one with the *mark*, -1 for none.
     """
 
     sign: str
@@ -107,29 +107,31 @@ class Candidate(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether they are below one another."""
+        """Return whether the answers are below one another."""
         return len(self.starts) > 1 and bool(self.labels)
 
 
 def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
     """
-    The lowest of what may be answered; where several end in one row, one with a mark.
+    Return the lowest possible answers, those with a mark if several end in one row; None for none.
 
     The visible cursor is in row *cursor_row* of the screen.
     """
-    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW]
-    found = max(_offers(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None)
+    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW_ROWS]
+    found = max(
+        _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
+    )
     if cursor_row is not None and found is not None and found.sign == BELOW:
-        found = None  # such a list tells its choices by colours, and hides the cursor
-    asked = _field(rows, low, cursor_row) or _of_library(rows, low) or _submitted(rows, low)
-    if asked is not None and (found is None or _is_over(found, asked)):
+        found = None  # such a list marks its choices by colours, and hides the cursor
+    asked = _field(rows, low, cursor_row) or _library_question(rows, low) or _submitted_input(rows, low)
+    if asked is not None and (found is None or _is_above(found, asked)):
         return asked
-    other = _keyed(rows, low, cursor_row) or _page(rows, low)
-    return other if found is None else _of_both(rows, found, other)
+    other = _key_hint(rows, low, cursor_row) or _page_link(rows, low)
+    return other if found is None else _stronger_of(rows, found, other)
 
 
-def _is_over(found: Candidate, asked: Candidate) -> bool:
-    """Whether *found* is above what is *asked*, which comes after it."""
+def _is_above(found: Candidate, asked: Candidate) -> bool:
+    """Return whether *found* is above *asked*, a field or question that comes after it."""
     if asked.sign == BEHIND_MARK:
         return found.starts[0] < asked.starts[0]
     if asked.sign == SUBMITTED and found.sign != BELOW and found.starts[-1] <= asked.starts[0]:
@@ -138,50 +140,58 @@ def _is_over(found: Candidate, asked: Candidate) -> bool:
     return found.starts[-1] < asked.starts[-1] + found.is_list
 
 
-def _of_both(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> Candidate:
-    """What counts: *found*, or the hint below that is all there is to do."""
+def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None) -> Candidate:
+    """Return *found*, or the hint *other* below it if that is all there is to do."""
     if other is None:
         return found
     between = rows[found.starts[-1] + 1 : other.starts[0]]
-    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT
+    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT_ROWS
     is_pressed = found.pointed < 0 and _PRESSED.search(rows[other.starts[0]].text) is not None
     return other if is_parted or is_pressed else found
 
 
-def _offers(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
-    for most, find in ((_LOW, _marked), (_LOW, _numbered), (_LOW, _answers_below), (_LAST, _answers_beside)):
+def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
+    """Yield the lowest list or row of each kind among the rows *low*."""
+    for most, find in (
+        (_LOW_ROWS, _marked_list),
+        (_LOW_ROWS, _numbered_list),
+        (_LOW_ROWS, _answers_below),
+        (_LAST_ROWS, _answers_beside),
+    ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
             yield found
 
 
-#: A row is looked at from many others, and from one look to the next most rows are the same.
+#: Cached: a row is compared with many others, and most rows are the same at the next look.
 @functools.lru_cache(maxsize=2048)
-def _split(text: str) -> tuple[str, str]:
-    """The mark in front of a row, and the rest."""
+def _split_mark(text: str) -> tuple[str, str]:
+    """Return the mark in front of a row, and the rest."""
     match = _MARK.match(text)
     return (match[1], text[match.end() :]) if match is not None else ("", text)
 
 
 def _label(text: str) -> str:
-    """The text of a choice, without what another panel shows beside it."""
+    """Return the text of a choice, without another panel's text beside it."""
     return _BESIDE_IT.split(text, maxsplit=1)[0]
 
 
 @functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
-    """Whether *label* begins with a yes or a no."""
-    return bool(YES.search(label[:_HEAD]) or NO.search(label[:_HEAD]))
+    """Return whether *label* begins with a yes or a no."""
+    return bool(YES.search(label[:_HEAD_CHARS]) or NO.search(label[:_HEAD_CHARS]))
 
 
 def have_both(labels: Sequence[str]) -> bool:
-    """Whether there is a yes and a no among *labels*."""
-    return any(YES.search(label[:_HEAD]) for label in labels) and any(NO.search(label[:_HEAD]) for label in labels)
+    """Return whether there is a yes and a no among *labels*."""
+    return any(YES.search(label[:_HEAD_CHARS]) for label in labels) and any(
+        NO.search(label[:_HEAD_CHARS]) for label in labels
+    )
 
 
 @functools.lru_cache(maxsize=2048)
 def _names_keys(label: str) -> bool:
-    """Whether a row is a hint at keys, and no choice."""
+    """Return whether a row is a hint at keys, and no choice."""
     if _PRESSED.match(label) or LEAVES.match(label):
         return True
     if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
@@ -189,26 +199,31 @@ def _names_keys(label: str) -> bool:
     return bool(KEYS_HINT.match(label) or (KEY.search(label) and _SENTENCE.search(label)))
 
 
-def _marked(rows: Sequence[Row], at: int) -> Candidate | None:
-    mark, label = _split(rows[at].text)
+def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list of the marked row *at*; None if it is in none."""
+    mark, label = _split_mark(rows[at].text)
     if mark in _UNMARKED:
         return None
     column = _label_column(rows[at], label)
-    starts = _aligned(rows, at, column, mark, _LABEL)
+    starts = _aligned(rows, at, column, mark, _LABEL_CHARS)
     if NUMBER.match(label):
-        starts = _in_order(rows, starts, starts.index(at)) if starts else []
+        starts = _in_number_order(rows, starts, starts.index(at)) if starts else []
     if len(starts) < 2:
         return None
-    # Of a long list those around the pointer.
+    # Of a long list, the choices around the pointer.
     first = max(0, min(starts.index(at) - MAX_CHOICES // 2, len(starts) - MAX_CHOICES))
     starts = starts[first : first + MAX_CHOICES]
-    labels = tuple(_label(_split(rows[start].text)[1]) for start in starts)
+    labels = tuple(_label(_split_mark(rows[start].text)[1]) for start in starts)
     return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
 
 
-def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
-    """Those of *starts* whose numbers go on from the one in place *at*, down and up: text is in their column, too."""
-    numbers = [NUMBER.match(_split(rows[start].text)[1]) for start in starts]
+def _in_number_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
+    """
+    Return the *starts* with numbers that continue the one in place *at*, down and up.
+
+    Other text may be in their column, too.
+    """
+    numbers = [NUMBER.match(_split_mark(rows[start].text)[1]) for start in starts]
     found = [starts[at]]
     for step, stop in ((-1, -1), (1, len(starts))):
         wanted = int(numbers[at][1]) + step  # type: ignore[index]
@@ -222,14 +237,15 @@ def _in_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
     return sorted(found)
 
 
-def _numbered(rows: Sequence[Row], at: int) -> Candidate | None:
+def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list that ends in the numbered row *at*, from 1 on; None if it is in none."""
     number = NUMBER.match(rows[at].text)
     if number is None:
         return None
     starts, wanted = [at], int(number[1]) - 1
-    for position in upwards(at, MAX_CHOICES * _GAP):
+    for position in upwards(at, MAX_CHOICES * _GAP_ROWS):
         number = NUMBER.match(rows[position].text)
-        if not wanted or starts[-1] - position > _GAP:
+        if not wanted or starts[-1] - position > _GAP_ROWS:
             break
         if number is not None and rows[position].indent == rows[at].indent:
             if int(number[1]) != wanted:
@@ -243,33 +259,35 @@ def _numbered(rows: Sequence[Row], at: int) -> Candidate | None:
 
 
 def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the short rows around *at* as answers below one another; None if they are none."""
     label = rows[at].text
-    if len(label) > BARE or _names_keys(label):
+    if len(label) > BARE_CHARS or _names_keys(label):
         return None
-    starts = _aligned(rows, at, rows[at].indent, "", BARE)
+    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_none, labels)):
+    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_no_answer, labels)):
         return None
     if have_both(labels):
         return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
-    above = next((rows[over].text for over in upwards(starts[0], _NEAR) if rows[over].text), "")
+    above = next((rows[over].text for over in upwards(starts[0], _NEAR_ROWS) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
-def _is_none(label: str) -> bool:
-    """Return whether a row among others is no answer: an input, what may be typed there, or a page."""
+def _is_no_answer(label: str) -> bool:
+    """Return whether a row among others is no answer: an input, a placeholder, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the answers or buttons in the row *at*; None if there are none."""
     text = rows[at].text
-    if len(text) > _ROW:
+    if len(text) > _ROW_CHARS:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
     parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
-    if not 2 <= len(parts) <= _BESIDE:
+    if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     if have_both(parts):
         return Candidate("answers beside one another", (at,), parts, rows[at].indent)
@@ -280,7 +298,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
 
 def _may_be_button(part: str) -> bool:
     """Return whether *part* of a row may be a button: short words, that are no hint at a key."""
-    return len(part) <= _BUTTON and part[0].isalpha() and not KEY.match(part)
+    return len(part) <= _BUTTON_CHARS and part[0].isalpha() and not KEY.match(part)
 
 
 def _label_column(row: Row, label: str) -> int:
@@ -288,22 +306,22 @@ def _label_column(row: Row, label: str) -> int:
 
 
 def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) -> list[int]:
-    """The rows around the one at *at* whose label begins in *column* as well; none where one has the same *mark*."""
+    """Return the rows around *at* with a label in the same *column*; none if one has the same *mark*."""
     found = [at]
     own = _own_column(rows[at], column)
     for step, stop in ((-1, -1), (1, len(rows))):
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _GAP or row.is_edge:
+            if abs(position - last) > _GAP_ROWS or row.is_edge:
                 break
             if not row.text:
                 continue
-            its, label = _split(row.text)
-            place = _place(row, own, mark)
+            its, label = _split_mark(row.text)
+            place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or row.is_boxed is not rows[at].is_boxed or _is_end(label, step, most):
+            if place < column or row.is_boxed is not rows[at].is_boxed or _is_no_choice(label, step, most):
                 break
             if its == mark != "" and place != row.indent:
                 return []
@@ -313,25 +331,27 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
 
 
 def _own_column(row: Row, column: int) -> int:
-    """Where a mark is part of the label: in *column*, if that of *row* begins with one; else nowhere."""
-    return column if _split(_split(row.text)[1])[0] else -1
+    """Return *column* if the label of *row* begins with a mark of its own; else -1."""
+    return column if _split_mark(_split_mark(row.text)[1])[0] else -1
 
 
-def _place(row: Row, own: int, mark: str) -> int:
-    """Where the label of *row* begins: behind its mark, but in the column *own* a mark is part of the label."""
-    its, label = _split(row.text)
+def _label_place(row: Row, own: int, mark: str) -> int:
+    """Return the column of the label of *row*: behind its mark, but in the column *own* a mark is part of the label."""
+    its, label = _split_mark(row.text)
     return _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
 
 
 def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
-    """Whether the row at *at* is the name of a part of a list: short, with rows of the list on both sides of it."""
-    beyond = next((row for row in rows[at + step :: step][:_NEAR] if row.text), None)
-    is_name = len(rows[at].text) <= _BUTTON and rows[at].text[0].isalpha() and not rows[at].text.endswith(("?", ":"))
+    """Return whether the row at *at* heads a part of a list: short, with rows of the list on both sides."""
+    beyond = next((row for row in rows[at + step :: step][:_NEAR_ROWS] if row.text), None)
+    is_name = (
+        len(rows[at].text) <= _BUTTON_CHARS and rows[at].text[0].isalpha() and not rows[at].text.endswith(("?", ":"))
+    )
     return is_name and beyond is not None and not beyond.is_edge and beyond.indent == column
 
 
-def _is_end(label: str, step: int, most: int) -> bool:
-    """Return whether a row in the column of choices is none: too long, a hint at keys, a question, or the one above."""
+def _is_no_choice(label: str, step: int, most: int) -> bool:
+    """Return whether a row in the column of choices is none: too long, a hint at keys, or a question."""
     label = _label(label)
     return (
         len(label) > most
@@ -342,16 +362,20 @@ def _is_end(label: str, step: int, most: int) -> bool:
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
-    """The row with the cursor, below which only hints are, or the one right above where that is an empty input."""
+    """
+    Return the row of the cursor as a field, if only hints are below it.
+
+    If that row is an empty input, the field is the row right above.
+    """
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
     else:
-        at = next((at for at in low[:_FOOT] if rows[at].number == cursor_row), None)
+        at = next((at for at in low[:_FOOT_ROWS] if rows[at].number == cursor_row), None)
     if at is None or not _only_hints(rows[at + 1 :]):
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
-        if not _is_told(rows, at):
+        if not _asks_for_text(rows, at):
             return None
     elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
@@ -359,23 +383,23 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
-    """The first row of the text that is wrapped into the one at *at*."""
+    """Return the first row of the text that is wrapped into the row at *at*."""
     first = at
     goes_on = not PROMPT_END.search(rows[at].text)
-    while goes_on and at - first < _NEAR and rows[first].text[:1].islower() and _is_text(rows, first - 1):
+    while goes_on and at - first < _NEAR_ROWS and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
     return first
 
 
-def _submitted(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
-    """The hint at the key that submits, with the input above it, if there is one."""
-    hint = next((at for at in low[:_FOOT] if _SUBMITS.search(rows[at].text)), None)
+def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+    """Return the hint at the key that submits, with the input above it, if there is one."""
+    hint = next((at for at in low[:_FOOT_ROWS] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
         return None
     is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
     if not is_left and not ANSWERS.search(rows[hint].text):
         return None
-    field = next((at for at in upwards(hint, _GAP) if rows[at].text), hint)
+    field = next((at for at in upwards(hint, _GAP_ROWS) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
 
@@ -384,19 +408,19 @@ def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
 
 
-def _is_told(rows: Sequence[Row], at: int) -> bool:
-    """Return whether the row at *at*, or the one that is wrapped into it, says that something is to be typed below."""
+def _asks_for_text(rows: Sequence[Row], at: int) -> bool:
+    """Return whether the row at *at*, or the row that continues in it, asks for text to be typed below."""
     texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
     return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
 
 
-def _of_library(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
-    """The lowest row behind the mark of a question, and the rows that follow it up to a blank one."""
+def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+    """Return the lowest row behind the mark of a question, and the rows that follow it up to a blank one."""
     at = next((at for at in low if ASKED_BEHIND.match(rows[at].text)), None)
     if at is None:
         return None
     end = next((end for end in range(at + 1, len(rows)) if not rows[end].text or rows[end].is_edge), len(rows))
-    if end - at > _SHOWN or not _only_hints(rows[end:]):
+    if end - at > _SHOWN_ROWS or not _only_hints(rows[end:]):
         return None
     return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
 
@@ -405,14 +429,16 @@ def _only_hints(rows: Sequence[Row]) -> bool:
     return all(row.is_edge or not row.text or is_hint(row.text) for row in rows)
 
 
-def _keyed(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
+def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
+    """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
-    at = next((at for at in low[:_FOOT] if wanted.search(rows[at].text)), None)
+    at = next((at for at in low[:_FOOT_ROWS] if wanted.search(rows[at].text)), None)
     return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
-def _page(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
-    at = next((at for at in low[:_LAST] if _PAGE.search(rows[at].text)), None)
-    if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP) : at + _GAP]):
+def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+    """Return the link that a browser should open; None if there is none."""
+    at = next((at for at in low[:_LAST_ROWS] if _PAGE.search(rows[at].text)), None)
+    if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP_ROWS) : at + _GAP_ROWS]):
         return None
     return Candidate(PAGE, (at,), column=rows[at].indent)

@@ -1,8 +1,8 @@
 """
-Programs that are no agents, however they look: their names, so that an unknown program is left alone.
+Names of programs that are no agents, whatever they look like.
 
-An agent that nobody has described is known by what it does (`evidence.unknown`); this table only keeps the best known
-programs of a terminal out of the question from the start, so that nobody looks at them at all.
+Unknown agents are recognised by their behaviour (`evidence.unknown`). This table keeps the best known programs of a
+terminal out from the start, so that their screens are not read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Programs by what they are. A name that has a variant behind a dot (`vim.basic`) is that of the program.
+#: Programs by kind. A name with a variant behind a dot (`vim.basic`) is that of the program.
 ORDINARY: dict[str, frozenset[str]] = {
     "an editor": _words(
         "vi vim vimdiff view rvim gvim nvim neovim ex ed nano pico emacs emacsclient mg jed joe jmacs jstar "
@@ -82,14 +82,14 @@ ORDINARY: dict[str, frozenset[str]] = {
 #: The form of a program's name: ASCII, as in an agent file.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
 _ORDINARY = frozenset().union(*ORDINARY.values())
-#: Only what is innermost counts: these run another program.
-_IN_FRONT = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
+#: Programs that run another program: only the innermost one counts.
+_RUN_ANOTHER = SHELLS | (RUNNERS - ORDINARY["the way to another user or machine"])
 
 
 def is_ordinary(chain: Chain) -> bool:
-    """Whether the program that *chain* names is no agent for sure."""
-    names = [one.name for one in chain.invocations if not _is_in_front(one)]
-    # An interpreter at its prompt has no other name; what has written its own title over its arguments has one.
+    """Return whether the program that *chain* names is surely no agent."""
+    names = [one.name for one in chain.invocations if not _only_runs_another(one)]
+    # An interpreter at its prompt has no other name; a program that wrote its own title over its arguments has one.
     return not names or any(name in _ORDINARY or name.partition(".")[0] in _ORDINARY for name in names)
 
 
@@ -98,12 +98,13 @@ def is_shell(process: Process) -> bool:
     return base_name(process.argv[0] if process.argv else process.exe) in ORDINARY["a shell"]
 
 
-def _is_in_front(invocation: Invocation) -> bool:
-    return invocation.name in _IN_FRONT or bool(interpreter_name(invocation.word))
+def _only_runs_another(invocation: Invocation) -> bool:
+    """Return whether a program only runs another one: a shell, a wrapper, an interpreter."""
+    return invocation.name in _RUN_ANOTHER or bool(interpreter_name(invocation.word))
 
 
 def own_name(chain: Chain) -> str:
-    """A person's name for the innermost program of *chain*; nothing if it has no useful one."""
+    """Return a person's name for the innermost program of *chain*; "" if it has no useful one."""
     place = own_place(chain)
     if place is None:
         return ""
@@ -118,5 +119,5 @@ def own_name(chain: Chain) -> str:
 
 
 def own_place(chain: Chain) -> int | None:
-    """Where in *chain* that program is; None if there are only such as run others."""
-    return next((place for place, one in enumerate(chain.invocations) if not _is_in_front(one)), None)
+    """Return the index in *chain* of its innermost program; None if all of them only run others."""
+    return next((place for place, one in enumerate(chain.invocations) if not _only_runs_another(one)), None)

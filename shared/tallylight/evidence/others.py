@@ -1,6 +1,4 @@
-"""
-Rivals: the other processes of an agent that work in the same directory, which may have written what lies there.
-"""
+"""Rivals: the other processes of an agent in the same directory, which may have written the records there."""
 
 from __future__ import annotations
 
@@ -9,16 +7,16 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ProcTable, PsutilTable, Table
 
-#: Other processes of one agent in one directory that are reported, and directories that are remembered.
+#: Other processes of one agent in one directory that are reported, and directories that are kept.
 MAX_RIVALS = 32
 
 
-def others_of(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
+def rival_starts(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
     """
-    When the other processes of *agent* started that work in the directory of *process*, seconds since the epoch.
+    Return the start times of the other processes of *agent* in the directory of *process*, in seconds since the epoch.
 
-    Those of one terminal's foreground count as one, and what *process* started, or was started by, as none. What was
-    found for another process of it there may be up to *age_s* seconds old at monotonic *now*.
+    The processes of one terminal's foreground count as one; the ancestors and children of *process* count as none. A
+    result for another process of it there may be up to *age_s* seconds old at monotonic *now*.
     """
     if not isinstance(of, ProcTable | PsutilTable):
         return ()
@@ -30,14 +28,14 @@ def others_of(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s
     return tuple(sorted(found.values())[:MAX_RIVALS])
 
 
-#: What `_at_work` found last, by table, agent and directory, and when. Replaced as a whole: threads ask for it.
+#: The last results of `_at_work` by table, agent and directory, and when. Replaced as a whole: threads ask for it.
 _found_at_work: dict[tuple[Table, str, str], tuple[float, tuple[tuple[int, int, float], ...]]] = {}
 
 
 def _at_work(
     agent: Agent, cwd: str, of: ProcTable | PsutilTable, now: float, age_s: float
 ) -> tuple[tuple[int, int, float], ...]:
-    """The processes of *agent* that work in *cwd*: each with its group and when it started. Looks at all processes."""
+    """Return the processes of *agent* in *cwd*, each with its group and its start. Reads all processes."""
     key = of, agent.name, cwd
     known = _found_at_work.get(key)
     if known is not None and 0 <= now - known[0] < age_s:

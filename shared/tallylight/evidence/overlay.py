@@ -1,7 +1,7 @@
 """
-A box that is drawn over the rest of the screen: the rows in it are what a person is asked.
+A box that is drawn over the rest of the screen: its rows are a question to the person.
 
-It has a margin on both sides. The rest goes on beside it, or it is in the middle. One without a frame is known by
+It has a margin on both sides. The rest continues beside it, or it is in the middle. A box without a frame is found by
 another frame, which it interrupts.
 """
 
@@ -11,24 +11,24 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import WIDTH
+from tallylight.agents.patterns import MAX_ROW_CHARS
 from tallylight.evidence.tail import Row, read_tail
 
-#: Rows and columns of such a box at the least; columns between the middle of it and that of the screen at the most.
-_ROWS, _COLUMNS, _OFF = 5, 24, 3
-#: Rows from the end of the screen in which one is looked for.
-_REACH = 200
+#: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
+_LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 5, 24, 3
+#: Rows from the end of the screen that are searched.
+_REACH_ROWS = 200
 #: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
 _TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
 _BOTTOM = re.compile(r"[╰└┗╚▙█▊▝▀]")
 _AROUND = " │┃║▌▐█▊▎"
-_SIDES, _WIDER = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
+_SIDES, _WIDER_COLUMNS = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
 #: The left part of an edge that is interrupted, and the right part of one.
 _BROKEN_LEFT, _BROKEN_RIGHT = re.compile(r" *[╭┌╰└][─━]{2,}(?= {2}|$)"), re.compile(r"(?<=  )[─━]{2,}[╮┐╯┘]$")
 
 
 class _Place(NamedTuple):
-    """The first row inside a box, the one behind its last, and its columns likewise."""
+    """The inside of a box: its first row and the one behind its last, and its columns likewise."""
 
     top: int
     bottom: int
@@ -37,9 +37,9 @@ class _Place(NamedTuple):
 
 
 def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
-    """The rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
-    first = max(0, len(lines) - _REACH)
-    near = [line[:WIDTH].rstrip() for line in lines[first:]]
+    """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
+    first = max(0, len(lines) - _REACH_ROWS)
+    near = [line[:MAX_ROW_CHARS].rstrip() for line in lines[first:]]
     place = _framed(near) or _bare(near)
     if place is None:
         return ()
@@ -48,47 +48,48 @@ def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _framed(lines: Sequence[str]) -> _Place | None:
-    """The first whole frame with something beside it, or in the middle."""
+    """Return the first whole frame with something beside it, or in the middle."""
     columns = max(map(len, lines), default=0)
     for at, line in enumerate(lines):
         for edge in _TOP.finditer(line):
             left, right = edge.start(), edge.end() - 1
-            if right - left < _COLUMNS or not 1 < left < right < columns - 2:
+            if right - left < _LEAST_COLUMNS or not 1 < left < right < columns - 2:
                 continue
             bottom = next((row for row in range(at + 1, len(lines)) if not _has_sides(lines[row], left, right)), at)
             is_whole = bottom < len(lines) and _BOTTOM.match(lines[bottom], left) is not None
-            if is_whole and bottom - at > _ROWS and _is_in_front(lines[at:bottom], left, right, columns):
+            if is_whole and bottom - at > _LEAST_ROWS and _is_in_front(lines[at:bottom], left, right, columns):
                 return _Place(at + 1, bottom, left + 1, right)
     return None
 
 
 def _has_sides(line: str, left: int, right: int) -> bool:
-    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER : right + 1])
+    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER_COLUMNS : right + 1])
 
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:
-    # A frame in a frame has nothing but the sides of that beside it.
+    # A frame in a frame has only the sides of the outer one beside it.
+    """Return whether the box covers text at both sides, or is in the middle of the screen."""
     sides = [row[:left].strip(_AROUND) for row in rows], [row[right + 1 :].strip(_AROUND) for row in rows]
     is_cut = all(map(any, sides))
-    return is_cut or (left > _OFF and abs(left - (columns - 1 - right)) <= _OFF)
+    return is_cut or (left > _OFF_COLUMNS and abs(left - (columns - 1 - right)) <= _OFF_COLUMNS)
 
 
 def _bare(lines: Sequence[str]) -> _Place | None:
-    """Return what interrupts an edge, with the rows above and below that are blank at its sides."""
+    """Return the area that interrupts an edge, with the rows above and below that are blank at its sides."""
     broken = [at for at, line in enumerate(lines) if _BROKEN_LEFT.match(line) is not None]
     lefts = {at: _BROKEN_LEFT.match(lines[at]).end() for at in broken}  # type: ignore[union-attr]
     for at in broken:
         left = lefts[at]
         right = min(
             (edge.start() for other in broken if lefts[other] == left and (edge := _BROKEN_RIGHT.search(lines[other]))),
-            default=WIDTH,
+            default=MAX_ROW_CHARS,
         )
         top = bottom = at
         while top > 0 and _is_blank(lines[top - 1], left, right):
             top -= 1
         while bottom < len(lines) and _is_blank(lines[bottom], left, right):
             bottom += 1
-        if right - left >= _COLUMNS and bottom - top > _ROWS:
+        if right - left >= _LEAST_COLUMNS and bottom - top > _LEAST_ROWS:
             return _Place(top, bottom, left, right)
     return None
 

@@ -1,9 +1,9 @@
 """
-The other ends of connections: of TCP from `/proc`, https://man7.org/linux/man-pages/man5/proc_pid_net.5.html, and of
-Unix sockets as the kernel reports them (`sock_diag`).
+The other ends of connections.
 
-Processes of another user, and those that have gone meanwhile, are left out. Without `/proc` none is known, except for
-Unix sockets, where psutil has the paths of both ends.
+The ends of TCP come from `/proc`, https://man7.org/linux/man-pages/man5/proc_pid_net.5.html, and the ends of Unix
+sockets from the kernel (`sock_diag`). Another user's processes, and those that have ended meanwhile, are left out.
+Without `/proc` none is known, except for Unix sockets, where psutil has the paths of both ends.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from tallylight.evidence.process_table import PsutilTable, Table
 from tallylight.evidence.procfs import ProcTable
 
-#: Processes of the table that are looked at, and bytes of a table of sockets.
-MAX_PROCESSES, MAX_TABLE = 32768, 4 * 1024 * 1024
+#: Processes that are read, and bytes of a table of sockets.
+MAX_PROCESSES, MAX_TABLE_BYTES = 32768, 4 * 1024 * 1024
 _ESTABLISHED = "01"
 
 
@@ -33,7 +33,7 @@ def is_linked(one: int, other: int, of: Table) -> bool:
 
 
 def parse_connection(told: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
-    """Return the client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if it is something else."""
+    """Return the client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if malformed."""
     words = told.split()
     if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words[1::2]):
         return None
@@ -46,8 +46,8 @@ def near_end(
     """
     Return the processes of this machine at the end *client* of a connection to *server*.
 
-    None if that is another machine's or another user's; empty if there is no such connection, or if it is unknown who
-    has it. *own* is this user.
+    None if the end is another machine's or another user's. Empty if there is no such connection, or its owner is
+    unknown. *own* is this user.
     """
     ends = [_plain(*client), _plain(*server)]
     rows = [row for row in _rows(root, "self") if row[3] == _ESTABLISHED]
@@ -58,7 +58,7 @@ def near_end(
 
 
 def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:
-    """The processes of this user that have the end *client*, an address and a port, of a connection to *server*."""
+    """Return this user's processes that have the end *client*, an address and a port, of a connection to *server*."""
     table, ends = ProcTable(root), [_plain(*client), _plain(*server)]
     wanted = {fields[9] for fields in _rows(root, "self") if list(map(_end, fields[1:3])) == ends}
     pids = table.pids()[:MAX_PROCESSES] if wanted else []
@@ -66,7 +66,11 @@ def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/pr
 
 
 def _end(field: str) -> tuple[str, int] | None:
-    """`0100007F:2253` as an address and a port: the address in words of 32 bits, each in the machine's own order."""
+    """
+    Return `0100007F:2253` as an address and a port.
+
+    The address is in words of 32 bits, each in the machine's own order.
+    """
     address, _, port = field.partition(":")
     try:
         words = [int(address[start : start + 8], 16) for start in range(0, len(address), 8)]
@@ -77,7 +81,7 @@ def _end(field: str) -> tuple[str, int] | None:
 
 
 def _plain(address: str, port: int) -> tuple[str, int]:
-    """An address of IPv4 as that, however it is written."""
+    """Return an address and a port, with an IPv4 address in its short form."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -86,11 +90,11 @@ def _plain(address: str, port: int) -> tuple[str, int]:
 
 
 def _rows(root: str, pid: int | str) -> Iterator[list[str]]:
-    """The sockets in the network of a process, each as its fields in `/proc`."""
+    """Yield the sockets in the network of a process, each as its fields in `/proc`."""
     for name in ("tcp", "tcp6"):
         try:
             with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123
-                lines = file.read(MAX_TABLE).decode("ascii", "replace").splitlines()[1:]
+                lines = file.read(MAX_TABLE_BYTES).decode("ascii", "replace").splitlines()[1:]
         except OSError:
             continue
         yield from (fields for line in lines if len(fields := line.split()) > 9)

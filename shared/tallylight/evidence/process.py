@@ -1,7 +1,7 @@
 """
-A process as evidence: its entry in the process table, and the names it may have.
+A process as evidence: its entry in the process table, and its possible names.
 
-`processes` reads the table; this module only holds and reduces what was read.
+`process_table` reads the table; this module only holds and reduces the entries.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tallylight.model.limits import MAX_PATH, MAX_WORDS
 
 #: Extensions of scripts that are not part of a program's name.
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
-#: Script names that say nothing of what they belong to.
+#: Script names that say nothing about their program.
 GENERIC_SCRIPTS = frozenset(
     {"cli", "index", "main", "start", "run", "bin", "entry", "bundle", "npm-loader", "__main__"}
 )
-#: The variables of an environment that locate things. Nothing else of it is ever shown, kept or handed on as text.
+#: The variables of an environment that locate things. No other part of it is ever shown or kept as text.
 _PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
 #: The programs that run panes, by the names of their executables; a version may follow (`screen-5.0.0`).
 TERMINALS = frozenset(
@@ -62,10 +62,10 @@ _VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
 @attributes.frozen
 class Process:
     """
-    One process at one moment. What could not be read is empty.
+    One process at one moment. A field that could not be read is empty.
 
-    *start* is opaque except for equality: the same *pid* with another *start* is another process. Read from `/proc`
-    it is field 22 of `stat`, the number that Claude Code writes into its status file.
+    *start* only serves for comparison: the same *pid* with another *start* is another process. From `/proc` it is field
+    22 of `stat`, the number that Claude Code writes into its status file.
     """
 
     pid: int
@@ -83,7 +83,7 @@ class Process:
 
 
 def places(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of *environ* that locate things, its `PATH` first, as many as a path has room for."""
+    """Return the variables of *environ* that locate things, its `PATH` first, up to `MAX_PATH` characters."""
     found: dict[str, str] = {}
     room = MAX_PATH
     for name in sorted(filter(_PLACES.fullmatch, environ), key=lambda name: (name != "PATH", name))[:MAX_WORDS]:
@@ -94,19 +94,19 @@ def places(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def base_name(word: str) -> str:
-    """The name of a program: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""
+    """Return the name of a program: no directories, no `-` of a login shell, no `.exe`, no packager's affixes."""
     name = word.rpartition("/")[2].removesuffix(" (deleted)").lstrip("-.").removesuffix(".exe")
     # Nix keeps the program as .NAME-wrapped or .NAME-unwrapped behind a script of its name.
     return name.removesuffix("-wrapped").removesuffix("-unwrapped")
 
 
 def program_of(process: Process) -> str:
-    """Return the name of the executable of *process*, without a version; nothing if it cannot be read."""
+    """Return the name of the executable of *process*, without a version; "" if it cannot be read."""
     return _VERSIONED.sub("", base_name(process.exe))
 
 
 def script_name(word: str) -> str:
-    """The name of the script *word* is a path to: as `base_name`, without the extension of its language."""
+    """Return the name of the script at the path *word*: as `base_name`, without the extension of its language."""
     name = base_name(word)
     for suffix in _SCRIPT_SUFFIXES:
         if name.endswith(suffix):
@@ -115,12 +115,12 @@ def script_name(word: str) -> str:
 
 
 def package_name(word: str) -> str:
-    """The package that *word* asks a runner for: no `npm:`, no `@1.2.3`, no `==1.2.3`, no `[extras]`."""
+    """Return the package that *word* asks a runner for: no `npm:`, no `@1.2.3`, no `==1.2.3`, no `[extras]`."""
     name = word.removeprefix("npm:").partition("==")[0].partition("[")[0]
     scope, at, _ = name[1:].partition("@")
     return name[: 1 + len(scope)] if at else name
 
 
 def is_version(name: str) -> bool:
-    """Whether a program is called by its version number: `2.1.329`."""
+    """Return whether a program's name is its version number: `2.1.329`."""
     return _VERSION.fullmatch(name) is not None

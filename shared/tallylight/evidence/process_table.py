@@ -1,11 +1,11 @@
 """
-The process table: what runs, what it was asked to run, and who holds a terminal's foreground.
+The process table: running programs, their arguments, and the process in a terminal's foreground.
 
-On Linux it is read from `/proc` alone (`procfs`); elsewhere from psutil, which is imported when first needed, so that
-a psutil that does not load costs nothing where `/proc` does. A process that has vanished, that belongs to somebody
-else, a zombie or a kernel thread is None or empty, never an error: tables change while they are read.
+On Linux it is read from `/proc` alone (`procfs`), elsewhere by psutil. psutil is imported when first needed, so that
+one that does not load costs nothing where `/proc` does. A process that has vanished, another user's, a zombie or a
+kernel thread is None or empty, never an error: tables change while they are read.
 
-`ForegroundReader` is what a host calls at every tick: an unchanged pane costs it one `readlink`.
+`ForegroundReader` is called by a host at every tick: an unchanged pane costs it one `readlink`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from tallylight.evidence.procfs import by_leader, device_number
 from tallylight.evidence.procfs import runtime as runtime
 
 _T = TypeVar("_T")
-#: How far up from an agent the processes are looked at that led to it.
+#: Processes up from an agent that are read.
 MAX_DEPTH = 64
-#: Open files of one agent that are looked at.
+#: Open files of one agent that are read.
 MAX_OPEN = 1024
-#: How often what is behind a leader is read, in seconds, if that is no agent; and if there are more than so many.
-PERIOD_S, CROWD_S, _CROWD = 1.0, 1.7, 16
+#: Seconds between readings of the processes behind a leader that is no agent; the same for a crowd, and how many are
+#: one.
+PERIOD_S, CROWD_S, _CROWD_PROCESSES = 1.0, 1.7, 16
 #: Groups with a remembered foreground.
 _MAX_PANES = 4096
 
@@ -49,31 +50,33 @@ class Table(Protocol):
     """A process table."""
 
     def get(self, pid: int) -> Process | None:
-        """The process *pid*; None if there is none or it is a zombie."""
+        """Return the process *pid*; None if there is none or it is a zombie."""
 
     def token(self, pid: int) -> object:
-        """What is cheap to read and changes when *pid* runs another program; None if there is no such process."""
+        """
+        Return a value that is cheap to read and changes when *pid* runs another program; None without such a process.
+        """
 
     def fingerprint(self, pid: int) -> object:
-        """What is the same as long as *pid* is the same process and was asked to run the same."""
+        """Return a value that stays equal while *pid* is the same process with the same arguments."""
 
     def start(self, pid: int) -> int | None:
-        """The start of *pid*, as in `Process.start`."""
+        """Return the start of *pid*, as in `Process.start`."""
 
     def start_time(self, pid: int) -> float | None:
-        """The start of *pid* in seconds since the epoch, as exact as the system says."""
+        """Return the start of *pid* in seconds since the epoch, as exact as the system reports it."""
 
     def cwd(self, pid: int) -> str:
-        """The working directory of *pid*, or nothing."""
+        """Return the working directory of *pid*, or ""."""
 
     def environ(self, pid: int) -> dict[str, str]:
-        """The environment *pid* was started with, as far as it may be read."""
+        """Return the environment that *pid* was started with, as far as it is readable."""
 
     def descendants(self, pid: int) -> tuple[Process, ...]:
-        """The processes below *pid*, nearest first; a bounded number."""
+        """Return the processes below *pid*, nearest first, at most `MAX_DESCENDANTS`."""
 
     def group(self, pgrp: int) -> tuple[Process, ...]:
-        """The living members of a process group, its leader first."""
+        """Return the living members of a process group, its leader first."""
 
 
 class PsutilTable:
@@ -85,7 +88,8 @@ class PsutilTable:
         self._psutil = psutil
 
     def _try(self, ask: Callable[[], _T]) -> _T | None:
-        # ValueError: psutil's answer to pids below 0; OSError: what it leaves of the system's own.
+        # psutil raises ValueError for pids below 0, and passes some errors of the system on.
+        """Return the result of *ask*; None if psutil or the system raises an error."""
         try:
             return ask()
         except (self._psutil.Error, OSError, ValueError, OverflowError):
@@ -125,11 +129,11 @@ class PsutilTable:
         return self._try(lambda: self._psutil.Process(pid).create_time())
 
     def terminal_path(self, pid: int) -> str:
-        """The terminal of *pid*, or nothing."""
+        """Return the path of the terminal of *pid*, or ""."""
         return self._try(lambda: self._psutil.Process(pid).terminal()) or ""
 
     def owner(self, pid: int) -> int | None:
-        """The real user of *pid*; None if that is not told."""
+        """Return the real user id of *pid*; None if unknown."""
         uids = self._try(lambda: self._psutil.Process(pid).uids())
         return None if uids is None else int(uids.real)
 
@@ -137,25 +141,25 @@ class PsutilTable:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
     def open_files(self, pid: int) -> tuple[str, ...]:
-        """The paths of the files that *pid* has open."""
+        """Return the paths of the files that *pid* has open."""
         found = self._try(lambda: self._psutil.Process(pid).open_files()) or []
         return tuple(str(file.path) for file in found)
 
     def pids(self) -> list[int]:
-        """All processes."""
+        """Return the numbers of all processes."""
         return list(self._psutil.pids())
 
     def unix_sockets(self, pid: int) -> tuple[tuple[str, str], ...]:
-        """Return the Unix sockets of *pid*: the path of its own end and of the other one, where that has one."""
+        """Return the Unix sockets of *pid*: the paths of its own end and of the other one, "" without a path."""
         found = self._try(lambda: self._psutil.Process(pid).net_connections("unix")) or []
         return tuple((str(one.laddr or ""), str(one.raddr or "")) for one in found)
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
-        """The processes with the working directory *cwd*."""
+        """Return the processes with the working directory *cwd*."""
         return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
 
     def words(self, pid: int) -> str:
-        """Its executable and its arguments, to look for a name in."""
+        """Return the executable and the arguments of *pid* as one text to search."""
         process = self.get(pid)
         return "" if process is None else "\0".join((process.exe, *(process.argv or (process.comm,))))
 
@@ -163,7 +167,11 @@ class PsutilTable:
         return self._try(lambda: self._psutil.Process(pid).environ()) or {}
 
     def is_shown(self, pid: int, leader: int) -> bool:
-        """As far as it is told; that excludes who has the foreground of another terminal than that of *leader*."""
+        """
+        Return whether *pid* has the foreground of its terminal, as far as psutil shows it.
+
+        Where both have one terminal, it must be in the group of *leader*.
+        """
         own = self.terminal_path(pid)
         is_elsewhere = own != self.terminal_path(leader)
         return bool(own) and (is_elsewhere or self._try(lambda: os.getpgid(pid) == os.getpgid(leader)) is True)
@@ -179,43 +187,43 @@ class PsutilTable:
 
 
 def children(pid: int, of: Table) -> tuple[int, ...]:
-    """The processes that *pid* started and that still run, oldest number first."""
+    """Return the running processes that *pid* started, lowest number first."""
     if isinstance(of, ProcTable):
         return of.children(pid)
     return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
 
 
 def pids(of: Table) -> list[int]:
-    """Return all processes."""
+    """Return the numbers of all processes."""
     return of.pids() if isinstance(of, ProcTable | PsutilTable) else []
 
 
 def terminal(pid: int, of: Table) -> int | str:
-    """The identity of the terminal of *pid*; nothing if it has none."""
+    """Return the identity of the terminal of *pid*; 0 or "" if it has none."""
     if isinstance(of, PsutilTable):
         return of.terminal_path(pid)
     return of.terminal(pid) if isinstance(of, ProcTable) else 0
 
 
 def inner_size(found: Identity, of: Table) -> tuple[int, int] | None:
-    """The columns and rows of the terminal of an agent that is behind another process; else, or unknown, None."""
+    """Return columns and rows of the terminal of an agent behind another process; else, or if unknown, None."""
     if not found.is_behind or found.process is None or not isinstance(of, ProcTable):
         return None
     return of.terminal_size(found.process.pid)
 
 
 def owner(pid: int, of: Table) -> int | None:
-    """The real user of *pid*; None if that is not told."""
+    """Return the real user id of *pid*; None if unknown."""
     return of.owner(pid) if isinstance(of, ProcTable | PsutilTable) else None
 
 
 def own_number(pid: int, of: Table) -> int:
-    """Return the number of *pid* in its own namespace, by which it calls itself in what it writes."""
+    """Return the number of *pid* in its own namespace, which is the number that it writes into its files."""
     return of.own_number(pid) if isinstance(of, ProcTable) else pid
 
 
 def is_on_terminal(pid: int, path: str, of: Table) -> bool:
-    """Whether the terminal at *path*, `/dev/pts/3`, is that of *pid*."""
+    """Return whether the terminal at *path*, such as `/dev/pts/3`, is that of *pid*."""
     if isinstance(of, PsutilTable):
         return of.terminal_path(pid) == path
     if not isinstance(of, ProcTable):
@@ -235,7 +243,7 @@ def is_shown(process: Process, leader: Process, of: Table) -> bool:
 
 
 def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
-    """The processes that led from *leader* to *process*, the nearest first, without both; a bounded number."""
+    """Yield the processes that led from *leader* to *process*, the nearest first, without both; at most `MAX_DEPTH`."""
     above: Process | None = process
     for _ in range(MAX_DEPTH):
         # The rest of its pipeline has the same parent.
@@ -246,8 +254,8 @@ def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
             yield above
 
 
-def _shown(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
-    """The processes behind *leader* that are shown, and how many were looked at."""
+def _shown_behind(leader: Process, of: Table) -> tuple[tuple[Process, ...], int]:
+    """Return the processes behind *leader* for which `is_shown` is true, and how many were read."""
     if isinstance(of, ProcTable):
         return of.shown(leader)
     below = of.descendants(leader.pid)
@@ -260,7 +268,7 @@ def reads_terminal(pid: int, of: Table) -> bool:
 
 
 def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
-    """The paths of the files that processes have open; a bounded number, and nothing of those of others."""
+    """Return the paths of the files that *pids* have open, at most `MAX_OPEN`; none of another user's processes."""
     if not isinstance(of, ProcTable | PsutilTable):
         return ()
     found = (path for pid in pids for path in of.open_files(pid))
@@ -271,7 +279,7 @@ _table: Table | None = None
 
 
 def table() -> Table:
-    """The table of this system: `/proc` where it is, else psutil."""
+    """Return the table of this system: `/proc` where it exists, else psutil."""
     global _table  # noqa: PLW0603 - made once: psutil is dear to import
     if _table is None:
         _table = ProcTable() if sys.platform == "linux" or Path("/proc/self/stat").exists() else PsutilTable()
@@ -279,13 +287,13 @@ def table() -> Table:
 
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
-    """Who holds the foreground of process group *pgid*, read afresh."""
-    return _Seen().read(pgid, agents, of or table())
+    """Return the identity in the foreground of process group *pgid*, without any memory of earlier readings."""
+    return _SeenForeground().read(pgid, agents, of or table())
 
 
 @attrs.define
-class _Seen:
-    """One group's foreground as it was seen last, to see whether that is still so."""
+class _SeenForeground:
+    """The foreground of one group as last read, and the values that show whether it has changed."""
 
     identity: Identity = NOBODY
     token: object = None
@@ -293,7 +301,7 @@ class _Seen:
     #: The token of the agent's process, where that is behind the leader.
     inner: object = None
     looks: int = 0
-    #: How many are behind the leader; when that was last asked for, and what was the newest process then.
+    #: Processes behind the leader; when they were last read, and the newest process then.
     behind: int = 0
     asked_at: float = -math.inf
     newest: bytes = b""
@@ -302,20 +310,20 @@ class _Seen:
     _server: int = 0
 
     def read(self, pgid: int, agents: Agents, of: Table) -> Identity:
-        """Return who holds the foreground of process group *pgid*, read afresh; the same object if nothing changed."""
-        # Before the rest: what changes in between is then seen at the next look.
+        """Read the foreground of process group *pgid*; return the same object if nothing changed."""
+        # Before the rest: the next look then sees a change in between.
         self.token, self.fingerprint = of.token(pgid), of.fingerprint(pgid)
         leader = of.get(pgid)
         if leader is None:
-            return self._is(identify(of.group(pgid), agents), of)
+            return self._keep(identify(of.group(pgid), agents), of)
         found, line = identify((leader,), agents), functools.partial(between, leader=leader, of=of)
         if not found.is_open:
-            return self._is(found, of)
+            return self._keep(found, of)
         self.newest = of.newest() if isinstance(of, ProcTable) else b""
-        shown, self.behind = _shown(leader, of)
-        # Where the leader names an agent, that may run in whatever group.
+        shown, self.behind = _shown_behind(leader, of)
+        # Where the leader names an agent, it may run in any group.
         found = identify((leader, *(shown if found.agent is None else of.descendants(pgid))), agents, line)
-        if self.behind <= _CROWD and found.agent is None and isinstance(of, ProcTable):
+        if self.behind <= _CROWD_PROCESSES and found.agent is None and isinstance(of, ProcTable):
             ends = of.far_ends(pgid)
             if ends != self._ends:
                 self._ends, self._server = ends, of.server(ends)
@@ -324,35 +332,36 @@ class _Seen:
                 shown, self.behind = of.shown(server)
                 line = functools.partial(between, leader=server, of=of)
                 found = identify((leader, *shown), agents, line)
-        return self._is(found, of)
+        return self._keep(found, of)
 
-    def _is(self, found: Identity, of: Table) -> Identity:
+    def _keep(self, found: Identity, of: Table) -> Identity:
+        """Keep *found* with its token, and return it; the earlier object if they are equal."""
         self.inner = of.token(found.process.pid) if found.is_behind and found.process is not None else None
         if found != self.identity:
             self.identity = found
         return self.identity
 
     def has_changed(self, pgid: int, of: Table, now: float, *, is_close: bool) -> bool:
-        """Return whether something seems to be new at monotonic *now*; a look that *is_close* costs more."""
+        """Return whether something seems new at monotonic *now*; a look that *is_close* costs more."""
         own = self.identity.process if self.identity.is_behind else None
         if of.token(pgid) != self.token or (own is not None and of.token(own.pid) != self.inner):
             return True
-        # A crowd is looked at less often: a build begins processes all the time.
-        is_crowd = self.behind > _CROWD
+        # A crowd is read less often: a build starts processes all the time.
+        is_crowd = self.behind > _CROWD_PROCESSES
         is_due = now - self.asked_at >= (CROWD_S if is_crowd else PERIOD_S)
         is_close = is_close and (is_due or not is_crowd)
         if is_close or is_due:
             self.asked_at = now
-        return (is_close and self._is_other(pgid, of)) or (is_due and self._has_begun(pgid, of))
+        return (is_close and self._has_other_arguments(pgid, of)) or (is_due and self._has_others_behind(pgid, of))
 
-    def _is_other(self, pgid: int, of: Table) -> bool:
-        """Return whether the leader was asked to run something else, or others than it may show what runs."""
+    def _has_other_arguments(self, pgid: int, of: Table) -> bool:
+        """Return whether the leader has other arguments, or only a full reading can tell."""
         if self.fingerprint is None or self.identity.is_behind or (self.identity.is_open and self.behind):
             return True
         return of.fingerprint(pgid) != self.fingerprint
 
-    def _has_begun(self, pgid: int, of: Table) -> bool:
-        """Return whether others may be behind the leader: a process was begun, or the agent is not shown."""
+    def _has_others_behind(self, pgid: int, of: Table) -> bool:
+        """Return whether other processes may be behind the leader: one was started, or the agent is not shown."""
         found = self.identity
         if found.is_behind and found.process is not None and found.leader is not None:
             return not is_shown(found.process, found.leader, of)
@@ -365,13 +374,13 @@ class _Seen:
 
 class ForegroundReader:
     """
-    The foreground of many panes, read as little as is right.
+    Reads the foreground of many panes, each as rarely as is right.
 
-    `look` returns the same object as long as nothing changed. A pane's first `EAGER` looks read everything, because
-    a shell's child is the shell until it has become its command; after that every `EVERY`th reads its arguments. What
-    is behind a leader that is no agent is read each `PERIOD_S`, if a process was begun anywhere since. The other looks
-    only ask whether the leader, and the agent behind it, run other programs. The groups that were read longest ago
-    are forgotten first.
+    `look` returns the same object as long as nothing changed. The first `EAGER` looks at a pane read everything,
+    because a shell's child is the shell until it has become its command. After that every `EVERY`th look reads the
+    arguments. Processes behind a leader that is no agent are read each `PERIOD_S`, if any process was started since.
+    The other looks only check whether the leader, and the agent behind it, run other programs. The groups that were
+    read longest ago are forgotten first.
     """
 
     EAGER = 8
@@ -381,22 +390,22 @@ class ForegroundReader:
         self.agents = agents
         self.table = of or table()
         self._clock = clock
-        self._seen: OrderedDict[int, _Seen] = OrderedDict()
-        #: The names of the processes that were agents, by pid and start: one may run another program by now.
+        self._seen: OrderedDict[int, _SeenForeground] = OrderedDict()
+        #: The names of the processes that were agents, by pid and start: they may run another program by now.
         self._agents: dict[tuple[int, int], str] = {}
 
     def use(self, agents: Agents) -> None:
-        """Know *agents* from now on; every foreground is read afresh."""
+        """Know *agents* from now on, and forget all readings."""
         self.agents = agents
         self._seen.clear()
 
     def look(self, pgid: int) -> Identity:
-        """Who holds the foreground of process group *pgid*."""
+        """Return the identity in the foreground of process group *pgid*."""
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
         if seen is None or seen.looks < self.EAGER:
-            return self._read(pgid, seen or _Seen())
+            return self._read(pgid, seen or _SeenForeground())
         # The pid spreads the closer readings of many panes over the ticks.
         is_close = (seen.looks + pgid) % self.EVERY == 0
         if seen.has_changed(pgid, self.table, self._clock(), is_close=is_close):
@@ -404,15 +413,15 @@ class ForegroundReader:
         seen.looks += 1
         return seen.identity
 
-    def anew(self, pgid: int) -> Identity:
-        """The same, without remembering anything."""
+    def look_uncached(self, pgid: int) -> Identity:
+        """Return the same as `look`, read again and not remembered."""
         return foreground(pgid, self.agents, self.table) if pgid > 0 else NOBODY
 
     def was_agent(self, pid: int, start: int) -> str:
-        """What people call the agent that the process *pid*, begun at *start*, was; nothing for none."""
+        """Return the display name of the agent that the process *pid*, begun at *start*, was; "" for none."""
         return self._agents.get((pid, start), "")
 
-    def _read(self, pgid: int, seen: _Seen) -> Identity:
+    def _read(self, pgid: int, seen: _SeenForeground) -> Identity:
         before = seen.token
         identity = seen.read(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
@@ -427,19 +436,19 @@ class ForegroundReader:
         return identity
 
     def forget(self, pgid: int) -> None:
-        """The pane that asked for *pgid* has another foreground now, or is gone."""
+        """Forget *pgid*: its pane has another foreground now, or is gone."""
         self._seen.pop(pgid, None)
 
 
 class Groups:
     """
-    The process group in the foreground of a process's terminal, for a host that does not hold the terminal itself.
+    Finds the foreground process group of a process's terminal, for a host that does not hold the terminal.
 
-    From `/proc` where it is; else `ps` is asked for all of them at once, at most `1 / EVERY_S` times a second.
+    From `/proc` where it exists. Else `ps` lists all processes at once, at most every `EVERY_S` seconds.
     """
 
     EVERY_S = 0.2
-    #: `ps` is waited for so long, in seconds.
+    #: Seconds to wait for `ps`.
     _PATIENCE_S = 2.0
 
     def __init__(self, of: Table | None = None) -> None:
@@ -448,7 +457,9 @@ class Groups:
         self._listed_at: float | None = None
 
     def look(self, pid: int, now: float) -> int:
-        """The foreground group of the terminal of *pid* at monotonic *now*; 0 if it has none or *pid* is gone."""
+        """
+        Return the foreground group of the terminal of *pid* at monotonic *now*; 0 if it has none or *pid* is gone.
+        """
         if isinstance(self._table, ProcTable):
             stat = self._table.stat(pid)
             return (stat.tpgid or 0) if stat is not None else 0

@@ -18,13 +18,13 @@ import attrs
 from tallylight.evidence import sock_diag
 from tallylight.evidence.process import Process
 
-#: An argument list is read so far; what decides is at its front.
-_MAX_CMDLINE = 1 << 16
-_MAX_ENVIRON = 1 << 20
-#: Descendants looked at of one leader, and threads asked for their children.
+#: Bytes of an argument list and of an environment that are read; its front decides.
+_MAX_CMDLINE_BYTES = 1 << 16
+_MAX_ENVIRON_BYTES = 1 << 20
+#: Descendants of one leader that are read, and threads asked for their children.
 MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
-#: Open files of one process that are looked at.
+#: Open files of one process that are read.
 _MAX_FILES = 1024
 _SOCKET, _PTS = "socket:[", "/dev/pts/"
 #: The number of a pipe among the devices, and that of `/dev/null`.
@@ -70,8 +70,8 @@ class ProcFiles:
     def __init__(self, root: str = "/proc") -> None:
         self._root = root
 
-    def read(self, pid: int, name: str, limit: int = _MAX_CMDLINE) -> bytes:
-        """The file *name* of *pid*, or nothing."""
+    def read(self, pid: int, name: str, limit: int = _MAX_CMDLINE_BYTES) -> bytes:
+        """Return the file *name* of *pid*, or b""."""
         try:
             fd = os.open(f"{self._root}/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -88,14 +88,14 @@ class ProcFiles:
             os.close(fd)
 
     def link(self, pid: int, name: str) -> str:
-        """Where the link *name* of *pid* leads, or nothing."""
+        """Return the target of the link *name* of *pid*, or ""."""
         try:
             return os.readlink(f"{self._root}/{pid}/{name}")  # noqa: PTH115
         except OSError:
             return ""
 
     def stat(self, pid: int) -> Stat | None:
-        """The fields of *pid*; None if it is gone, a zombie, or not to be read."""
+        """Return the fields of *pid*; None if it is gone, a zombie, or not readable."""
         found = parse_stat(self.read(pid, "stat", 4096)) if pid > 0 else None
         return None if found is None or found.state in "ZXx" else found
 
@@ -140,34 +140,34 @@ class ProcFiles:
         return "" if link.endswith(" (deleted)") else link
 
     def open_files(self, pid: int, start: str = "/") -> tuple[str, ...]:
-        """What *pid* has open that is called *start* and so on: paths; nothing of a process of somebody else's."""
+        """Return the open paths of *pid* that begin with *start*; none of another user's process."""
         numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
         return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
 
     def sockets(self, pid: int) -> list[str]:
-        """The inodes of the sockets that a process has open."""
+        """Return the inodes of the sockets that a process has open."""
         return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
 
     def words(self, pid: int) -> str:
-        """Its executable and its arguments, to look for a name in: two thirds less than `get` costs."""
+        """Return the executable and the arguments of *pid* as one text to search; a third of the cost of `get`."""
         argv = self.read(pid, "cmdline").strip(b"\0") or self.read(pid, "comm", 4096)
         return f"{self.link(pid, 'exe')}\0{argv.decode('utf-8', 'replace')}"
 
     def environ(self, pid: int) -> dict[str, str]:
         found: dict[str, str] = {}
-        for part in self.read(pid, "environ", _MAX_ENVIRON).decode("utf-8", "surrogateescape").split("\0"):
+        for part in self.read(pid, "environ", _MAX_ENVIRON_BYTES).decode("utf-8", "surrogateescape").split("\0"):
             name, equals, value = part.partition("=")
             if equals:
                 found.setdefault(name, value)
         return found
 
     def terminal(self, pid: int) -> int:
-        """The device number of the terminal of *pid*; 0 if it has none."""
+        """Return the device number of the terminal of *pid*; 0 if it has none."""
         stat = self.stat(pid)
         return stat.tty_nr if stat else 0
 
     def terminal_size(self, pid: int) -> tuple[int, int] | None:
-        """The columns and rows of the terminal that *pid* reads; None if it reads none."""
+        """Return the columns and rows of the terminal that *pid* reads; None if it reads none."""
         if not self.link(pid, "fd/0").startswith(_PTS):
             return None  # a file may hang, and a device may do anything
         try:
@@ -183,28 +183,30 @@ class ProcFiles:
             os.close(fd)
 
     def owner(self, pid: int) -> int | None:
-        """The real user of *pid*; None if that is not told."""
+        """Return the real user id of *pid*; None if unknown."""
         users = self._numbers(pid, b"Uid:")
         return users[0] if users else None
 
     def own_number(self, pid: int) -> int:
-        """Return what *pid* is for itself, which may be in a container or a sandbox with processes of its own."""
+        """Return the number of *pid* in its own namespace, such as a container or a sandbox."""
         numbers = self._numbers(pid, b"NSpid:")
         return numbers[-1] if numbers else pid
 
     def _numbers(self, pid: int, name: bytes) -> list[int]:
-        """The numbers behind *name* in the status of *pid*."""
+        """Return the numbers behind *name* in the status of *pid*."""
         lines = self.read(pid, "status", 4096).splitlines()
         return next((list(map(int, line.split()[1:])) for line in lines if line.startswith(name)), [])
 
     def is_shown(self, pid: int, leader: int) -> bool:
-        """Return whether *pid* has the foreground of its terminal and writes to it, else to that of *leader*."""
+        """
+        Return whether *pid* has the foreground of its terminal and writes to it; without one, the terminal of *leader*.
+        """
         found = self.stat(pid)
         files = self._device(pid, 0), self._device(pid, 1)
         return found is not None and _is_shown(found, *files, self.terminal(leader))
 
     def _device(self, pid: int, number: int) -> int | None:
-        """The device that is the file *number* of *pid*, 0 for none; None if that may not be known."""
+        """Return the device of the open file *number* of *pid*, 0 for none; None if not readable."""
         try:
             found = os.stat(f"{self._root}/{pid}/fd/{number}")  # noqa: PTH116 - where it leads, in any namespace
         except PermissionError:
@@ -216,7 +218,7 @@ class ProcFiles:
         return device_number(found.st_rdev) if S_ISCHR(found.st_mode) else 0
 
     def masters(self, pid: int) -> frozenset[int]:
-        """The numbers of the terminals that *pid* has made and draws, those of `/dev/pts`."""
+        """Return the numbers in `/dev/pts` of the terminals that *pid* has opened and draws."""
         found = set[int]()
         for number in _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]:
             if self.link(pid, f"fd/{number}").endswith("/ptmx"):
@@ -225,7 +227,7 @@ class ProcFiles:
         return frozenset(found)
 
     def newest(self) -> bytes:
-        """Return what changes with every process that is begun; nothing where that is not told."""
+        """Return a value that changes with every process that is started; b"" if unknown."""
         try:
             with open(f"{self._root}/loadavg", "rb") as file:  # noqa: PTH123
                 return file.read(128).rpartition(b" ")[2]
@@ -234,23 +236,23 @@ class ProcFiles:
 
 
 class ProcTable(ProcFiles):
-    """The table under *root*: the processes there are, and what they are to each other."""
+    """The table under *root*: all processes, and their relations."""
 
     def peers(self, sockets: Iterable[str]) -> Iterator[str]:
-        """The inodes of the other ends of Unix *sockets*, inodes too."""
+        """Yield the inodes of the other ends of Unix *sockets*, inodes too."""
         return sock_diag.peers(sockets)
 
     def far_ends(self, pid: int) -> frozenset[str]:
-        """The inodes of the other ends of the Unix sockets of *pid*."""
+        """Return the inodes of the other ends of the Unix sockets of *pid*."""
         sockets = self.sockets(pid)
         return frozenset(self.peers(sockets)) if sockets else frozenset()
 
     def server(self, ends: frozenset[str]) -> int:
         """
-        The process that has one of *ends* of sockets, and draws one terminal; 0 if there is none.
+        Return the process that has one of *ends* of sockets, and draws one terminal; 0 if there is none.
 
-        It is what a client such as dtach's shows, of which it is no child. Of several terminals nobody knows which one
-        a client shows, if any: kitty has clients, too. Looks at all processes.
+        A client such as dtach's shows its terminal, and is no child of it. With several terminals it is unknown which
+        one a client shows, if any: kitty has clients, too. Reads all processes.
         """
         drawn: dict[int, set[int]] = {}
         for pid, stat in self.stats() if ends else ():
@@ -266,11 +268,11 @@ class ProcTable(ProcFiles):
         )
 
     def at_work_in(self, cwd: str) -> tuple[int, ...]:
-        """The processes with the working directory *cwd*, as far as that may be known."""
+        """Return the processes with the working directory *cwd*, as far as that is readable."""
         return tuple(pid for pid in self.pids() if self.link(pid, "cwd") == cwd)
 
     def shown(self, leader: Process) -> tuple[tuple[Process, ...], int]:
-        """The processes of which `is_shown` is true behind *leader*, nearest first, and how many were looked at."""
+        """Return the processes behind *leader* for which `is_shown` is true, nearest first, and how many were read."""
         first = self.stat(leader.pid)
         terminal, found, seen = first.tty_nr if first else 0, list[Process](), {leader.pid}
         queue = deque(self.children(leader.pid))
@@ -281,7 +283,7 @@ class ProcTable(ProcFiles):
         while queue and len(seen) <= MAX_DESCENDANTS:
             pid = queue.popleft()
             seen.add(pid)
-            # One that was given no terminal or pipe to read has none to hand on either.
+            # A process without a terminal or pipe to read cannot hand one on.
             given = self._device(pid, 0)
             stat = self.stat(pid) if given not in (0, _NULL) else None
             if stat is not None:
@@ -314,17 +316,17 @@ class ProcTable(ProcFiles):
         return tuple(found[:MAX_DESCENDANTS])
 
     def children(self, pid: int, threads: int = 0) -> tuple[int, ...]:
-        """The children of *pid*, in order; *threads* is how many it has, if that is known."""
+        """Return the children of *pid*, in order; *threads* is its count of threads, if known."""
         found = self._children(pid, threads)
         return tuple(self._parents().get(pid, ()) if found is None else found)
 
     def _children(self, pid: int, threads: int = 0) -> list[int] | None:
-        """The children of *pid*, in order; None if this kernel does not list them."""
+        """Return the children of *pid*, in order; None if this kernel does not list them."""
         found: list[int] = []
         for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
-                    found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
+                    found.extend(int(child) for child in file.read(_MAX_CMDLINE_BYTES).split())
             except FileNotFoundError:
                 if os.path.exists(f"{self._root}/{pid}/task/{thread}"):  # noqa: PTH110
                     return None
@@ -333,11 +335,11 @@ class ProcTable(ProcFiles):
         return sorted(found)
 
     def pids(self) -> list[int]:
-        """All processes."""
+        """Return the numbers of all processes."""
         return sorted(int(name) for name in _names(self._root) if name.isdecimal())
 
     def stats(self) -> Iterator[tuple[int, Stat]]:
-        """All processes, with their fields."""
+        """Yield all processes, with their fields."""
         for pid in self.pids():
             stat = self.stat(pid)
             if stat is not None:
@@ -355,32 +357,32 @@ class ProcTable(ProcFiles):
 
 def _is_shown(found: Stat, given: int | None, writes: int | None, terminal: int) -> bool:
     """Return whether a process reads *given* and writes to its own terminal, or without one to *terminal*."""
-    # In a session of its own it may have no terminal but that which it was given.
+    # In a session of its own it may have only the terminal that it was given.
     own = found.tty_nr or terminal
     is_front = not found.tty_nr or found.tpgid == found.pgrp
     return is_front and given in (own, None, _PIPE) and writes in (own, None)
 
 
 def device_number(device: int) -> int:
-    """The number of *device* as in `stat`: with the minor split around the major; see proc(5)."""
+    """Return the number of *device* as in `stat`: with the minor split around the major; see proc(5)."""
     major, minor = os.major(device), os.minor(device)
     return minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
 
 
 def runtime(pid: int) -> int | None:
-    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where that is unknown."""
+    """Return how long *pid* has run so far, in ns: the same as long as it sleeps. None if unknown."""
     word = ProcTable().read(pid, "schedstat", 64).split(b" ", 1)[0]
     return int(word) if word.isdigit() else None
 
 
 def by_leader(members: Iterable[Process]) -> tuple[Process, ...]:
-    """The *members* of a group, its leader first; a bounded number."""
+    """Return the *members* of a group, its leader first, at most `MAX_DESCENDANTS`."""
     found = sorted(members, key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
     return tuple(found[:MAX_DESCENDANTS])
 
 
 def _names(folder: str) -> list[str]:
-    """What is in *folder*, as far as it may be looked into."""
+    """Return the names in *folder*, as far as it is readable."""
     try:
         return os.listdir(folder)  # noqa: PTH208 - names, not paths
     except OSError:

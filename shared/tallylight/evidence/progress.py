@@ -1,8 +1,8 @@
 """
-Progress bars (OSC 9;4) as evidence, of an agent that shows one while it works and takes it away when its turn ends.
+Progress bars (OSC 9;4) as evidence, for an agent that shows one while it works and removes it when its turn ends.
 
-That it is there decides nothing: it may well stay while the agent asks. That it goes is the end of a turn. Of an agent
-that nobody has described, it may have gone for a dialog: that is reported once the screen was looked at `LOOKS` times.
+A bar decides nothing: it may stay while the agent asks. Its end is the end of a turn. An undescribed agent may remove
+it for a dialog: its end is reported once the screen was looked at `LOOKS` times.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from tallylight.agents.agent import Agent
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
-#: Until a dialog is sure that is drawn as the bar goes.
+#: Looks until a dialog is sure that is drawn as the bar goes.
 LOOKS = 2
 
 
 class ProgressReader:
-    """The progress bar of one run of one *agent*."""
+    """Reports the progress bar of one run of one *agent*."""
 
     def __init__(self, agent: Agent | None = None, *, is_described: bool = True) -> None:
         self._agent = agent if agent is not None and agent.progress == "busy" else None
@@ -26,21 +26,21 @@ class ProgressReader:
         self._to_look, self._doubt = 0, 0 if is_described else LOOKS
 
     def read(self, *, is_shown: bool) -> Report | None:
-        """The report that the bar is worth now; None if there is no news of it. One without status: it came."""
+        """Return the report that the bar is worth now; None without a change. One without status: it came."""
         if self._agent is None or is_shown == self._is_shown:
             return None
         self._is_shown = is_shown
         self._to_look = 0 if is_shown else self._doubt
-        return None if self._to_look else self._told(is_shown=is_shown)
+        return None if self._to_look else self._report(is_shown=is_shown)
 
     def looked(self) -> Report | None:
-        """The screen was looked at: the report that the end of the bar is worth, if that was in doubt until now."""
+        """Note a look at the screen; return the report of the end of the bar, if that was in doubt until now."""
         if not self._to_look:
             return None
         self._to_look -= 1
-        return None if self._to_look else self._told(is_shown=False)
+        return None if self._to_look else self._report(is_shown=False)
 
-    def _told(self, *, is_shown: bool) -> Report:
+    def _report(self, *, is_shown: bool) -> Report:
         assert self._agent is not None
         self._is_done = not is_shown
         return Report(
@@ -51,7 +51,7 @@ class ProgressReader:
         )
 
     def stopped(self) -> Report | None:
-        """The screen shows that a person stopped the turn: return the report that takes `done` back, if any."""
+        """Note that a person stopped the turn, by the screen; return the report that takes `done` back, if any."""
         if self._agent is None or not self._is_done:
             return None
         self._is_done = False

@@ -1,20 +1,20 @@
 """
-Read the status of an agent off its visible screen, and the dialog that a person has to answer.
+Read an agent's status off its visible screen, and the dialog that a person has to answer.
 
-Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
-or None. The order:
+Rows of text go in, with the agent in the foreground and the row of the cursor. A `ScreenReading` comes out, or None.
+The order:
 
 1. the agent's own `[[screen.rules]]`, and the generic dialogs of `evidence.dialogs`;
 2. its own rules with a negative priority;
-3. `evidence.structure`, for every agent: a rule that read no dialog takes none away, unless it is the input below an
-   answered one, or a menu that the file names by a row of its heading and that wants no consent;
-4. the rules of a candidate with an infinitely low priority, which only tell that it asks;
-5. a row that counts the time of its work, whoever it is.
+3. `evidence.structure`, for every agent: a rule without a dialog does not rule one out, with two exceptions
+   (`_is_answered_or_menu`);
+4. the rules of a candidate (`evidence.unknown`) with an infinitely low priority;
+5. a row that counts the time of its work, for any program.
 
-A dialog beats every other status, and a permission beats all: a model writes what is in a dialog, and may write what a
-rule looks for. Only a line below the choices is certainly the agent's, and can name a menu or a question.
-Everything is read at the end of the screen: what was printed before, and has scrolled up, is a transcript and says
-nothing. Reading is pure, never raises, and takes a bounded time on any screen.
+A dialog beats every other status, and a permission beats all: a model writes the text of a dialog, and may write words
+that a rule looks for. Only a line below the choices is certainly the agent's, and can name a menu or a question. Only
+the end of the screen is read: text that was printed before, and has scrolled up, is a transcript. Reading is pure,
+never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import width
 
 #: Rows with text that may be below an input box.
-_BELOW_BOX = 5
+_BELOW_BOX_ROWS = 5
 #: Rows at the end of a dialog without choices that may be its agent's own footer.
-_FOOT = 4
-#: How programs say that they work, whoever they are, on their last rows with text; and the prompts of older agents.
-_LAST = 3
+_FOOT_ROWS = 4
+#: How any program shows that it works, in its last rows with text; and the prompts of older agents.
+_LAST_ROWS = 3
 _WORKS = re.compile(
     r"(?:[✻✽✶✢✳·*●◐-◓] ?)?Thinking(?:…|\.{3}| about\b|$)|[\u2801-\u28ff](?: |$)|"
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
@@ -61,8 +61,8 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
-#: Rows above such a prompt that are read at most.
-_ABOVE = 10
+#: Rows above such a prompt that are read.
+_ABOVE_ROWS = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
 _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
@@ -71,11 +71,10 @@ _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
 @attrs.frozen
 class ScreenReading:
     """
-    What a screen says: the *status*, and the *rule* that read it. *dialog* is what is asked, where that is `waiting`.
+    The *status* that a screen shows, the *rule* that read it, and the *dialog* if the status is `waiting`.
 
-    *is_menu*: a menu is open that the person at that terminal has opened. *is_stopped*: it shows that a person stopped
-    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on the selected one,
-    and only a styled screen shows that.
+    *is_menu*: the person at the terminal has opened a menu. *is_stopped*: a person stopped the turn, or refused a
+    request. *wants_style*: the keys of the choices depend on the selected one, and only a styled screen shows that.
     """
 
     status: Status
@@ -87,7 +86,7 @@ class ScreenReading:
 
     @property
     def kind(self) -> Kind | None:
-        """What it waits for."""
+        """The kind of answer that the dialog waits for."""
         return self.dialog.kind if self.dialog is not None else None
 
 
@@ -101,11 +100,11 @@ def read_screen(
     cursor_visible: bool = True,
 ) -> ScreenReading | None:
     """
-    What the screen says of *agent*; None if nothing, and for no agent.
+    Return the status of *agent* that its screen shows; None if it shows none, or without an agent.
 
     *lines* are the visible rows from the top, *cursor_row* counts from 0. *styled* is the same screen with its colours;
-    they show the selected choice where no pointer does, and nothing else. *columns* is how wide the screen is;
-    0 for as wide as its longest row.
+    they show the selected choice where no pointer does. *columns* is the width of the screen; 0 for the width of its
+    longest row.
     """
     if agent is None:
         return None
@@ -113,30 +112,32 @@ def read_screen(
     if not rows:
         return None
     screen = _Screen(rows, cursor_row, lines, styled, cursor_visible, columns)
-    read = _reading(agent, screen)
+    read = _best_reading(agent, screen)
     if read is None or read.found.dialog is None:
         return read.found if read is not None else None
-    return attrs.evolve(read.found, dialog=_whole(read.found.dialog, screen, read.rule))
+    return attrs.evolve(read.found, dialog=_with_frame_and_subject(read.found.dialog, screen, read.rule))
 
 
-def _reading(agent: Agent, screen: _Screen) -> _Read | None:
-    def rules(least: float, most: float) -> Iterator[_Read]:
-        return _applied((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
+def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
+    """Return the strongest reading of the screen, in the order of the module's description; None for none."""
 
-    best = _strongest(itertools.chain(rules(0, math.inf), _generic(agent, screen)), screen)
-    best = best or _strongest(rules(MIN_PRIORITY, 0), screen)
+    def rules(least: float, most: float) -> Iterator[_RuleReading]:
+        return _apply_all((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
+
+    best = _strongest_reading(itertools.chain(rules(0, math.inf), _generic_dialogs(agent, screen)), screen)
+    best = best or _strongest_reading(rules(MIN_PRIORITY, 0), screen)
     if best is None or best.found.dialog is None:
-        best = _by_structure(agent, screen, best) or best
+        best = _structure_reading(agent, screen, best) or best
     if best is None or (agent.is_own and best.found.status is Status.WORKING):
-        best = _strongest(rules(-math.inf, MIN_PRIORITY), screen) or best
-    return _at_work(screen.rows, best) or best if agent.screen_generic else best
+        best = _strongest_reading(rules(-math.inf, MIN_PRIORITY), screen) or best
+    return _work_reading(screen.rows, best) or best if agent.screen_generic else best
 
 
-def _generic(agent: Agent, screen: _Screen) -> Iterator[_Read]:
+def _generic_dialogs(agent: Agent, screen: _Screen) -> Iterator[_RuleReading]:
     """Yield the dialog that any program would ask by, but not what is typed behind *agent*'s own prompt."""
     dialog = read_dialog(screen.rows, screen.cursor_row) if agent.screen_generic else None
     if dialog is not None and not _is_typed(agent, screen, dialog):
-        yield _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
+        yield _RuleReading(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
 def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
@@ -145,8 +146,12 @@ def _is_typed(agent: Agent, screen: _Screen, dialog: Dialog) -> bool:
     return not dialog.is_list and any(is_in(rule.lines[0], screen.rows[-1:]) for rule in prompts if rule.lines)
 
 
-def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | None:
-    """What has the structure of a dialog, whatever *best* takes the screen for, unless that is the input below it."""
+def _structure_reading(agent: Agent, screen: _Screen, best: _RuleReading | None) -> _RuleReading | None:
+    """
+    Return the dialog that the layout of the screen shows, unless `_is_answered_or_menu` says that it is none.
+
+    It is found whatever *best* takes the screen for.
+    """
     if not agent.screen_generic:
         return None
     cursor = screen.cursor_row if screen.cursor_visible else None
@@ -156,15 +161,19 @@ def _by_structure(agent: Agent, screen: _Screen, best: _Read | None) -> _Read | 
     if (
         dialog is None
         or _is_typed(agent, screen, dialog)
-        or (best is not None and not agent.is_own and _is_over(dialog, best, screen))
+        or (best is not None and not agent.is_own and _is_answered_or_menu(dialog, best, screen))
     ):
         return None
-    dialog = _named(agent, screen, dialog)
-    return _Read(ScreenReading(Status.WAITING, dialog.rule, dialog))
+    dialog = _with_known_kind(agent, screen, dialog)
+    return _RuleReading(ScreenReading(Status.WAITING, dialog.rule, dialog))
 
 
-def _named(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
-    """*dialog*, a permission or a login where a rule of *agent* knows it as one; words take no permission back."""
+def _with_known_kind(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
+    """
+    Return *dialog* as a permission or a login, if a rule of *agent* knows it as one.
+
+    A permission is never made less by other words.
+    """
     if dialog.kind is not Kind.QUESTION or dialog.place is None:
         return dialog
     rows = [row for row in screen.rows if row.number >= dialog.place.top]
@@ -175,11 +184,12 @@ def _named(agent: Agent, screen: _Screen, dialog: Dialog) -> Dialog:
     return dialog
 
 
-def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
+def _is_answered_or_menu(dialog: Dialog, best: _RuleReading, screen: _Screen) -> bool:
     """
-    Whether *dialog* is above the input by which *best* is at rest: then it was answered.
+    Return whether *dialog* is answered, or a menu, by the reading *best* of a screen at rest.
 
-    Or it is the menu that *best* names by a row of its heading, and wants no consent.
+    It is answered if it is above the input of *best*. It is the menu of *best* if a rule names a row of its heading,
+    and it wants no consent.
     """
     rule, place = best.rule, dialog.place
     if rule is None or place is None or best.found.status is not Status.IDLE:
@@ -192,90 +202,94 @@ def _is_over(dialog: Dialog, best: _Read, screen: _Screen) -> bool:
 
 
 def _wants_consent(dialog: Dialog) -> bool:
-    """Return whether *dialog* asks whether something may be done, and is no list of settings."""
+    """Return whether *dialog* asks for leave to do something, and is no list of settings."""
     return dialog.kind is Kind.PERMISSION and (dialog.question.endswith("?") or not is_of_settings(dialog))
 
 
-def _at_work(rows: Sequence[Row], best: _Read | None) -> _Read | None:
+def _work_reading(rows: Sequence[Row], best: _RuleReading | None) -> _RuleReading | None:
     """
-    That a program works, whoever it is, where *best* is at most that it rests.
+    Return a reading that a program works, if *best* is at most that it rests.
 
-    A row says for how long it does, and by which key it stops. Where nothing is known, one of the last rows may say so
-    in words or by a glyph, and none is a prompt.
+    Any program counts: a row shows how long it has worked, and the key that stops it. Without a reading, words or a
+    glyph in one of the last rows do, if none is a prompt.
     """
     if best is not None and (best.found.status is not Status.IDLE or best.found.is_menu):
         return None
     texts = [row.text for row in rows if row.text]
-    if any(map(_TIMED.match, texts[-_ABOVE:])):
-        return _Read(ScreenReading(Status.WORKING, "it counts the time of its work"))
-    if best is not None or any(map(_PROMPT.match, texts[-_LAST:])) or not any(map(_WORKS.match, texts[-_LAST:])):
+    if any(map(_TIMED.match, texts[-_ABOVE_ROWS:])):
+        return _RuleReading(ScreenReading(Status.WORKING, "it counts the time of its work"))
+    if (
+        best is not None
+        or any(map(_PROMPT.match, texts[-_LAST_ROWS:]))
+        or not any(map(_WORKS.match, texts[-_LAST_ROWS:]))
+    ):
         return None
-    return _Read(ScreenReading(Status.WORKING, "it says that it works"))
+    return _RuleReading(ScreenReading(Status.WORKING, "it says that it works"))
 
 
 def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     """
-    What is above a prompt at the end of the screen, in one line, and whether that is a question.
+    Return the text above a prompt at the end of the screen, in one line, and whether it is a question.
 
-    It begins below what a person typed at the prompt before.
+    It begins below the text that a person typed at the prompt before.
     """
     *rows, prompt = [row.text for row in read_tail(lines) if row.text] or [""]
     if not _EMPTY_PROMPT.fullmatch(prompt):
         return "", False
     typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
-    above = rows[typed + 1 :][-_ABOVE:]
+    above = rows[typed + 1 :][-_ABOVE_ROWS:]
     return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
-def _whole(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
-    """*dialog* with its frame, and with what a permission is asked for."""
+def _with_frame_and_subject(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
+    """Return *dialog* with its frame, and with the subject of a permission."""
     lines = screen.lines
     found = framed(dialog, lines, screen.columns, rule)
-    # A question with answers of its own says itself what is asked.
+    # A question with answers of its own names its subject.
     if found.kind is Kind.PERMISSION or (found.kind is Kind.QUESTION and found.rule == "yes or no"):
         return attrs.evolve(found, what=subject(lines, found, [choice.label for choice in found.choices]))
     return found
 
 
-class _Read(NamedTuple):
-    """A reading, and the agent's own rule that made it; None for what any program would show."""
+class _RuleReading(NamedTuple):
+    """A reading, and the agent's own rule that made it; None for a reading of any program."""
 
     found: ScreenReading
     rule: ScreenRule | None = None
 
 
-def _applied(rules: Iterable[ScreenRule], screen: _Screen) -> Iterator[_Read]:
-    return (_Read(found, rule) for rule in rules if (found := _apply(rule, screen)) is not None)
+def _apply_all(rules: Iterable[ScreenRule], screen: _Screen) -> Iterator[_RuleReading]:
+    return (_RuleReading(found, rule) for rule in rules if (found := _apply_rule(rule, screen)) is not None)
 
 
-def _strongest(readings: Iterable[_Read], screen: _Screen) -> _Read | None:
+def _strongest_reading(readings: Iterable[_RuleReading], screen: _Screen) -> _RuleReading | None:
     """
     Return the first of *readings*, but a dialog before any other status, and a permission before all.
 
-    A model writes what is in a dialog and above it. So a rule of a higher priority takes nothing from a dialog, unless
-    what it looks for is where no words of a model are. Of several permissions it is the first with its own top.
+    A model writes the text in a dialog and above it. So a rule of a higher priority beats a dialog only if it looks
+    where no model's words are. Of several permissions the first with its own top counts.
     """
-    best: _Read | None = None
+    best: _RuleReading | None = None
     others = iter(readings)
     for one in others:
         asked = one.found.dialog
         if best is None:
             best = one
         elif asked is not None and (asked.kind is Kind.PERMISSION or best.found.dialog is None):
-            best = best if _is_its_own(best, one, screen) else one
+            best = best if _is_named_by_rule(best, one, screen) else one
         if best.found.kind is Kind.PERMISSION:
             break
     if best is None or best.found.kind is not Kind.PERMISSION:
         return best
     same = [best, *(one for one in others if one.found.kind is Kind.PERMISSION and one.rule is not None)]
-    return _headed(same, screen) if len(same) > 1 else best
+    return _with_own_top(same, screen) if len(same) > 1 else best
 
 
-def _headed(same: Sequence[_Read], screen: _Screen) -> _Read:
+def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading:
     """
     Return the first permission with its own first row on the screen, else the very first.
 
-    The others are but words in its text then. A first row that another of them looks for is not certain to be its own.
+    The others are then only words in its text. A first row that another of them looks for may not be its own.
     """
     for one in same:
         dialog, rule = one.found.dialog, one.rule
@@ -290,11 +304,11 @@ def _headed(same: Sequence[_Read], screen: _Screen) -> _Read:
     return same[0]
 
 
-def _is_its_own(best: _Read, asking: _Read, screen: _Screen) -> bool:
+def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
-    Return whether the rule of *best* names the dialog that *asking* reads by a line below its choices.
+    Return whether a line of the rule of *best* is part of the dialog of *asking*: below its choices, or its first row.
 
-    A line of its text may look like its first row. So that names it only where no permission is at stake.
+    The first row does not count in a permission: its text may look like it.
     """
     dialog = asking.found.dialog
     assert dialog is not None
@@ -312,7 +326,7 @@ def _is_its_own(best: _Read, asking: _Read, screen: _Screen) -> bool:
 
 @attrs.define(slots=False)
 class _Screen:
-    """The end of one screen, and what several rules want to know of it."""
+    """The end of one screen, and results that several rules share."""
 
     rows: tuple[Row, ...]
     cursor_row: int
@@ -325,11 +339,11 @@ class _Screen:
 
     @functools.cached_property
     def columns(self) -> int:
-        """The width of the screen, or of its longest row where that is not known."""
+        """The width of the screen, or of its longest row where that is unknown."""
         return self.given_columns or max(map(width, self.lines))
 
     def place(self, where: str) -> list[Row]:
-        """The rows with text at one of `PLACES`; see there."""
+        """Return the rows with text at *where*, one of `PLACES`."""
         if where not in self._places:
             rows: Sequence[Row] = self.rows
             match where:
@@ -352,12 +366,13 @@ class _Screen:
         return self.rows[: self._box[0]] if self._box is not None else ()
 
     def heading(self, end: int) -> list[Row]:
-        """The first row with text below the line across, above row *end*; none without such a line."""
+        """Return the first row with text below the last line across above row *end*; nothing without such a line."""
         above = [at for at, row in enumerate(self.rows) if row.is_edge and row.number < end]
         below = self.rows[above[-1] + 1 :] if above else ()
         return [row for row in below if row.text][:1]
 
     def _at_cursor(self) -> Sequence[Row]:
+        """Return the rows around the cursor without a gap or an edge."""
         at = self.cursor_row - self.rows[0].number
         if not 0 <= at < len(self.rows):
             return ()
@@ -371,13 +386,13 @@ class _Screen:
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:
         """
-        The edges of the last box, unless there is much below it.
+        The edges of the last box; None if more than `_BELOW_BOX_ROWS` rows are below it.
 
-        Its text may hold lines, too: the upper edge is the one right above the lower with its column and its width.
+        Its text may hold lines, too: the upper edge is the nearest above with the column and width of the lower one.
         """
         rows = self.rows
         bottom = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge), None)
-        if bottom is None or sum(bool(row.text) for row in rows[bottom + 1 :]) > _BELOW_BOX:
+        if bottom is None or sum(bool(row.text) for row in rows[bottom + 1 :]) > _BELOW_BOX_ROWS:
             return None
         edges = [at for at in upwards(bottom - 1, len(rows)) if rows[at].is_edge]
         alike = (at for at in edges if self._extent(at) == self._extent(bottom))
@@ -385,12 +400,14 @@ class _Screen:
         return (top, bottom) if top is not None else None
 
     def _extent(self, at: int) -> tuple[int, int]:
-        """The first and the last column of row *at*."""
+        """Return the first and the last column of row *at*."""
         line = self.lines[self.rows[at].number].rstrip()
         return len(line) - len(line.lstrip()), len(line)
 
     def choices(self, what: str, where: str) -> Choices | None:
-        """What is at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
+        """
+        Return the choices of the kind *what*, one of `CHOICES`, at the end of the screen, or of the part above the box.
+        """
         rows = self._above_box if where == "above box" else self.rows
         key = what, len(rows)
         if key not in self._choices:
@@ -407,17 +424,17 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
 }
 
 
-def _fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen: _Screen) -> bool:
-    """Return whether *rows* have all lines that *rule* wants, and none that it does not."""
+def _rule_fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen: _Screen) -> bool:
+    """Return whether *rows* have all lines that *rule* wants, and none that it excludes."""
     if not all(is_in(line, rows) for line in rule.lines):
         return False
-    # The words of a dialog are no sign of what else is open: that is below them.
+    # The words of a dialog do not show that something else is open: that is below them.
     around = rows
     if choices is not None:
         end = screen.rows[choices.end - 1].number
         around = [row for row in rows if row.number > end]
     elif rule.status is Status.WAITING:
-        around = rows[-_FOOT:]
+        around = rows[-_FOOT_ROWS:]
     if any(is_in(line, around) for line in rule.without):
         return False
     if not rule.not_below:
@@ -426,13 +443,14 @@ def _fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, screen
     return not any(is_in(line, rows[last + 1 :]) for line in rule.not_below)
 
 
-def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
+def _apply_rule(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
+    """Return the reading of *rule* on this screen; None if it does not fit."""
     rows = screen.place(rule.where)
     if not rows or len(rows) > rule.most:
         return None
     rows = rows[-rule.last :]
     choices = screen.choices(rule.choices, rule.where) if rule.choices else None
-    if (rule.choices and choices is None) or not _fits(rule, rows, choices, screen):
+    if (rule.choices and choices is None) or not _rule_fits(rule, rows, choices, screen):
         return None
     if rule.status is not Status.WAITING:
         return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
@@ -443,6 +461,7 @@ def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
 
 
 def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
+    """Return the dialog of a rule with the choices *found*, with the keys of each."""
     rows = screen.rows
     top, asking = question_above(rows, found.first)
     question = whole_question(rows, top, asking) if asking < found.first else ""
@@ -451,7 +470,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
             match = rule.question.match(rows[position].text)
             if match is not None:
                 question = match[1] if match.re.groups and match[1] else match[0]
-                question += _wrapped(rows[position + 1 : found.first], question)
+                question += _wrapped_rest(rows[position + 1 : found.first], question)
                 top, asking = min(top, position), position
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
@@ -461,14 +480,14 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
         styled = screen.styled
         selected = highlighted(styled, screen.lines, place, found.labels) if styled is not None else None
     choices = tuple(
-        Choice(_keys(rule.choose, found, index, selected) if found.is_clear else "", label, index == selected)
+        Choice(_choice_keys(rule.choose, found, index, selected) if found.is_clear else "", label, index == selected)
         for index, label in enumerate(found.labels)
     )
     return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, choices, place, is_known=True)
 
 
-def _wrapped(below: Sequence[Row], question: str) -> str:
-    """The rest of a *question* that is wrapped onto the rows below it."""
+def _wrapped_rest(below: Sequence[Row], question: str) -> str:
+    """Return the rest of a *question* that is wrapped onto the rows *below* it."""
     rest = ""
     for row in below[:4]:
         if not row.text or row.is_edge or (question + rest).endswith(("?", ":", ".")):
@@ -478,6 +497,7 @@ def _wrapped(below: Sequence[Row], question: str) -> str:
 
 
 def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
+    """Return the dialog of a rule without choices, with the row that asks."""
     asks = rule.question or (rule.lines[0] if rule.lines else None)
     for position in range(len(rows) - 1, -1, -1):
         match = asks.match(rows[position].text) if asks is not None else None
@@ -489,7 +509,8 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
     return Dialog(rule.kind, rule.name, is_known=True)
 
 
-def _keys(way: str, found: Choices, index: int, selected: int | None) -> str:
+def _choice_keys(way: str, found: Choices, index: int, selected: int | None) -> str:
+    """Return the keys for choice *index*, in one of the `WAYS`; "" if unknown."""
     number = found.numbers[index]
     # Of two digits the first would choose already.
     digit = number if len(number) == 1 else ""

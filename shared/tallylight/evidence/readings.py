@@ -1,9 +1,9 @@
 """
-The readings of one agent's screen: what it said when it was last worth reading.
+The readings of one agent's screen: its contents when it was last worth reading.
 
-Looks go in, four a second. The screen is read when it has come to rest or has just changed as a whole, when what it
-said is in doubt, and in every `MOVING_LOOKS`th look while it goes on moving: a dialog does not move, and reading costs
-more than looking.
+Looks go in, four a second. The screen is read when it has come to rest, has just changed as a whole, or the last
+reading is in doubt. While it moves, every `MOVING_LOOKS`th look is read. A dialog does not move, and reading costs more
+than looking.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ MOVING_LOOKS = 4
 
 
 class Readings:
-    """The screen of one run of one agent."""
+    """Reads the screen of one run of one agent when it is worth it."""
 
     def __init__(self) -> None:
-        #: What the screen says, as of the last reading; and whether the look before said the same and was not read.
+        #: The last reading; and whether the look before had the same contents and was not read.
         self.found: ScreenReading | None = None
         self.stood = False
-        #: What the last look has changed, whether that is all of it at once, and looks since there was output.
+        #: The change of the last look, whether it changed the whole screen at once, and looks since there was output.
         self.change = Change.NONE
         self.is_burst = False
         self.quiet = 0
@@ -34,11 +34,11 @@ class Readings:
 
     @property
     def before(self) -> Look | None:
-        """The look before the one that is taken in."""
+        """The look before the last one."""
         return self._looks[1]
 
     def look(self, look: Look) -> Change:
-        """Take in one look; what changed since the last one."""
+        """Take in one look, and return the change since the last one."""
         before, change = self.change, self._watch.look(look)
         self.change = change
         self.quiet = 0 if change.is_output else self.quiet + 1
@@ -47,7 +47,7 @@ class Readings:
         return change
 
     def forget(self) -> None:
-        """What the screen says is of no interest now."""
+        """Forget the last reading."""
         self.found = self._read = None
 
     def read(self, agent: Agent, look: Look, *, is_doubted: bool) -> None:
@@ -60,14 +60,19 @@ class Readings:
             return
         was_read, self._unread, before = self._unread == 1, 0, self.found
         self._read, self.found = look, _read(agent, look)
-        earlier, said = self._looks[0], _meaning(self.found)
-        if not was_read and earlier is not None and said not in (None, _meaning(before)) and said[0] is not Status.IDLE:
-            self.stood = _meaning(_read(agent, earlier)) == said
+        earlier, said = self._looks[0], _status_and_kind(self.found)
+        if (
+            not was_read
+            and earlier is not None
+            and said not in (None, _status_and_kind(before))
+            and said[0] is not Status.IDLE
+        ):
+            self.stood = _status_and_kind(_read(agent, earlier)) == said
 
 
 def _read(agent: Agent, look: Look) -> ScreenReading | None:
     return read_screen(agent, look.lines, look.cursor_row, columns=look.columns, cursor_visible=look.cursor_visible)
 
 
-def _meaning(found: ScreenReading | None) -> tuple[object, ...] | None:
+def _status_and_kind(found: ScreenReading | None) -> tuple[object, ...] | None:
     return (found.status, found.kind) if found is not None else None

@@ -1,16 +1,15 @@
 """
-What a person does at the input of an agent: they type, give a command of its interface, and send a prompt.
+A person at the input of an agent: they type, give a command of its interface, and send a prompt.
 
-A prompt that is sent leaves the input at once, before the agent shows that it works.
+A prompt that is sent leaves the input at once, before the agent shows that it works. Only the text in front of the
+cursor is compared, look by look. An empty input is `❯ `, or the side of its box. Typing makes it longer; text that goes
+as a whole from one look to the next was sent. Not sent are:
 
-Only the text in front of the cursor is compared, look by look. An input is what it was empty: `❯ `, or the side of its
-box. What is typed makes it longer; when all of it is gone from one look to the next, it was sent. Not so:
-
-* what gets shorter first: it is being erased;
+* a text that gets shorter first: it is being erased;
 * a command of the agent's own interface, `/help`: that is seldom work;
-* what is in the row above now: the person goes on in another row of the same input.
+* a text that is in the row above now: the person continues in another row of the same input.
 
-Who clears the input by one key does the same, so what is concluded from it is to last for a moment only.
+A person who clears the input by one key does the same, so the conclusion must only last for a moment.
 """
 
 from __future__ import annotations
@@ -19,38 +18,42 @@ import re
 
 from tallylight.evidence.screen import Change, Look
 
-#: For so many looks after a key what changes is taken for the person's doing.
+#: Looks after a key in which a change counts as the person's doing.
 TYPED_LOOKS = 4
-#: For so many looks a prompt that was sent is work, until the agent shows that by itself.
+#: Looks in which a sent prompt counts as work, until the agent shows that by itself.
 SENT_LOOKS = 6
 #: An input row that holds a command: edges and a pointer, then a slash and a word.
 _COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
-#: One that ends the agent.
+#: A command that ends the agent.
 _LEAVE = re.compile(r"[^\w/]{0,8}/?(?:exit|quit) ?")
-#: Fewer characters than these may have been erased one by one between two looks.
-LEAST = 4
-#: So much of the end of what was typed is looked for in the row above.
-_END = 8
+#: Characters at least: fewer may have been erased one by one between two looks.
+LEAST_CHARS = 4
+#: Characters from the end of typed text that are looked for in the row above.
+_END_CHARS = 8
 
 
 class Input:
-    """The input of one agent, as its screen shows it. Feed it every look."""
+    """Watches the input of one agent on its screen. Give it every look."""
 
     def __init__(self) -> None:
-        #: Looks since a person typed, and since a command was in the row of the cursor; none did so far.
+        #: Looks since a person typed, and since a command was in the row of the cursor; at first none was.
         self.untyped = self.uncommanded = TYPED_LOOKS + 1
         self._is_commanded = False
-        #: Whether the last command told the agent to end: on a busy machine that takes a while.
+        #: Whether the last command ends the agent: on a busy machine that takes a while.
         self.is_leaving = False
-        #: Looks while a prompt that was sent is still taken for work; and whether there was output since.
+        #: Looks left in which a sent prompt counts as work; and whether there was output since.
         self.to_show = 0
         self.has_moved = False
-        #: The text before the cursor when nothing was typed yet, what was typed since, and whether it gets shorter.
+        #: The text before the cursor of the empty input, the text typed since, and whether it gets shorter.
         self._empty = self._typed = ""
         self._is_erasing = False
 
     def look(self, look: Look, before: Look | None, change: Change, *, is_at_rest: bool, is_shown: bool) -> None:
-        """*is_shown*: the agent that is at rest shows its input; else the cursor may be anywhere."""
+        """
+        Note what the person did since the look *before*.
+
+        *is_shown*: the agent that is at rest shows its input; else the cursor may be anywhere.
+        """
         self.untyped = 0 if change is Change.TYPING else self.untyped + 1
         if self.to_show:
             self.to_show -= 1
@@ -67,7 +70,7 @@ class Input:
         self.uncommanded = 0 if self._is_commanded else self.uncommanded + 1
 
     def _is_sent(self, look: Look, before: Look, change: Change) -> bool:
-        """Whether what was typed has just been sent."""
+        """Return whether the typed text has just been sent."""
         text = look.before_cursor.strip()
         if not self._typed:
             if change is not Change.TYPING:
@@ -76,10 +79,10 @@ class Input:
         if text == self._empty:
             typed, self._typed = self._typed, ""
             above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
-            is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
-            return is_whole and typed[-_END:] not in above
-        # Something was typed before the input was first seen, if it has become shorter than that. Where the cursor is
-        # in another row, as in a menu, nothing was.
+            is_whole = len(typed) >= LEAST_CHARS and not self._is_erasing and not typed.startswith("/")
+            return is_whole and typed[-_END_CHARS:] not in above
+        # Text was typed before the input was first seen, if it has become shorter than that. With the cursor in another
+        # row, as in a menu, none was.
         typed = text.removeprefix(self._empty).strip() if text.startswith(self._empty) else ""
         self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
         self._typed = typed

@@ -1,8 +1,8 @@
 """
-What the kernel of Linux tells of sockets over netlink, the other ends of Unix sockets and the counters of TCP:
-https://man7.org/linux/man-pages/man7/sock_diag.7.html
+The sockets that the kernel of Linux lists over netlink: the other ends of Unix sockets and the counters of TCP.
 
-Nobody needs a privilege for that. A kernel that tells nothing, and one that refuses, is the same as no socket.
+https://man7.org/linux/man-pages/man7/sock_diag.7.html It needs no privilege. A kernel that answers nothing, or refuses,
+is the same as no socket.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-#: From <linux/netlink.h>, <linux/sock_diag.h> and <linux/unix_diag.h>: the message, what it asks, an attribute.
-_HEADER, _ASKED, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBHIIIII"), struct.Struct("=HH")
+#: From <linux/netlink.h>, <linux/sock_diag.h> and <linux/unix_diag.h>: the message, the question, an attribute.
+_HEADER, _QUESTION, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=BBHIIIII"), struct.Struct("=HH")
 _SOCK_DIAG, _BY_FAMILY, _REQUEST, _SHOW_PEER, _PEER, _ANY = 4, 20, 1, 4, 2, 0xFFFFFFFF
 #: Bytes of a socket in the answer, before its attributes.
-_TOLD = 16
-#: Seconds that the kernel has for an answer, which it gives at once.
+_ANSWER_BYTES = 16
+#: Seconds to wait for an answer of the kernel, which comes at once.
 _ANSWER_S = 1.0
 #: The same for TCP, from <linux/inet_diag.h>: the question before and after the socket's id, and the answer.
-_INET_ASKED, _INET_TOLD = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
+_INET_QUESTION, _INET_ANSWER = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
 _TCP, _DUMP, _INFO = 6, 0x300, 2
-#: States of sockets that a process has: one that connects, is connected, whose other end is closed, and that listens.
+#: States of sockets of a process: connected, connecting, closed at the other end, and listening.
 _CONNECTED, _CONNECTS, _CLOSED_THERE, _LISTENS, _ALL_STATES = 1, 2, 8, 10, 0xFFFFFFFF
 _STATES = 1 << _CONNECTED | 1 << _CONNECTS | 1 << _CLOSED_THERE | 1 << _LISTENS
 #: From <linux/tcp.h>: milliseconds since data was sent and received, and the bytes of each; the latter since 4.19.
 _SINCE, _RECEIVED, _SENT = (struct.Struct("=I4xI"), 44), (struct.Struct("=Q"), 128), (struct.Struct("=Q"), 200)
-#: Bytes of one answer, and answers to one question.
-_MOST, _MANY = 1 << 18, 4096
+#: Bytes of one answer, and answers to one question, at most.
+_MAX_ANSWER_BYTES, _MAX_ANSWERS = 1 << 18, 4096
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
 class Tcp(NamedTuple):
-    """A TCP socket: its id for the kernel, both ends as far as it has them, what it has sent and received, and when."""
+    """A TCP socket: its id for the kernel, both ends, the bytes that it has sent and received, and when."""
 
     family: int
     id: bytes
@@ -46,43 +46,43 @@ class Tcp(NamedTuple):
     port: int
     sent: int = 0
     received: int = 0
-    #: How long ago, in seconds, something was sent and received last.
+    #: Seconds since the last bytes were sent and received.
     sent_ago: float = 0.0
     received_ago: float = 0.0
-    #: The other end sends nothing more.
+    #: Whether the other end has closed.
     is_over: bool = False
 
 
 def peers(sockets: Iterable[str]) -> Iterator[str]:
-    """Return the inodes of the other ends of *sockets*, inodes too, as far as the kernel tells."""
+    """Yield the inodes of the other ends of *sockets*, inodes too, as far as the kernel knows them."""
     with contextlib.suppress(OSError), _Kernel() as kernel:
         for number in sockets:
-            answer = kernel.ask(_ASKED.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY))
+            answer = kernel.ask(_QUESTION.pack(socket.AF_UNIX, 0, 0, _ANY, int(number), _SHOW_PEER, _ANY, _ANY))
             if (peer := _peer_in(answer)) is not None:
                 yield peer
 
 
 def tcp_sockets() -> dict[int, Tcp]:
-    """Return all TCP sockets of this network by their inodes: that takes some milliseconds."""
+    """Return all TCP sockets of this network by their inodes; takes some milliseconds."""
     found: dict[int, Tcp] = {}
     for family in (socket.AF_INET, socket.AF_INET6):
         with contextlib.suppress(OSError), _Kernel() as kernel:
-            answer = kernel.ask(_INET_ASKED.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
-            for _ in range(_MANY):
-                told = list(_messages(answer))
-                found |= {one.inode: one for kind, body in told if (one := _tcp_in(kind, body)) is not None}
-                if not told or any(kind != _BY_FAMILY for kind, _ in told):
+            answer = kernel.ask(_INET_QUESTION.pack(family, _TCP, 1 << (_INFO - 1), _STATES, b""), _REQUEST | _DUMP)
+            for _ in range(_MAX_ANSWERS):
+                messages = list(_messages(answer))
+                found |= {one.inode: one for kind, body in messages if (one := _tcp_in(kind, body)) is not None}
+                if not messages or any(kind != _BY_FAMILY for kind, _ in messages):
                     break
                 answer = kernel.more()
     return found
 
 
-def looked_up(sockets: Iterable[Tcp]) -> list[Tcp]:
-    """Return those of *sockets* that are still there, as they are now: that takes some microseconds each."""
+def refreshed(sockets: Iterable[Tcp]) -> list[Tcp]:
+    """Return the *sockets* that still exist, with fresh counters; takes some microseconds each."""
     found: list[Tcp] = []
     with contextlib.suppress(OSError), _Kernel() as kernel:
         for one in sockets:
-            answer = kernel.ask(_INET_ASKED.pack(one.family, _TCP, 1 << (_INFO - 1), _ALL_STATES, one.id))
+            answer = kernel.ask(_INET_QUESTION.pack(one.family, _TCP, 1 << (_INFO - 1), _ALL_STATES, one.id))
             found += [
                 now for kind, body in _messages(answer) if (now := _tcp_in(kind, body)) and now.inode == one.inode
             ]
@@ -90,7 +90,7 @@ def looked_up(sockets: Iterable[Tcp]) -> list[Tcp]:
 
 
 class _Kernel:
-    """Somebody to ask, with one question at a time. `OSError` where the system has nobody."""
+    """A connection to the kernel, for one question at a time. Raises `OSError` where the system has no netlink."""
 
     def __enter__(self) -> _Kernel:
         if (family := getattr(socket, "AF_NETLINK", None)) is None:
@@ -103,17 +103,17 @@ class _Kernel:
         self._socket.close()
 
     def ask(self, question: bytes, flags: int = _REQUEST) -> bytes:
-        """Return the answer, or its beginning."""
+        """Send a question; return the answer, or its beginning."""
         self._socket.sendto(_HEADER.pack(_HEADER.size + len(question), _BY_FAMILY, flags, 1, 0) + question, (0, 0))
         return self.more()
 
     def more(self) -> bytes:
-        """Return what follows of an answer."""
-        return self._socket.recv(_MOST)
+        """Return the next part of an answer."""
+        return self._socket.recv(_MAX_ANSWER_BYTES)
 
 
 def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
-    """The messages of an *answer*: the kind of each, and what follows its header."""
+    """Yield the messages of an *answer*: the kind of each, and its body."""
     while len(answer) >= _HEADER.size:
         length, kind, *_ = _HEADER.unpack_from(answer)
         if not _HEADER.size <= length <= len(answer):
@@ -123,14 +123,14 @@ def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _tcp_in(kind: int, body: bytes) -> Tcp | None:
-    """The socket that a message tells of; None if it tells of none, or not how much was sent."""
-    if kind != _BY_FAMILY or len(body) < _INET_TOLD.size:
+    """Return the socket in a message; None without one, or without its counters."""
+    if kind != _BY_FAMILY or len(body) < _INET_ANSWER.size:
         return None
-    family, state, id_, inode = _INET_TOLD.unpack_from(body)
+    family, state, id_, inode = _INET_ANSWER.unpack_from(body)
     ports, near, far = id_[:4], _plain(family, id_[4:20]), _plain(family, id_[20:36])
     port = 0 if state == _LISTENS else int.from_bytes(ports[2:], "big")
     found = Tcp(family, id_, inode, near + ports[:2], far + ports[2:], port)
-    info = next((value for attribute, value in _attributes(body[_INET_TOLD.size :]) if attribute == _INFO), b"")
+    info = next((value for attribute, value in _attributes(body[_INET_ANSWER.size :]) if attribute == _INFO), b"")
     if not port:
         return found
     if len(info) < _SENT[1] + _SENT[0].size:
@@ -147,12 +147,12 @@ def _tcp_in(kind: int, body: bytes) -> Tcp | None:
 
 
 def _plain(family: int, address: bytes) -> bytes:
-    """An address of IPv4 as that, however the socket has it."""
+    """Return an address of IPv4 in 4 bytes, also if it is mapped into IPv6."""
     return address[:4] if family == socket.AF_INET else address.removeprefix(_MAPPED)
 
 
 def _attributes(rest: bytes) -> Iterator[tuple[int, bytes]]:
-    """The attributes in *rest* of a message, as far as they are whole."""
+    """Yield the attributes in *rest* of a message, as far as they are whole."""
     while len(rest) >= _ATTRIBUTE.size:
         length, kind = _ATTRIBUTE.unpack_from(rest)
         if not _ATTRIBUTE.size <= length <= len(rest):
@@ -162,9 +162,13 @@ def _attributes(rest: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _peer_in(answer: bytes) -> str | None:
-    """Return the inode of the other end, by an answer of the kernel; None if it has none, or is of another family."""
+    """Return the inode of the other end in an answer of the kernel; None if it has none, or is of another family."""
     for kind, body in _messages(answer):
         if kind == _BY_FAMILY:
-            told = (value for attribute, value in _attributes(body[_TOLD:]) if attribute == _PEER and len(value) == 4)
-            return next((str(int.from_bytes(value, sys.byteorder)) for value in told), None)
+            messages = (
+                value
+                for attribute, value in _attributes(body[_ANSWER_BYTES:])
+                if attribute == _PEER and len(value) == 4
+            )
+            return next((str(int.from_bytes(value, sys.byteorder)) for value in messages), None)
     return None

@@ -1,9 +1,9 @@
 """
-A stranger: an agent that no file describes, as far as it may be continued because it said itself how.
+A stranger: an agent that no file describes, as far as it may be continued by the command that it reported itself.
 
-Nothing is known of its options, so no list is taken from it as it is. `stranger` has the few ways that agents
-are told to go on with a conversation; what it asks for has to be one of them. `itself` finds the process and the file
-that the program in the foreground is: nothing else is ever run for it, whatever its name leads to elsewhere.
+None of its options are known, so no reported command is used unchecked. `stranger` has the few ways in which agents
+continue a conversation; a reported command has to be one of them. `itself` finds the process and the file of the
+program in the foreground: nothing else is ever run for it, whatever its name leads to elsewhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tallylight.evidence.process_table import Table
 
 _ID = "{session}"
 _NOUNS = ("session", "sessions", "thread", "threads", "conversation", "conversations", "chat", "chats")
-#: What names the conversation, in whole words that mean the same everywhere. A short option may mean anything.
+#: The words before the id of a conversation, which mean the same everywhere. A short option may mean anything.
 _RESUMES = (
     *((option, _ID) for option in ("--resume", "--session", "--session-id", "--conversation", "--thread")),
     ("resume", _ID),
@@ -33,13 +33,13 @@ _FORKS = (
 
 
 def stranger(name: str) -> Agent:
-    """The agent with the program *name* that no file describes, with all that it may ask for."""
+    """Return the agent with the program *name* that no file describes, with all commands that it may report."""
     resume, fork = (Template(said=tuple((name, *words) for words in lists)) for lists in (_RESUMES, _FORKS))
     return Agent(name=name, display=name, processes=(name,), resume=resume, fork=fork, ids=STRANGE_IDS)
 
 
 def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
-    """The process that is the stranger of *found*, which may run behind our relay, and its file; None if not known."""
+    """Return the process of the stranger *found*, perhaps behind our relay, and its file; None if unknown."""
     front = found.leader or found.process
     if not found.stranger or front is None:
         return None
@@ -51,10 +51,10 @@ def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
 
 def file_of(process: Process, name: str = "") -> str:
     """
-    The file that makes *process* the program *name*, or any; nothing if it only leads to it, or that is not known.
+    Return the file that makes *process* the program *name*, or any; "" if it only leads to it, or is unknown.
 
-    It is the script as its interpreter was given it, else the executable. What is relative may lead to another file by
-    now, and a program of an interpreter that has written its own title names no script.
+    It is the script as its interpreter was given it, else the executable. A relative path may lead to another file by
+    now. A program of an interpreter that has written its own title names no script.
     """
     chain = unwrap(process.argv, process.exe, process.comm)
     place = own_place(chain)

@@ -1,9 +1,10 @@
 """
-Dialogs by their structure: how a program asks that nobody has described, in whatever notation.
+Dialogs by their structure: how a program asks that no agent file describes, in any notation.
 
-First what may be an answer is found (`evidence.offers`). Then its surroundings are weighed by `WEIGHTS`: signs add up,
-and above zero it asks. `python -m benchmarks.structure` makes the table from recordings, and says how right it is about
-agents that it was not made with. What is typed to answer is not known: such a dialog is answered by going there.
+First `evidence.offers` finds text that may be an answer. Then its surroundings are weighed by `WEIGHTS`: signs add up,
+and above `ENOUGH` it counts as a dialog. `python -m benchmarks.structure` computes the weights from recordings, and
+reports how right they are for agents that it was not fitted with. The keys that answer are unknown: a person answers
+such a dialog by going there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tallylight.evidence.dialogs import PAGER, is_typed, kind_of, question_above
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
-    BARE,
+    BARE_CHARS,
     BEHIND_MARK,
     BUTTONS,
     CHOOSE,
@@ -43,28 +44,28 @@ from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
 from tallylight.model.dialog import Choice, Dialog, Place
 
-#: Rows above what may be answered that may ask, and how many of them with text.
-_ABOVE, _ASKING = 12, 6
-#: A list is long from so many choices on; of so many rows below that are no hints each one counts.
-_LONG, _STRANGE = 8, 4
+#: Rows above possible answers that may ask, and how many of them with text.
+_ABOVE_ROWS, _ASKING_ROWS = 12, 6
+#: Choices of a long list, at least; and strange rows below that count, at most.
+_LONG_CHOICES, _STRANGE_ROWS = 8, 4
 #: Rows with text at the end that show work; rows below a row of answers in which the answer may be typed.
-_LAST, _BELOW = 8, 2
+_LAST_ROWS, _BELOW_ROWS = 8, 2
 #: Rows of an input, at most, with its edges.
-_TALL = 6
-#: Rows above an input that is submitted, up to what it is to be filled with.
-_NEAR = 3
+_TALL_ROWS = 6
+#: Rows above an input that is submitted, up to the row that names its content.
+_NEAR_ROWS = 3
 #: Rows with text below an input.
-_FOOT = 4
+_FOOT_ROWS = 4
 #: Rows between choices and the key that takes one, such as an error.
-_BETWEEN = 6
+_BETWEEN_ROWS = 6
 #: Rows of a form.
-_FORM = 24
-#: Words of a prompt that only says who is to type.
-_FEW = 2
-#: Columns right of what may be answered where another panel is.
-_BESIDE = 30
+_FORM_ROWS = 24
+#: Words of a prompt without a subject, at most.
+_FEW_WORDS = 2
+#: Columns right of possible answers where another panel may begin.
+_BESIDE_COLUMNS = 30
 #: Signs that `tally why` names.
-_TOLD = 3
+_NAMED_SIGNS = 3
 
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
@@ -72,11 +73,11 @@ _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit) \S|\b(?:[a-z]|enter) to \w",
     re.IGNORECASE,
 )
-#: A command that is being typed, whose menu may stand below.
+#: A command that is being typed; its menu may be below.
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
-#: A question, with what may stand behind it: a default, answers, a hint.
+#: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
-#: What is typed behind answers in a row.
+#: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -87,7 +88,7 @@ _WANTS = re.compile(
     r"consent|accept|log ?in|sign ?in|authenticat\w*|api key|confirm|continue|want to|would you|do you)\b",
     re.IGNORECASE,
 )
-#: What a field is to be filled with.
+#: The content that a field asks for.
 _GIVEN = re.compile(
     r"(?:\b|_)(?:keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|address|endpoint|e-?mail|path|"
     r"folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
@@ -97,7 +98,7 @@ _GIVEN = re.compile(
 #: Answers in brackets.
 _SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?:[/|,] ?\w[\w-]{0,20}){1,9}[\])]")
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
-#: What a field for any prompt calls itself.
+#: The name of a field for any prompt.
 _CHAT = re.compile(
     r"\W*(?:you|user|human|me)\b|.*\b(?:message|prompt|task|request|query|instructions?|commands?|chat|ask|anything|help|"
     r"question)\b",
@@ -108,99 +109,101 @@ _AWAITS = re.compile(
 )
 _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|finish|come back)\b", re.IGNORECASE)
 
-#: A missed dialog costs a look at the pane, and a wrong light all trust: so much more than even it has to be.
+#: The sum above which it is a dialog. A missed dialog costs a look at the pane, and a wrong light costs trust: so more
+#: than an even chance.
 ENOUGH = 0.8
-#: What each sign adds: an earlier fit of `python -m benchmarks.structure`, and of later signs what is expected there. A
-#: newer fit misses small dialogs with the cursor right below them.
+#: The weight of each sign: an earlier fit of `python -m benchmarks.structure`, with estimates for later signs. A newer
+#: fit misses small dialogs with the cursor right below them.
 WEIGHTS: dict[str, float] = {
-    "its keys in its box, an input below that": 6.0,
-    "a yes and a no right above an input": 5.0,
-    "asks, and the cursor is right below": 3.0,
-    "drawn over the rest": 1.5,
-    "wants something in the row": 2.88,
-    "the cursor is in the row of answers": 2.71,
-    "the cursor is hidden": 2.53,
-    "a library's mark above": 2.22,
-    "the cursor is in an empty input below": 2.06,
-    "a question behind its mark": 2.04,
-    "fields above": 2.0,
-    "names what to give": 1.8,
-    "keys that submit it": 2.5,
-    "a key that leaves it": 1.5,
+    "its keys in its box, an input below that": 6.02,
+    "a yes and a no right above an input": 5.01,
+    "asks, and the cursor is right below": 3.71,
+    "wants something in the row": 2.93,
+    "a yes and a no among the choices": 2.8,
+    "the cursor is in the row of answers": 2.8,
+    "the cursor is in an empty input below": 2.55,
+    "keys that submit it": 2.54,
+    "a library's mark above": 2.15,
+    "a question behind its mark": 2.14,
+    "the cursor is hidden": 2.12,
+    "the keys that choose": 2.09,
+    "waits for somebody": 1.98,
+    "a question above": 1.9,
+    "the cursor is in the row above": 1.71,
+    "a question and nothing but this": 1.64,
+    "says to choose below": 1.63,
+    "names what to give": 1.62,
+    "buttons beside one another": 1.6,
+    "nothing but this": 1.59,
+    "a key that leaves it": 1.54,
+    "answers in brackets": 1.53,
+    "fields above": 1.52,
     "its hint names an answer": 1.5,
-    "an input that is submitted": 0.5,
-    "the cursor is in what is submitted": 1.0,
-    "the keys that choose": 1.63,
-    "says that it waits": 1.57,
-    "answers in brackets": 1.52,
-    "a question in the row": 1.51,
-    "a key at an answer": 1.48,
-    "a yes and a no among the choices": 1.42,
-    "a question and nothing but this": 1.4,
-    "says to choose below": 1.36,
-    "in a box": 1.34,
-    "an answer among the choices": 1.24,
-    "a list of keys": 1.22,
-    "says to fill it in": 1.15,
-    "buttons beside one another": 1.14,
-    "a question above": 1.07,
-    "waits for somebody": 1.07,
-    "the cursor is in the row above": 1.04,
-    "shows rows below": 1.01,
-    "says to choose": 1.0,
-    "one row of a list is marked": 1.0,
-    "a hint at keys above": 0.95,
-    "a numbered list right above": 0.93,
-    "a hint at keys below": 0.66,
-    "answers beside one another": 0.61,
-    "nothing but this": 0.54,
-    "a key to go on": 0.46,
-    "asks right above": 0.45,
-    "an arrow is the mark": 0.4,
-    "a field with the cursor": 0.3,
-    "nothing below": 0.2,
-    "answers or a default in brackets": 0.2,
-    "wants something above": 0.02,
-    "a page to open": -0.0,
-    "a colon above": -0.03,
-    "a question inside": -0.08,
-    "answers below one another": -0.1,
-    "text between it and its keys": -0.5,
-    "a long list": -0.13,
-    "numbers in front of choices": -0.13,
-    "yes or no in a row": -0.59,
-    "numbered rows": -0.61,
-    "long choices": -0.65,
-    "a bullet is the mark": -0.67,
-    "blank rows between choices": -0.73,
-    "rows below a question": -1.05,
-    "a sign of work": -1.49,
-    "the same prompt above": -1.54,
-    "lines across around it": -1.55,
+    "says that it waits": 1.44,
+    "drawn over the rest": 1.34,
+    "a key at an answer": 1.32,
+    "a question in the row": 1.27,
+    "in a box": 1.22,
+    "a hint at keys below": 1.15,
+    "the cursor is in what is submitted": 1.03,
+    "a hint at keys above": 1.01,
+    "answers or a default in brackets": 1.01,
+    "says to fill it in": 0.97,
+    "a numbered list right above": 0.91,
+    "a page to open": 0.88,
+    "an answer among the choices": 0.86,
+    "a key to go on": 0.82,
+    "a colon above": 0.66,
+    "nothing below": 0.64,
+    "an input that is submitted": 0.53,
+    "a field with the cursor": 0.52,
+    "shows rows below": 0.52,
+    "one row of a list is marked": 0.37,
+    "wants something above": 0.2,
+    "says to choose": 0.11,
+    "answers beside one another": -0.03,
+    "a list of keys": -0.08,
+    "text between it and its keys": -0.12,
+    "numbers in front of choices": -0.14,
+    "asks right above": -0.25,
+    "a question inside": -0.46,
+    "a box below": -0.47,
+    "rows below a question": -0.48,
+    "lines across around it": -0.53,
+    "an arrow is the mark": -0.53,
+    "answers below one another": -0.69,
+    "yes or no in a row": -0.91,
+    "long choices": -0.96,
+    "a sign of work": -1.02,
+    "blank rows between choices": -1.13,
+    "a bullet is the mark": -1.4,
+    "wants any prompt": -1.62,
+    "rows below that are no hints": -1.63,
+    "ends as a prompt does": -1.78,
+    "the same prompt above": -1.81,
+    "a long list": -1.89,
     "the cursor in an input below": -2.0,
-    "ends as a prompt does": -2.11,
-    "the cursor is in the marked row": -2.24,
-    "a box below": -2.43,
-    "a sentence below its box": -3.0,
-    "wants any prompt": -2.48,
-    "hardly any words": -2.59,
-    "the cursor is below all": -2.69,
-    "the cursor is above it": -2.99,
-    "rows below that are no hints": -2.99,
-    "an answer typed behind": -3.0,
-    "a command typed right above": -3.01,
-    "the last row of a pager": -3.07,
-    "an input right above": -4.02,
-    "always": -4.18,
-    "an input below": -5.05,
+    "numbered rows": -2.05,
+    "the cursor is in the marked row": -2.06,
+    "the last row of a pager": -3.02,
+    "the cursor is above it": -3.04,
+    "a command typed right above": -3.05,
+    "hardly any words": -3.05,
+    "the cursor is below all": -3.16,
+    "a sentence below its box": -3.19,
+    "an answer typed behind": -3.3,
+    "an input right above": -4.03,
+    "an input below": -5.01,
+    "always": -5.54,
 }
 
 
 def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: bool = False) -> Dialog | None:
     """
-    The dialog that *rows* seem to be; the visible cursor is in row *cursor_row* of the screen.
+    Return the dialog that the layout of *rows* shows; None if they show none.
 
-    They are the end of the screen, or *is_in_front*: a box that is drawn over the rest.
+    *rows* are the end of the screen, or with *is_in_front* a box that is drawn over the rest. *cursor_row* is the row
+    of the visible cursor on the screen.
     """
     offer = offered(rows, cursor_row)
     if offer is None or _is_of_a_prompt(rows, cursor_row, offer):
@@ -209,20 +212,24 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: 
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
     if sum(worth.values()) <= ENOUGH:
         return None
-    dialog = _dialog(rows, offer)
+    dialog = _dialog_of(rows, offer)
     if not _are_words(" ".join(dialog.lines)):
         return None
-    told = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_TOLD] if worth[sign] > 0]
-    return attributes.evolve(dialog, rule=f"structure: {', '.join(told)}")
+    named = [sign for sign in sorted(worth, key=lambda sign: -worth[sign])[:_NAMED_SIGNS] if worth[sign] > 0]
+    return attributes.evolve(dialog, rule=f"structure: {', '.join(named)}")
 
 
 def _are_words(text: str) -> bool:
-    """Return whether a third of *text* at least is words, as of no picture."""
+    """Return whether at least a third of *text* is words; less is a picture."""
     return 3 * sum(map(len, _WORD.findall(text))) >= len(text) - text.count(" ")
 
 
 def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
-    """Whether the first row is typed at a prompt, and the others came of it: two blank rows are between no choices."""
+    """
+    Return whether the first row is typed at a prompt, and the others are its output.
+
+    Two blank rows are never between choices.
+    """
     last = offer.starts[-1]
     if not offer.is_list and rows[last].number == cursor_row and is_typed(rows[last], rows[:last]):
         return offer.sign != SUBMITTED
@@ -234,7 +241,7 @@ def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Candidat
 def signs(
     rows: Sequence[Row], cursor_row: int | None, offer: Candidate, *, is_in_front: bool = False
 ) -> dict[str, float]:
-    """What is to be seen of an *offer* and around it, in words, and how much of it: mostly once."""
+    """Return the signs on and around an *offer* by name, with their counts, mostly 1."""
     found = {"always": True, offer.sign: True, "drawn over the rest": is_in_front}
     found |= _signs_inside(rows, cursor_row, offer) if offer.is_list else _signs_of_row(rows, cursor_row, offer)
     found |= _signs_above(rows, cursor_row, offer)
@@ -243,22 +250,30 @@ def signs(
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
-    told = {sign: 1.0 for sign, is_so in found.items() if is_so}
-    if "asks, and the cursor is right below" in told:
-        told.pop("the cursor is below all", None)
-    return told | ({"rows below that are no hints": min(strange, _STRANGE) / 2} if strange else {})
+    named = {sign: 1.0 for sign, is_so in found.items() if is_so}
+    if "asks, and the cursor is right below" in named:
+        named.pop("the cursor is below all", None)
+    return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
 
 
 def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
-    """Whether what is *below* ends in a hint at the key to go on, and has no input: it belongs to what is offered."""
+    """
+    Return whether the rows *below* end in a hint at the key to continue, and have no input.
+
+    Then they belong to the offer.
+    """
     is_input = any(INPUT.match(rows[at].text) for at in below)
-    return not is_input and len(below) <= _BETWEEN and GO_ON.search(rows[below[-1]].text) is not None
+    return not is_input and len(below) <= _BETWEEN_ROWS and GO_ON.search(rows[below[-1]].text) is not None
 
 
 def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
-    """The rows with text below an *offer*, less what the last choice means, and an empty input for the answer."""
+    """
+    Return the rows with text below an *offer*.
+
+    The explanation of the last choice, and an empty input for the answer, are left out.
+    """
     last = offer.starts[-1]
-    beside = offer.column + _BESIDE
+    beside = offer.column + _BESIDE_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
     if not found:
@@ -271,10 +286,11 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
 
 
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    below = [one for one in rows[last + 1 :][:_BELOW] if EMPTY.match(one.text)]
+    below = [one for one in rows[last + 1 :][:_BELOW_ROWS] if EMPTY.match(one.text)]
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
@@ -289,7 +305,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
-        end = [row.text for row in rows if row.text][-_LAST:]
+        end = [row.text for row in rows if row.text][-_LAST_ROWS:]
         return found | {
             "waits for somebody": any(map(_WAITS.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
@@ -298,8 +314,9 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 
 
 def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs of an input that is submitted."""
     first, last = offer.starts[0], offer.starts[-1]
-    over = next((rows[at].text for at in upwards(first, _NEAR) if rows[at].text), "")
+    over = next((rows[at].text for at in upwards(first, _NEAR_ROWS) if rows[at].text), "")
     return {
         "the cursor is in what is submitted": cursor_row is not None and rows[first].number == cursor_row,
         "an input that is submitted": first < last,
@@ -315,14 +332,15 @@ def _is_above(cursor_row: int | None, row: Row) -> bool:
 
 def _is_right_below(cursor_row: int | None, rows: Sequence[Row]) -> bool:
     """Return whether the cursor is below the first of *rows*, with only blank ones between: one at the least."""
-    is_near = cursor_row is not None and 1 < cursor_row - rows[0].number <= _NEAR
+    is_near = cursor_row is not None and 1 < cursor_row - rows[0].number <= _NEAR_ROWS
     return is_near and not any(row.text for row in rows[1:])
 
 
 def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[str, bool]:
+    """Return the signs of a field or a question behind its mark, with its *text*."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
-    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW])
+    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ROWS])
     is_named = _GIVEN.search(text) is not None
     over = next((row.text for row in reversed(rows[:first]) if row.text), "")
     return {
@@ -332,7 +350,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": _CHAT.match(text) is not None,
-        "hardly any words": len(text.split()) <= _FEW and not is_named,
+        "hardly any words": len(text.split()) <= _FEW_WORDS and not is_named,
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
@@ -340,6 +358,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
 
 
 def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in a list of choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
     is_marked = offer.pointed >= 0
@@ -351,17 +370,18 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "an answer among the choices": any(map(is_answer, offer.labels)),
         "a yes and a no among the choices": have_both(offer.labels),
         "a key at an answer": any(map(_KEYED.search, texts)),
-        "a long list": len(offer.starts) >= _LONG,
-        "long choices": any(len(label) > BARE for label in offer.labels),
+        "a long list": len(offer.starts) >= _LONG_CHOICES,
+        "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
     }
 
 
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
+    """Return the signs in the rows above."""
     first = offer.starts[0]
-    over = [row for row in rows[max(0, first - _ABOVE) : first] if row.text and not row.is_edge]
-    over = [row for row in over if row.indent < offer.column + _BESIDE][-_ASKING:]
+    over = [row for row in rows[max(0, first - _ABOVE_ROWS) : first] if row.text and not row.is_edge]
+    over = [row for row in over if row.indent < offer.column + _BESIDE_COLUMNS][-_ASKING_ROWS:]
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
@@ -378,12 +398,12 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
         "a question and nothing but this": is_alone and (is_asked or of_list.get("says to choose", False)),
-        "fields above": _are_fields(rows[max(0, first - _FORM) : first]),
+        "fields above": _are_fields(rows[max(0, first - _FORM_ROWS) : first]),
     }
 
 
 def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, bool]:
-    """What the rows *over* a list say of it."""
+    """Return the signs in the rows *over* a list."""
     return {
         "the cursor is in the row above": any(row.number == cursor_row for row in over[-1:]),
         "says to choose": any(CHOOSE.match(row.text) for row in over[-1:]),
@@ -392,14 +412,14 @@ def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, 
 
 
 def _are_fields(rows: Sequence[Row]) -> bool:
-    """Return whether a row of *rows* is the name of a field, and the box of that is below."""
+    """Return whether a row of *rows* is the name of a field, with its box below."""
     drawn = [row for row in rows if row.text or row.is_edge]
     return any(row.text.endswith(":") and below.is_edge for row, below in itertools.pairwise(drawn))
 
 
 def _is_input(rows: Sequence[Row], first: int) -> bool:
-    """Whether the last text above row *first* is in an input between two lines."""
-    edges = [at for at in range(max(0, first - _TALL), first) if rows[at].is_edge]
+    """Return whether the last text above row *first* is in an input between two lines."""
+    edges = [at for at in range(max(0, first - _TALL_ROWS), first) if rows[at].is_edge]
     if len(edges) < 2:
         return False
     return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
@@ -408,9 +428,10 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
 def _signs_below(
     rows: Sequence[Row], cursor_row: int | None, offer: Candidate, below: Sequence[int]
 ) -> dict[str, bool]:
+    """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST:]
+    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
@@ -433,57 +454,64 @@ def _is_work(text: str) -> bool:
 
 
 def _signs_of_boxes(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> dict[str, bool]:
+    """Return the signs of boxes and lines around."""
     return {
-        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_said(rows[at]) for at in below),
+        "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_sentence(rows[at]) for at in below),
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "a box below": _is_box_below(rows, offer.starts[-1]),
         "a yes and a no right above an input": _is_right_above_input(rows, offer),
-        "lines across around it": _is_between(rows, offer, below[0] if below else len(rows)),
+        "lines across around it": _is_between_lines(rows, offer, below[0] if below else len(rows)),
     }
 
 
-def _is_said(row: Row) -> bool:
-    """Return whether *row* is a sentence outside of boxes: what a program prints once it goes on."""
+def _is_sentence(row: Row) -> bool:
+    """Return whether *row* is a sentence outside of boxes, as a program prints when it continues."""
     return not row.is_boxed and not is_hint(row.text) and _SENTENCE.fullmatch(row.text) is not None
 
 
-def _is_between(rows: Sequence[Row], offer: Candidate, until: int) -> bool:
-    """Whether a line across is right above an *offer* that is in no box, and one below it, above row *until*."""
+def _is_between_lines(rows: Sequence[Row], offer: Candidate, until: int) -> bool:
+    """Return whether a line across is right above an *offer* that is in no box, and one below it, above row *until*."""
     first, last = offer.starts[0], offer.starts[-1]
     if offer.sign == BUTTONS:
-        return False  # their own edges
+        return False  # buttons have edges of their own
     is_below_line = first > 0 and rows[first - 1].is_edge and not rows[first].is_boxed
     return is_below_line and any(row.is_edge for row in rows[last + 1 : until])
 
 
 def _is_box_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> bool:
-    """Whether a list is in a box with its keys, and an input right below that. A quoted one is in no box."""
+    """
+    Return whether the list is in a box with its keys, and an input is right below the box.
+
+    A quoted dialog is in no box.
+    """
     its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not INPUT.match(rows[at].text), below))
     has_keys = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(rows[at].text) for at in its)
     return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
 
 
 def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
-    """Return whether a list with a marked yes or no under a question has but an input in a box and its foot below."""
+    """Return whether a marked yes or no under a question has only an input in a box, and its foot, below."""
     last = offer.starts[-1]
     below = list(itertools.dropwhile(lambda at: not rows[at].text and not rows[at].is_edge, range(last + 1, len(rows))))
-    above = next((rows[at].text for at in upwards(offer.starts[0], _NEAR) if rows[at].text), "")
+    above = next((rows[at].text for at in upwards(offer.starts[0], _NEAR_ROWS) if rows[at].text), "")
     is_asked = offer.pointed >= 0 and have_both(offer.labels) and _ASKED.search(above) is not None
     if not is_asked or not below or not rows[below[0]].is_edge or not _is_box_below(rows, last):
         return False
     end = next(at for at in below[1:] if rows[at].is_edge)
     return (
-        sum(bool(row.text) for row in rows[below[0] : end]) <= 1 and sum(bool(row.text) for row in rows[end:]) <= _FOOT
+        sum(bool(row.text) for row in rows[below[0] : end]) <= 1
+        and sum(bool(row.text) for row in rows[end:]) <= _FOOT_ROWS
     )
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:
+    """Return whether an input in a box of its own is below row *last*."""
     edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][rows[last].is_boxed :]
-    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL
+    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_ROWS
 
 
-def _dialog(rows: Sequence[Row], offer: Candidate) -> Dialog:
-    """An *offer* as a dialog, without keys: what they do is not known."""
+def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
+    """Return an *offer* as a dialog without keys: they are unknown."""
     first, last = offer.starts[0], offer.starts[-1]
     top, asking = question_above(rows, first)
     if offer.sign == FIELD:

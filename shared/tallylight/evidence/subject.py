@@ -1,20 +1,20 @@
 """
-What a dialog on a screen is about: the command, the file or the address that a permission is asked for.
+The subject of a dialog on a screen: the command, the file or the address that a permission is asked for.
 
-Rows of the screen go in, with where the dialog is; `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
-example.org/x`, or nothing come out. Free of the agent's name: programs show it in few ways.
+Rows of the screen go in, with the place of the dialog. `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
+example.org/x`, or "" come out. The agent's name plays no part: programs show a subject in few ways.
 
-* `$ npm test`: a command behind a prompt; where a row above begins so too, what the agent says of it may be below;
+* `$ npm test`: a command behind a prompt; where a row above begins so too, the agent's description may be below;
 * a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
-  path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
+  path; or the question, `Do you want to create new.txt?`. The numbered rows of its text are counted;
 * a paragraph below a row that ends in `command:`, or below a question that names the tool;
 * an address in a row of its own: `url: …`, `- …`;
-* a block between two lines across, or in a box of its own, below a row that names the tool; or a paragraph between that
-  and the question; a remark may follow it;
-* a row that names the tool and what it is to do: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
-* of a question in one row: the rows right above it.
+* a block between two lines across, or in a box of its own, below a row that names the tool. It may be a paragraph
+  between that row and the question, too; a remark may follow it;
+* a row that names the tool and its argument: `? Shell npm test`, `⏺ Run command(npm test)` above a tree of `⎿`;
+* for a question in one row: the rows right above it.
 
-It is for display alone. Where it is not clear there is none: nothing is better than something else's.
+It is for display alone. If it is unclear there is none: no subject is better than a wrong one.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it that may name its file.
-_ROWS = 48
-_BEFORE = 12
-#: Rows of a remark between a command and the question: what there is to beware of, what the tool is for.
-_REMARK = 12
+_MAX_ROWS = 48
+_BEFORE_ROWS = 12
+#: Rows of a remark between a command and the question: a warning, or the purpose of the tool.
+_REMARK_ROWS = 12
 #: Equal characters of a command and the row that names it.
-_SAME = 24
-#: Characters of one row, for reading.
-_WIDTH = 240
+_SAME_CHARS = 24
+#: Characters of one row that are read.
+_ROW_CHARS = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
-#: The same in a row above the dialog, cut or not, behind what the agent does.
+#: The same in a row above the dialog, cut or not, behind the agent's description.
 _SAID = re.compile(r".*\S · \$ (\S.*?)…?$")
-#: What marks the further lines of a command, and columns that are left free beside it at the most.
-_LINE, _MARGINS = "· ", 8
+#: The mark of the further lines of a command, and the columns left free beside it, at most.
+_LINE, _MARGIN_COLUMNS = "· ", 8
 _STAT = re.compile(r"(?:[•●] (?:\w+ )?)?(\S[^()]{0,199}?) \(?\+(\d{1,6}) [-−](\d{1,6})\)?$")
 _NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
-#: Rows that say that a text is not shown in full.
+#: Rows that show that a text is cut.
 _CUT = re.compile(r".*\b(?:hidden|show (?:details|more|all)|more lines)\b", re.IGNORECASE)
 _URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400})$", re.IGNORECASE)
 _TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
 #: A tool of a server: `ledger — Add Entry Tool: (MCP)`.
 _MCP = re.compile(r"(\S.{0,80}?)(?: Tool)?: \(MCP\)$")
-#: `Bash command`, `Bash command · from an agent`, `Shell`: what a dialog's first row calls the tool.
+#: `Bash command`, `Bash command · from an agent`, `Shell`: the name of the tool in a dialog's first row.
 _TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand(?:$| · )| {2,}|$)")
 #: `Dangerous command:`, above the command.
 _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
-#: `Permission for the file_system.bash tool`, and what a shell may be called there.
+#: `Permission for the file_system.bash tool`, and names of a shell there.
 _NAMED_TOOL = re.compile(r".*\bthe (?:\w{1,40}\.)?(\w{1,40}) tool\b", re.IGNORECASE)
 _SHELLS = dict.fromkeys(("bash", "shell"), "Shell")
 #: `Run bash command(npm test)`, and its description in the rows below.
 _CALL = re.compile(r"([A-Z][\w ]{0,40}\w)\((\S.*)\)")
 _BRANCH = "⎿"
-#: What a scroll bar leaves at the end of a row.
+#: The trace of a scroll bar at the end of a row.
 _BAR = re.compile(r" {2,}[█▊░▒┃│]$")
 _FILE = r"[\"'`]?((?:[~.]?/)?[\w@+~.-][\w@+~./ -]{0,199}?)[\"'`]?"
 _VERB = r"(create|write|edit|update|change|modify|delete|remove|overwrite|patch)"
@@ -77,66 +77,67 @@ _FOLDER = re.compile(r"(?:~|/)[\w@+~./ -]{0,199}$")
 _COMMAND = re.compile(r"\b(?:command|execut\w+|run)\b", re.IGNORECASE)
 _TRUST = re.compile(r"\btrust\b", re.IGNORECASE)
 _ABOUT_URL = re.compile(r"\b(?:urls?|fetch|address|web\w*|download|browse)\b", re.IGNORECASE)
-#: What a command printed is not what is asked about.
+#: The output of a command is not the subject.
 _ABOUT_OUTPUT = re.compile(r"\boutput\b", re.IGNORECASE)
 _ABOUT_FILE = re.compile(r"\bfile\b", re.IGNORECASE)
-#: What a tool is called after a verb of a row or a question.
+#: The name of a tool by a verb of a row or a question.
 _VERBS = dict.fromkeys(("create", "write", "writefile", "overwrite"), "Write")
 _VERBS |= dict.fromkeys(("delete", "remove"), "Delete")
 
 
 def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) -> str:
     """
-    What *dialog*, on the visible rows *lines*, is about, at most `WHAT_CELLS` wide; nothing if unknown.
+    Return the subject of *dialog* on the visible rows *lines*, at most `WHAT_CELLS` wide; "" if unknown.
 
-    *labels* are its answers. Of a dialog with cut lines it is a part, and ends in `…`; nothing where its beginning
-    is gone, for then the part that is left may say the opposite.
+    *labels* are its answers. For a dialog with cut lines it is a part, and ends in `…`. It is "" where the beginning is
+    missing: the rest may mean the opposite.
     """
     place = dialog.place
     if place is None or (dialog.missing == NO_TOP and dialog.is_known):
         return ""
-    found = _found(lines, place, dialog, labels)
+    found = _any_subject(lines, place, dialog, labels)
     cut = " …" if found and dialog.missing in (LEFT_OUT, NO_ROOM) else ""
     return middle(found, WHAT_CELLS - len(cut)) + cut
 
 
-def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
+def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
+    """Return the subject by the first way that finds one; "" for none."""
     question = dialog.question
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
-    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
+    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
-    before = [_line(line) for line in lines[max(0, top - _BEFORE) : top]]
+    before = [_line(line) for line in lines[max(0, top - _BEFORE_ROWS) : top]]
     if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
         command, below = Row(0, 0, prompt[0][1]), prompt[1]
         if (said := _last(_SAID, before)) is not None and command.text.startswith(said[0][1]):
-            below = _of_command(command, below, max(map(len, lines)) - _MARGINS)
+            below = _of_command(command, below, max(map(len, lines)) - _MARGIN_COLUMNS)
         return "Shell: " + _paragraph([command, *below])
     return (
-        _file(rows, before, question)
-        or _address(rows)
-        or _headed(rows, question)
-        or _block(rows, question, max(map(len, lines)) - _MARGINS)
-        or _tool(rows)
-        or _folder(rows, (question, *labels))
+        _file_subject(rows, before, question)
+        or _address_subject(rows)
+        or _headed_subject(rows, question)
+        or _block_subject(rows, question, max(map(len, lines)) - _MARGIN_COLUMNS)
+        or _tool_subject(rows)
+        or _folder_subject(rows, (question, *labels))
     )
 
 
 def _line(line: str) -> Row:
-    """A row without frames, wherever it is."""
-    text = without_frame(line.replace("\u00a0", " ")[:_WIDTH])
+    """Return a row of the screen without its frame."""
+    text = without_frame(line.replace("\u00a0", " ")[:_ROW_CHARS])
     return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
 
 def _paragraph(rows: Sequence[Row]) -> str:
-    """The rows of text that *rows* begin with, as one."""
-    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_ROWS])
+    """Return the leading rows of text of *rows* as one text."""
+    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_ROWS])
     return " ".join(row.text for row in found)
 
 
 def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
-    """The rows *below* the first one of a command that are of it: what did not fit, and marked lines."""
+    """Return the rows *below* the first one of a command that belong to it: wrapped text, and marked lines."""
     found: list[Row] = []
     for after in below:
         is_line = after.text.startswith(_LINE)
@@ -148,29 +149,31 @@ def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
 
 
 def _last(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str], Sequence[Row]] | None:
-    """The last of *rows* that begins with *pattern*, and the rows below it."""
+    """Return the last of *rows* that begins with *pattern*, and the rows below it."""
     found = ((pattern.match(rows[at].text), rows[at + 1 :]) for at in upwards(len(rows), len(rows)))
     return next(((match, below) for match, below in found if match is not None), None)
 
 
 def _with_text(rows: Sequence[Row]) -> list[Row]:
-    """*rows* from the first one with text on."""
+    """Return *rows* from the first one with text on."""
     return list(itertools.dropwhile(lambda row: not row.text, rows))
 
 
-def _file(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:
+def _file_subject(rows: Sequence[Row], before: Sequence[Row], question: str) -> str:
+    """Return `Edit src/api.py (+12 −3)` if the dialog names a file."""
     named = _named_file(rows, question)
     if named is None:
         return ""
     verb, path = named
     for row in (*rows, *reversed(before)):
         stat = _STAT.match(row.text)
-        if stat is not None and _base(stat[1]) == _base(path):
+        if stat is not None and _file_name(stat[1]) == _file_name(path):
             return f"{verb} {path} (+{stat[2]} −{stat[3]})"
-    return f"{verb} {path}{_counted(rows, verb)}"
+    return f"{verb} {path}{_row_counts(rows, verb)}"
 
 
 def _named_file(rows: Sequence[Row], question: str) -> tuple[str, str] | None:
+    """Return the verb and the path of the file that the dialog names."""
     for at in upwards(len(rows), len(rows)):
         text = rows[at].text.removesuffix(" ←")
         match = _NAMED_FILE.match(text)
@@ -194,12 +197,12 @@ def _is_path(text: str) -> bool:
     return "/" in text or "." in text.strip(".")
 
 
-def _base(path: str) -> str:
+def _file_name(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
-def _counted(rows: Sequence[Row], verb: str) -> str:
-    """How many rows of text come and go, where all of them are shown."""
+def _row_counts(rows: Sequence[Row], verb: str) -> str:
+    """Return the count of added and removed rows of text, if all of them are shown."""
     if any(_CUT.match(row.text) for row in rows):
         return ""
     signs = [match[1] for row in rows if (match := _NUMBERED.match(row.text)) is not None]
@@ -209,7 +212,8 @@ def _counted(rows: Sequence[Row], verb: str) -> str:
     return counts(added, removed)
 
 
-def _address(rows: Sequence[Row]) -> str:
+def _address_subject(rows: Sequence[Row]) -> str:
+    """Return `Fetch example.org/x` if the dialog has an address and is about one."""
     found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
     is_about = any(_ABOUT_URL.search(row.text) for row in rows)
     return (
@@ -217,8 +221,11 @@ def _address(rows: Sequence[Row]) -> str:
     )
 
 
-def _headed(rows: Sequence[Row], question: str) -> str:
-    """The paragraph below a row that says that a command follows, or below a question that names the tool."""
+def _headed_subject(rows: Sequence[Row], question: str) -> str:
+    """
+    Return `Shell: npm test` with the paragraph below `command:`, or the tool that the question names with the paragraph
+    below it.
+    """
     found = _last(_HEAD, rows)
     below = _with_text(found[1]) if found is not None else []
     text = _paragraph(below)
@@ -230,13 +237,13 @@ def _headed(rows: Sequence[Row], question: str) -> str:
     return f"{_SHELLS.get(named[1], named[1])}: {text}" if named is not None and text else ""
 
 
-def _block(rows: Sequence[Row], question: str, width: int) -> str:
-    """The text between two lines across right above the question, or between a title and the question."""
+def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
+    """Return the text between two lines across right above the question, or between a title and the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
         inner = _with_text(rows[top + 1 : bottom])
         below = [row.text for row in itertools.takewhile(lambda row: not row.is_edge, rows[bottom + 1 :]) if row.text]
-        if not inner or not any(map(question.startswith, below[: _REMARK + 1])):
+        if not inner or not any(map(question.startswith, below[: _REMARK_ROWS + 1])):
             continue
         text = _paragraph(inner)
         names = (_MCP.match(row.text) or _TITLE.match(row.text) for row in rows[:top])
@@ -244,11 +251,14 @@ def _block(rows: Sequence[Row], question: str, width: int) -> str:
         if not title and _COMMAND.search(question):
             title = "Shell"
         return f"{title}: {text}" if title else ""
-    return _titled(rows, question, width)
+    return _titled_subject(rows, question, width)
 
 
-def _titled(rows: Sequence[Row], question: str, width: int) -> str:
-    """The command in the paragraph between a title such as `Bash command` and the question; a remark may follow it."""
+def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
+    """
+    Return `Bash: npm test` from a title such as `Bash command` and the paragraph below it, without a remark behind the
+    command.
+    """
     title, *below = _with_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
     named = _TITLE.match(title.text)
     paragraph = list(itertools.takewhile(lambda row: row.text, _with_text(below)))
@@ -260,7 +270,8 @@ def _titled(rows: Sequence[Row], question: str, width: int) -> str:
     return f"{named[1]}: {_paragraph([paragraph[0], *_of_command(paragraph[0], paragraph[1:], width)])}"
 
 
-def _tool(rows: Sequence[Row]) -> str:
+def _tool_subject(rows: Sequence[Row]) -> str:
+    """Return the last row that names a tool, with its argument."""
     found = _last(_TOOL, rows)
     if found is None:
         return ""
@@ -281,20 +292,21 @@ def _tool(rows: Sequence[Row]) -> str:
         elif is_behind:
             parts.append(_paragraph(below[at:]))
             is_behind = False
-    # What is by itself below it, and above the question, is the same in full.
-    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title
+    # A paragraph by itself below it, above the question, is the same text in full.
+    whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME_CHARS]) else title
     return f"{match[1]}: {whole}"
 
 
-def _folder(rows: Sequence[Row], texts: Sequence[str]) -> str:
+def _folder_subject(rows: Sequence[Row], texts: Sequence[str]) -> str:
+    """Return `Trust /folder` if the dialog asks for trust."""
     if not any(map(_TRUST.search, texts)):
         return ""
     return next((f"Trust {row.text}" for row in rows if row.text and _FOLDER.match(row.text)), "")
 
 
 def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
-    """The rows right above a question in one row."""
-    above = (_line(lines[at]) for at in upwards(asks, _ROWS))
+    """Return the rows right above a question in one row, as its subject."""
+    above = (_line(lines[at]) for at in upwards(asks, _MAX_ROWS))
     rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
     text = " ".join(reversed(rows))
     if not text or _ABOUT_OUTPUT.search(question):

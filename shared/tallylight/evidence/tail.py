@@ -1,8 +1,8 @@
 """
-The end of a screen: its last rows with text, made ready for reading. Whatever a dialog is, it is there.
+The end of a screen: its last rows with text, made ready for reading. Every dialog is there.
 
-Rows from the top go in. Of each that is near the last one with text, the frame of a box around it is taken away and its
-text is cut, so that reading costs the same on any screen: at most `REACH` rows of `WIDTH` characters.
+Rows from the top go in. Each row near the last one with text loses the frame of a box around it, and its text is cut.
+So reading costs the same on any screen: at most `REACH_ROWS` rows of `MAX_ROW_CHARS` characters.
 """
 
 from __future__ import annotations
@@ -12,37 +12,37 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import WIDTH
+from tallylight.agents.patterns import MAX_ROW_CHARS
 from tallylight.model.dialog import MAX_LINES
 from tallylight.wire.text import sanitise
 
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
-REACH = 48
+REACH_ROWS = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║▌▐▊▎▏╎╏┆┊|"
 _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
 #: The right side may have a scroll bar in it.
 _RIGHT_SIDES = f"{_SIDES}█▊░▒"
-#: Boxes in boxes.
-_NESTED = 2
-#: What a row of a box's edge consists of.
+#: Boxes in boxes that are removed, at most.
+_NESTED_BOXES = 2
+#: The characters of a box's edge.
 _EDGE_CHARACTERS = "─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔▊▎_-╴╶╸╺╹╻╷╵ "
 _EDGE = frozenset(_EDGE_CHARACTERS)
-#: An edge may have a title in it: what it is drawn with then, and the least length of it.
+#: The characters of an edge with a title in it, and its least length.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
-_TITLED = 24
-#: What says, alone in a row, that a list goes on; and what is a scroll bar so far to the right.
-_MORE, _BAR, _RIGHT = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
+_TITLED_CHARS = 24
+#: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
+_MORE, _BAR, _RIGHT_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
-CELLS = 240
+LINE_CELLS = 240
 
 
 class Row(NamedTuple):
     """
-    One row: where it is on the screen, how far its text is indented, the text.
+    One row: its number on the screen, the indentation of its text, and the text.
 
-    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one. *is_boxed*: it is in a
-    box, or beside a bar.
+    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one. *is_boxed*: it is in a box,
+    or beside a bar.
     """
 
     number: int
@@ -53,24 +53,24 @@ class Row(NamedTuple):
 
 
 def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
-    """The last rows of *lines*, from the top, up to the last one with text; none for an empty screen."""
+    """Return the last rows of *lines*, from the top, up to the last one with text; none for an empty screen."""
     last = len(lines) - 1
     while last >= 0 and not lines[last].strip():
         last -= 1
-    first = max(0, last - REACH + 1)
-    return tuple([Row(number, *_read(lines[number][:WIDTH])) for number in range(first, last + 1)])
+    first = max(0, last - REACH_ROWS + 1)
+    return tuple([Row(number, *_read(lines[number][:MAX_ROW_CHARS])) for number in range(first, last + 1)])
 
 
 def is_edge(line: str) -> bool:
-    """Whether *line* is a line across, the edge of a box."""
-    return _read(line[:WIDTH])[2]
+    """Return whether *line* is a line across, the edge of a box."""
+    return _read(line[:MAX_ROW_CHARS])[2]
 
 
 def without_frame(line: str) -> str | None:
     """
-    *line* for display, without the sides of the box that it is in; None for nothing but the edge of a box.
+    Return *line* for display without the sides of its box; None for only the edge of a box.
 
-    Only what is drawn with line characters is a box: a `|` may be a person's own.
+    Only line characters make a box: a `|` may be a person's own.
     """
     text = line.rstrip(" ")
     bare = text.lstrip(" ")
@@ -84,8 +84,8 @@ def without_frame(line: str) -> str | None:
 
 
 def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """*lines* for display, at most `MAX_LINES` of `CELLS` cells, without empty ones at the ends."""
-    cleaned = [sanitise(line, cells=CELLS).rstrip() for line in lines[:MAX_LINES]]
+    """Return *lines* for display, at most `MAX_LINES` of `LINE_CELLS` cells, without empty ones at the ends."""
+    cleaned = [sanitise(line, cells=LINE_CELLS).rstrip() for line in lines[:MAX_LINES]]
     while cleaned and not cleaned[0]:
         del cleaned[0]
     while cleaned and not cleaned[-1]:
@@ -94,25 +94,25 @@ def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def clean_line(text: str) -> str:
-    """*text* for display, as one line."""
+    """Return *text* for display, as one line."""
     return next(iter(clean_lines([text])), "")
 
 
 def upwards(below: int, most: int) -> range:
-    """The places of at most *most* rows above the one at *below*, the nearest first."""
+    """Return the places of at most *most* rows above the one at *below*, the nearest first."""
     return range(below - 1, max(-1, below - 1 - most), -1)
 
 
 def is_in(pattern: re.Pattern[str], rows: Iterable[Row]) -> bool:
-    """Whether the text of one of *rows* begins with *pattern*."""
+    """Return whether the text of one of *rows* begins with *pattern*."""
     return any(pattern.match(row.text) for row in rows)
 
 
 def _unboxed(text: str) -> tuple[str, str, bool]:
-    """*text* without the right sides of boxes, that without all around it, and whether it is in one."""
+    """Return *text* without the right sides of boxes, the same without the left ones, and whether it is in a box."""
     bare = text.lstrip()
     is_boxed = False
-    for _ in range(_NESTED):
+    for _ in range(_NESTED_BOXES):
         if bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " "):
             is_boxed, bare = True, bare[1:].lstrip()
         if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
@@ -120,17 +120,17 @@ def _unboxed(text: str) -> tuple[str, str, bool]:
     return text, bare, is_boxed
 
 
-#: From one look to the next most rows are the same.
+#: Cached: most rows are the same at the next look.
 @functools.lru_cache(maxsize=2048)
 def _read(line: str) -> tuple[int, str, bool, bool]:
-    """Indentation, text, whether it is an edge, and whether it is in a box, of one row."""
+    """Return the indentation and the text of one row, whether it is an edge, and whether it is in a box."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
-    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT):
+    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT_COLUMNS):
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):
             return 0, "", True, is_boxed
-        if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
+        if len(bare) >= _TITLED_CHARS and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
             return 0, bare.strip(_EDGE_CHARACTERS), True, is_boxed
     return len(text) - len(bare), bare, False, is_boxed

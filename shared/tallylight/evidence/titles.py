@@ -1,9 +1,9 @@
 """
-Titles: what an agent's own title says of its status, and the title without its lamps.
+Titles: the status that an agent's own title shows, and the title without its glyphs.
 
 Many agents draw a glyph in front of their title. Only rules of the agent that holds the foreground are applied, since
 any program can set a title. A glyph counts as the first character, followed by a space or the end: `✳Claude` and
-`Windows PowerShell` say nothing. U+FE0E, which asks for the plain form of a character, is ignored.
+`Windows PowerShell` mean nothing. U+FE0E, which asks for the plain form of a character, is ignored.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: What an agent begins within so many seconds of its last title is a turn only if it lasts `TURN_S`, until it has had
-#: one. Codex sets its title when it has started, on a busy machine many seconds after its process, and then draws a
-#: frame or two of its spinner.
+#: Work that begins within so many seconds of the last title is a turn only if it lasts `TURN_S`, until there was one.
+#: Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two of its
+#: spinner.
 START_S = 3.0
 TURN_S = 1.0
-#: A title is looked at so far; agents write 240 characters at most.
+#: Characters of a title that are read; agents write 240 at most.
 MAX_CHARS = 4096
 _SEPARATOR = " | "
-#: Stands for whichever frame of a spinner: no title has it.
+#: Replaces every frame of a spinner: no title has it.
 _STILL = "\0"
 _VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
 _BRAILLE = frozenset(map(chr, range(0x2800, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
-#: Lamps of all agents: they change many times a second and mean nothing to a reader beside ours.
+#: The status glyphs of all agents: they change many times a second and mean nothing to a reader beside ours.
 LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈")
 _ITEM_LAMPS = frozenset({"[ ! ] Action Required", "[ . ] Action Required"})
 
 
 def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report | None:
     """
-    What *title* says of *agent*; None if nothing.
+    Return the status that *title* shows of *agent*; None if none.
 
-    *has_drawn*: this run of the agent has drawn work or rest into its title before, so that for an agent that draws
-    none while it is idle, a bare title means that. Never before: the title may be the shell's still.
+    *has_drawn*: this run of the agent has drawn work or rest into its title before. Then a bare title means rest, for
+    an agent that draws none while it is idle. Before, the title may still be the shell's.
     """
     text = title[:MAX_CHARS].translate(_VARIATION).strip()
     if not text:
@@ -54,7 +54,11 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
 
 
 def _match(rule: TitleRule, items: list[str]) -> str:
-    """What of *rule* is in the title, or nothing. Not which of several it is: it may be a frame of a spinner."""
+    """
+    Return the part of *rule* in the title, or "".
+
+    Of several glyphs it is not named: it may be a frame of a spinner.
+    """
     for item in items if rule.anywhere else items[:1]:
         if item[:1] in rule.glyphs and item[1:2] in ("", " "):
             return f"glyph {item[0]}" if len(rule.glyphs) == 1 else "glyph"
@@ -62,18 +66,17 @@ def _match(rule: TitleRule, items: list[str]) -> str:
 
 
 def spinner_glyphs(agent: Agent) -> dict[int, str]:
-    """A table for `str.translate`: of what *agent* draws into its title while it works all frames are the same."""
+    """Return a table for `str.translate` that makes all frames of *agent*'s working title the same."""
     rules = [rule for rule in agent.title_rules if rule.status is Status.WORKING]
     return {ord(glyph): _STILL for rule in rules for glyph in rule.glyphs}
 
 
 class TitleReader:
     """
-    `read_title` for one run of one agent: it remembers what was drawn before.
+    `read_title` for one run of one agent, with a memory of earlier titles.
 
-    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins, or until
-    the screen shows that a person stopped it (`stopped`). Agents are busy with
-    themselves when they start, which is no turn; see `START_S`.
+    A title that shows *idle* after *working* is a turn that ended: *done*, until the next one begins, or until the
+    screen shows that a person stopped it (`stopped`). Work at the start of an agent is no turn; see `START_S`.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -81,16 +84,16 @@ class TitleReader:
         self._had_turn = False
         #: Whether it has drawn more than a dialog: with animations off, some agents draw no work into their titles.
         self._has_drawn = False
-        #: Whether it has told no work so far; and whether its screen has shown work all the same.
+        #: Whether it has shown no work so far; and whether its screen has shown work.
         self._is_unmoved, self._is_outdone = True, False
-        #: When there was a title last, and how long that was ago when the present status began.
+        #: When there was a title last, and how long before the present status began.
         self._heard_at: float | None = None
         self._rested = 0.0
         self._status: Status | None = None
         self._since = 0.0
 
     def read(self, title: str, now: float) -> Report | None:
-        """The report that *title*, set at *now* (monotonic seconds), is worth; None if it says nothing."""
+        """Return the report of *title*, set at *now* (monotonic seconds); None if it shows nothing."""
         report = read_title(self.agent, title, has_drawn=self._has_drawn)
         rested = now - self._heard_at if self._heard_at is not None else 0.0
         self._heard_at = now
@@ -115,15 +118,17 @@ class TitleReader:
         self._status = None
         return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="title that draws no work")
 
-    def outdone(self) -> Report | None:
-        """The screen shows work: return the report that takes back a title that has told nothing but rest, if any."""
+    def note_work_on_screen(self) -> Report | None:
+        """
+        Note that the screen shows work; return the report that takes back a title that has only shown rest, if any.
+        """
         if not self._is_unmoved or self._is_outdone or self._status is None:
             return None
         self._is_outdone, self._status = True, None
         return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="a title that never moved")
 
     def stopped(self) -> Report | None:
-        """The screen shows that a person stopped the turn: return the report that takes `done` back, if any."""
+        """Note that a person stopped the turn, by the screen; return the report that takes `done` back, if any."""
         if self._status is not Status.DONE:
             return None
         self._status = Status.IDLE
@@ -132,7 +137,7 @@ class TitleReader:
 
 
 def clean_title(title: str) -> str:
-    """*title* for display: sanitised, and without spinners and glyphs, so that it changes only when its words do."""
+    """Return *title* for display: sanitised, without spinners and glyphs, so that it changes only with its words."""
     text = sanitise(title[:MAX_CHARS].translate(_VARIATION)).strip()
     kept = [stripped for item in text.split(_SEPARATOR) if (stripped := _without_lamp(item)) not in _ITEM_LAMPS]
     return _SEPARATOR.join(item for item in kept if item)

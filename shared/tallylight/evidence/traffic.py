@@ -1,18 +1,18 @@
 """
-What a process does, by the connections of its tree: whether it asks a model and is answered. Linux only.
+A process by the connections of its tree: whether it asks a model and is answered. Linux only.
 
 Every coding agent sends the whole conversation to its model when a turn begins and after each tool, and reads a stream
 back. `Sample`s of one tree go in, four facts come out:
 
-1. *A request*: `REQUEST` bytes in one burst on one connection. With a change at the end of the screen it begins a turn;
-   of a slow program, that may come with the answer alone.
+1. *A request*: `REQUEST_BYTES` bytes in one burst on one connection. With a change at the end of the screen it begins a
+   turn; a slow program may change its screen only with the answer.
 2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
-   first bytes are no stream; and a stream that pauses goes on while the screen moves.
+   first bytes are no stream. A stream that pauses continues while the screen moves.
 3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
-4. Quiet says nothing: what cannot be seen is unknown, never at rest.
+4. Quiet proves nothing: a process without visible traffic is unknown, never at rest.
 
-After `MOST_S` nothing is believed of a request. A few bytes now and then keep a connection alive and are no answer, and
-what only comes in is no turn. Pure: samples have their time.
+No request is believed for longer than `MOST_S`. A few bytes now and then keep a connection alive and are no answer, and
+incoming bytes alone are no turn. Pure: samples have their time.
 """
 
 from __future__ import annotations
@@ -24,40 +24,43 @@ from typing import NamedTuple
 
 import attrs
 
-#: Bytes of a burst that are a request; and by how many more the first one over TLS, whose greeting may be that long.
-REQUEST, GREETING, TLS_PORT = 1500, 2000, 443
-#: A burst goes on until so many seconds have passed without anything sent, and is counted over so many.
+#: Bytes of a burst that is a request; bytes more for the first one over TLS, with its greeting; the port of TLS.
+REQUEST_BYTES, GREETING_BYTES, TLS_PORT = 1500, 2000, 443
+#: Seconds without anything sent that end a burst, and seconds over which it is counted.
 GAP_S, BURST_S = 1.0, 2.0
-#: How near in time, in seconds, a change at the end of the screen is to a request of a turn, or to its answer; and how
-#: long after a change a slow program may send it.
+#: Seconds between a change at the end of the screen and the request of a turn or its answer. A slow program may take
+#: longer to send it.
 SCREEN_S, SLOW_S = 1.5, 10.0
-#: A request so short a time after all that held, in seconds, is one of the same turn: the screen need not change.
+#: Seconds after the last fact in which a request belongs to the same turn: the screen need not change.
 GOES_ON_S = 2.0
-#: Bytes come so short a time ago, in seconds, if an answer streams in.
+#: Seconds since the last byte while an answer streams in.
 STREAM_S = 0.75
-#: So few bytes are the beginning of an answer. After it, and in the middle of one, it pauses for so many seconds.
-OPENING, PAUSE_S = 700, 12.0
-#: The screen moves that changed so often within so many seconds.
+#: Bytes of the beginning of an answer; and seconds for which it may pause after it, or in the middle.
+OPENING_BYTES, PAUSE_S = 700, 12.0
+#: Changes within so many seconds of a screen that moves.
 MOVES, MOVES_S = 2, 1.5
-#: So few bytes after so many seconds without any keep a connection alive.
-ALIVE, ALIVE_S = 128, 2.0
-#: A few bytes sent while a request is unanswered take it back, if nothing comes for so many seconds.
+#: Bytes that only keep a connection alive, after so many seconds without any.
+ALIVE_BYTES, ALIVE_S = 128, 2.0
+#: Seconds of silence after which a few bytes, sent while a request is unanswered, cancel it.
 CANCEL_S = 1.0
-#: So long after the first look, in seconds, it may start: it asks for more than answers.
+#: Seconds after the first look in which it may be starting: it sends other requests then.
 START_S = 5.0
-#: A child counts that has lived for so many seconds, or at once while a turn goes on; nothing is believed for longer
-#: than this.
+#: Seconds that a child must have lived, unless a turn goes on; and seconds for which anything is believed.
 CHILD_S, MOST_S = 0.5, 600.0
-#: From when on a request that is not answered is worth a word, in seconds.
+#: Seconds after which an unanswered request is worth a message.
 LATE_S = 60.0
-#: One that follows within so many seconds is a retry.
+#: Seconds in which another request is a retry.
 RETRIES_S = 45.0
-#: Changes of the screen, and models, that are remembered.
-_CHANGES, _MODELS = 16, 64
+#: Changes of the screen, and models, that are kept.
+_MAX_CHANGES, _MAX_MODELS = 16, 64
 
 
 class Connection(NamedTuple):
-    """A connection at one moment: *id* names it; times are monotonic seconds, *port* is that of *far*."""
+    """
+    A connection at one moment, with its bytes so far.
+
+    *id* names it; times are monotonic seconds; *port* is the port of *far*.
+    """
 
     id: object
     sent: int
@@ -71,7 +74,7 @@ class Connection(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The connections of one tree to others at monotonic *at*, and when each process below its first one started."""
+    """The connections of one process tree at monotonic *at*, and the start of each process below its first one."""
 
     at: float
     connections: tuple[Connection, ...] = ()
@@ -79,14 +82,14 @@ class Sample(NamedTuple):
 
 
 @attrs.define
-class _Line:
+class _TrackedConnection:
     """One connection over time."""
 
     sent: int = 0
     received: int = 0
     received_at: float = -math.inf
     port: int = 0
-    #: The burst that is being sent, or was: its bytes, its beginning and its end, and whether it is a request.
+    #: The present or last burst: its bytes, its beginning and its end, and whether it is a request.
     burst: int = 0
     begun_at: float = -math.inf
     ended_at: float = -math.inf
@@ -98,29 +101,30 @@ class _Line:
     #: Bytes of its answer, and when the last of them came.
     answer: int = 0
     arrived_at: float = -math.inf
-    #: When a few bytes were sent while nothing had come.
+    #: When a few bytes were sent before any answer.
     cancelled_at: float = math.inf
     is_over: bool = False
     far: object = None
 
     def take(self, found: Connection) -> None:
-        """Take in what was sent and has come in since."""
+        """Count the bytes sent and received since the last sample."""
         grown, came, self.port = found.sent - self.sent, found.received - self.received, found.port
         self.far = found.far
         if came > 0 and found.received_at < found.sent_at:
-            self._came(came, found.received_at)
+            self._add_received(came, found.received_at)
             came = 0
         if grown > 0:
-            self._grew(grown, found.sent_at)
+            self._add_sent(grown, found.sent_at)
         if came > 0:
-            self._came(came, found.received_at)
+            self._add_received(came, found.received_at)
         self.sent, self.received, self.is_over = found.sent, found.received, found.is_over
 
-    def _grew(self, grown: int, at: float) -> None:
+    def _add_sent(self, grown: int, at: float) -> None:
+        """Count *grown* more bytes sent *at* a time, and note whether they are a request."""
         if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
             self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
         self.burst, self.ended_at = self.burst + grown, at
-        least = REQUEST + (GREETING if self.is_first and self.port == TLS_PORT else 0)
+        least = REQUEST_BYTES + (GREETING_BYTES if self.is_first and self.port == TLS_PORT else 0)
         if self.is_request:
             self.asked_at = at
         elif self.burst >= least:
@@ -129,14 +133,15 @@ class _Line:
         elif self.asked_at is not None and not self.answer:
             self.cancelled_at = min(self.cancelled_at, at)
 
-    def _came(self, came: int, at: float) -> None:
-        is_alive = came <= ALIVE and at - self.received_at > ALIVE_S
+    def _add_received(self, came: int, at: float) -> None:
+        """Count *came* more bytes received *at* a time, as an answer if a request is open."""
+        is_alive = came <= ALIVE_BYTES and at - self.received_at > ALIVE_S
         self.received_at, self.cancelled_at = at, math.inf
         if self.asked_at is not None and not is_alive:
             self.answer, self.arrived_at = self.answer + came, at
 
     def ends(self, now: float) -> bool:
-        """It is closed now, or was. Return whether its answer may yet be seen to be one of a turn."""
+        """Note that the connection is closed; return whether its answer may yet turn out to be one of a turn."""
         if self.asked_at is None or self.is_turn:
             return False
         if not self.is_over:
@@ -147,20 +152,24 @@ class _Line:
     def answered_at(self) -> float:
         """When an answer came, or the connection was closed after a while; infinite for neither."""
         took = self.arrived_at - self.asked_at if self.asked_at is not None else 0.0
-        return self.arrived_at if self.answer >= OPENING or (self.is_over and took >= GAP_S) else math.inf
+        return self.arrived_at if self.answer >= OPENING_BYTES or (self.is_over and took >= GAP_S) else math.inf
 
     def is_open(self, now: float) -> bool:
-        """Return whether its request is still believed in."""
+        """Return whether its request still counts."""
         return self.asked_at is not None and now - self.asked_at < MOST_S and now < self.cancelled_at + CANCEL_S
 
-    def says(self, now: float, *, moves: bool, opens: bool) -> str:
-        """Which fact holds of it; nothing if none does. *moves*: the screen does. *opens*: few bytes do not end it."""
+    def fact(self, now: float, *, moves: bool, opens: bool) -> str:
+        """
+        Return the fact that holds for this connection, or "".
+
+        *moves*: the screen moves. *opens*: few bytes do not end it.
+        """
         if not self.is_open(now) or self.is_over:
             return ""
         if not self.answer:
             return UNANSWERED
         quiet = now - self.arrived_at
-        pauses = (moves or (opens and self.answer < OPENING)) and quiet < PAUSE_S
+        pauses = (moves or (opens and self.answer < OPENING_BYTES)) and quiet < PAUSE_S
         return ANSWERED if pauses or quiet <= STREAM_S else ""
 
 
@@ -168,7 +177,7 @@ UNANSWERED, ANSWERED, CHILD = "its request is unanswered", "an answer comes in",
 
 
 class Fact(NamedTuple):
-    """A rule that holds, since a monotonic time."""
+    """The rule that holds, and since when, in monotonic seconds."""
 
     rule: str
     since: float
@@ -176,18 +185,18 @@ class Fact(NamedTuple):
 
 @attrs.define
 class Traffic:
-    """One tree over time. *now* is monotonic seconds."""
+    """The connections of one process tree over time. *now* is monotonic seconds."""
 
     #: Whether the tree has had a connection.
     is_known: bool = False
-    _lines: dict[object, _Line] = attrs.field(factory=dict)
-    #: When it was looked at first.
+    _connections: dict[object, _TrackedConnection] = attrs.field(factory=dict)
+    #: When the first sample was taken.
     _first_at: float = math.inf
     _children: tuple[float, ...] = ()
-    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_CHANGES))
-    #: Where an answer of a turn has come from.
+    _changes: deque[float] = attrs.field(factory=lambda: deque(maxlen=_MAX_CHANGES))
+    #: The far ends that an answer of a turn has come from.
     _models: set[object] = attrs.field(factory=set)
-    #: The end of the last screen that was looked at.
+    #: The end of the last screen.
     _end: object = None
     #: When the last request of a turn was sent, and when something last held.
     _begun_at: float | None = None
@@ -199,72 +208,86 @@ class Traffic:
     _arrived_at: float = -math.inf
 
     def is_pending(self, now: float) -> bool:
-        """Return whether more may be seen soon: the screen just changed, a turn goes on, or a request may be one."""
+        """Return whether a new fact may come soon: the screen just changed, a turn goes on, or a request may be one."""
         changed = bool(self._changes) and now - self._changes[-1] <= SLOW_S
         changed |= now - self._held_at <= 2 * SCREEN_S
-        asked = (line.asked_at for line in self._lines.values() if not line.is_turn)
+        asked = (line.asked_at for line in self._connections.values() if not line.is_turn)
         return changed or any(at is not None and now - at <= LATE_S for at in asked)
 
     def look(self, end: object, now: float) -> None:
-        """The *end* of the screen, to be compared with that of the last look."""
+        """Compare the *end* of the screen with that of the last look."""
         if end != self._end:
             if self._end is not None:
                 self._changes.append(now)
             self._end = end
 
     def take(self, sample: Sample) -> None:
-        """Take in what the tree has open now."""
+        """Take in the connections that the tree has now."""
         for found in sample.connections:
-            line = self._lines.get(found.id)
+            line = self._connections.get(found.id)
             if line is None:
-                line = self._lines[found.id] = _Line()
+                line = self._connections[found.id] = _TrackedConnection()
                 if self._first_at == math.inf and sample.at - found.sent_at > GAP_S:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
-            if line.is_turn and line.answer >= OPENING and len(self._models) < _MODELS:
+            if line.is_turn and line.answer >= OPENING_BYTES and len(self._models) < _MAX_MODELS:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
-        self._lines = {id_: line for id_, line in self._lines.items() if id_ in present or line.ends(sample.at)}
+        self._connections = {
+            id_: line for id_, line in self._connections.items() if id_ in present or line.ends(sample.at)
+        }
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
 
     def fact(self, now: float, *, is_running: bool = False) -> Fact | None:
-        """The fact that holds; *is_running*: the agent says itself that its turn runs. Quiet says nothing."""
-        for line in self._lines.values():
-            self._judge(line, is_running=is_running)
+        """
+        Return the fact that holds, None for none; quiet proves nothing.
+
+        *is_running*: the agent itself reports that its turn runs.
+        """
+        for line in self._connections.values():
+            self._mark_if_turn(line, is_running=is_running)
         moves = sum(now - at <= MOVES_S for at in self._changes) >= MOVES
-        turns = [line for line in self._lines.values() if line.is_turn]
-        said = [(line.says(now, moves=moves, opens=self._opens(line)), line.asked_at or now) for line in turns]
+        turns = [line for line in self._connections.values() if line.is_turn]
+        said = [
+            (line.fact(now, moves=moves, opens=self._may_lead_to_model(line)), line.asked_at or now) for line in turns
+        ]
         words = {word for word, _ in said}
-        self._mind(words, [at for word, at in said if word == UNANSWERED], now)
+        self._note_unanswered(words, [at for word, at in said if word == UNANSWERED], now)
         if self._begun_at is None:
             return None
-        rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_child(now)
+        rules = [rule for rule in (ANSWERED, UNANSWERED) if rule in words] or [CHILD] * self._has_working_child(now)
         if not rules:
             return None
         self._held_at = now
         return Fact(rules[0], self._begun_at)
 
-    def _judge(self, line: _Line, *, is_running: bool) -> None:
-        """Return whether the request on *line* is one of a turn."""
+    def _mark_if_turn(self, line: _TrackedConnection, *, is_running: bool) -> None:
+        """Mark the request on *line* as one of a turn, if it is."""
         asked = line.asked_at
         if line.is_turn or asked is None:
             return
         goes_on = asked - self._held_at <= GOES_ON_S and (not self._models or line.far in self._models)
-        if is_running or goes_on or self._is_changed(asked) or self._is_changed(line.answered_at):
+        if is_running or goes_on or self._has_screen_changed(asked) or self._has_screen_changed(line.answered_at):
             line.is_turn, self._begun_at = True, max(asked, self._begun_at or asked)
 
-    def _is_changed(self, when: float) -> bool:
+    def _has_screen_changed(self, when: float) -> bool:
         return any(abs(at - when) <= SCREEN_S for at in self._changes)
 
-    def _opens(self, line: _Line) -> bool:
-        """Return whether *line* may lead to a model: to one that has streamed, if any has, not just after the start."""
+    def _may_lead_to_model(self, line: _TrackedConnection) -> bool:
+        """
+        Return whether *line* may lead to a model: not just after the start, and to a known one if any has streamed.
+        """
         is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
         return not is_early and (not self._models or line.far in self._models)
 
-    def _mind(self, said: Container[str], silent: list[float], now: float) -> None:
-        """Since when the model does not answer: what is asked again after a while was not answered before."""
+    def _note_unanswered(self, said: Container[str], silent: list[float], now: float) -> None:
+        """
+        Note since when the model has not answered.
+
+        A request that is sent again after a while counts from the first one.
+        """
         if ANSWERED in said or now - self._silent_at > RETRIES_S:
             self._unanswered = None
         if silent:
@@ -277,11 +300,12 @@ class Traffic:
         return self._begun_at is not None
 
     def unanswered_since(self, now: float) -> float | None:
-        """Since when a request of the turn is unanswered; None while that is not late."""
+        """Return since when a request of the turn is unanswered; None while that is not late."""
         since = self._unanswered
         return since if since is not None and now - since >= LATE_S else None
 
-    def _has_child(self, now: float) -> bool:
+    def _has_working_child(self, now: float) -> bool:
+        """Return whether a process younger than the last byte of an answer runs."""
         began = max(self._arrived_at, self._begun_at or self._arrived_at)
         if now - began >= MOST_S:
             return False

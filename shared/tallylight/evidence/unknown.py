@@ -1,23 +1,23 @@
 """
-An agent that nobody has described: whether a program that no agent file names behaves like one.
+An agent that no file describes: whether an unknown program behaves like one.
 
-What it is called says nothing, nor do words on its screen. It is a *candidate* once it has done what agents do and
-other programs do not, one of these:
+Its name proves nothing, nor do words on its screen. It is a *candidate* once it has done one of these, which agents do
+and other programs do not:
 
-* its title began with one of the glyphs by which agents tell their status, and then with another one (a spinner);
+* its title began with a glyph of an agent's status, and then with another one (a spinner);
 * it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
   there says that Esc interrupts;
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface;
 * it keeps such an input, or a person types words at its cursor, and it sends requests as to a model
   (`evidence.traffic`);
-* the package that owns it says that it is made with a language model (`evidence.made_with`).
+* its package depends on a library for language models (`evidence.made_with`).
 
-A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
-hints at the keys of a dialog right at the end of its screen, if none stood beside its input before; its title counts
-while a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
+A candidate is an `Agent` without rules of its own. Its dialogs count if they look like one in any program. So do hints
+at the keys of a dialog at the end of its screen, if none was beside its input before. Its title counts while a spinner
+turns in it, and so does the end of its progress bar. Output and silence prove nothing.
 
-A program that leads to another machine (ssh, `docker exec`) is a candidate by the same signs, for what it shows. Many
-programs may run there while it does: once a shell's prompt stands at the end of its screen, the signs begin anew.
+A program that leads to another machine (ssh, `docker exec`) is a candidate by the same signs on its screen. Many
+programs may run there: once a shell's prompt is at the end of its screen, the signs are forgotten.
 """
 
 from __future__ import annotations
@@ -42,24 +42,23 @@ from tallylight.evidence.titles import LAMPS, MAX_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
-#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes and where it has
-#: connections, and else later.
-OFTEN, SELDOM = 4, 40
+#: Chances for each double look at its screen, to see a spinner turn: while young or connected, and later.
+OFTEN_CHANCES, SELDOM_CHANCES = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
-_HELD = 2
-#: Rows with text below an input, at most, lines across there, rows of it, and rows above it in which work is shown.
-_BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
-#: Prompt marks in its own interface; the first may be the shell's, which started it.
-_MARKS = 2
+_HELD_LOOKS = 2
+#: Rows with text below an input, lines across there, rows of it, and rows above it that may show work; at most.
+_BELOW_ROWS, _EDGE_ROWS, _TALL_ROWS, _ABOVE_ROWS = 6, 4, 12, 8
+#: Prompt marks in its own interface; the first may be of the shell that started it.
+_PROMPT_MARKS = 2
 
-#: How prompts end, and rows up from the last one with text in which what was typed behind one may be.
-_ASKS, _TYPED = (">", "❯", "›", "»", "$", ":", "?"), 24
+#: The ends of prompts, and rows up from the last one with text that may hold typed text.
+_ASKS, _TYPED_ROWS = (">", "❯", "›", "»", "$", ":", "?"), 24
 _PROMPT, _EMPTY = re.compile(r"(?:[>❯›]|>>>)(?: |$)"), (">", "❯", "›", ">>>")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
 _ASKED = re.compile(r".{0,120}\?$")
-#: Hints at the keys that answer, read last: where a dialog tells its choices by colours alone, they are all there is.
+#: Hints at the keys that answer, read last: a dialog that marks its choices by colours alone shows nothing else.
 _HINTS = tuple(
     ScreenRule(
         name=name,
@@ -74,7 +73,7 @@ _HINTS = tuple(
     )
     for name, kind, line in (
         ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
-        # What is typed behind them is the answer.
+        # Text typed behind them is the answer.
         ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w(?!.*[:?>] {1,2}\w+$)"),
     )
 )
@@ -82,12 +81,12 @@ _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 _MOONS = frozenset(map(chr, range(0x1F311, 0x1F319)))
 _STARS = frozenset("·✢✳✶✻✽*")
-#: The glyphs of the spinners that are known, each a set.
+#: The glyphs of known spinners, one set each.
 SPINNERS = (_BRAILLE, _CIRCLES, _MOONS, _STARS)
 
 
-class Unknown:
-    """What *process*, called *name* and in the foreground, has done so far. *agent* is what it is taken for then."""
+class UnknownProgram:
+    """The signs that the foreground *process*, called *name*, is an agent; *agent* once they suffice."""
 
     def __init__(self, name: str, process: Process) -> None:
         self.name = name
@@ -98,116 +97,116 @@ class Unknown:
         self._hints: tuple[ScreenRule, ...] = _HINTS
         self._turned: dict[int, str] = {}
         self._works = self._has_bar = False
-        #: What its package says that it is made with, in words; None until that was read.
+        #: The library for language models that its package names; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
-        #: Whether it has connections, sent a request as to a model, and a person typed words at its cursor.
+        #: Whether it has connections, sent requests as to a model, and a person typed words at its cursor.
         self.talks = self._requests = self._is_typed = False
         #: The last row of the cursor that ended like a prompt.
         self._prompt = ""
         self._chances = 0
-        self._is_owed = False
+        self._is_look_due = False
 
-    def renewed(self) -> Unknown:
-        """The same program, of which nothing is known yet; its screen is looked at no more often than before."""
-        made = Unknown(self.name, self.process)
+    def without_signs(self) -> UnknownProgram:
+        """Return the same program without any sign; its screen is read no more often than before."""
+        made = UnknownProgram(self.name, self.process)
         made._chances = self._chances
         return made
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """What it has done that agents do, in words."""
-        has_input = self._inputs >= _HELD
+        """The signs of an agent seen so far, in words."""
+        has_input = self._inputs >= _HELD_LOOKS
         found = {
             "a spinner in its title": len(self._lamps) > 1,
             "an input of its own": has_input,
             "work shown beside its input": self._works,
             "a progress bar": self._has_bar,
-            "prompt marks in its interface": self._marks >= _MARKS,
+            "prompt marks in its interface": self._marks >= _PROMPT_MARKS,
             "requests as to a model": self._requests,
         }
         return tuple(sign for sign, is_so in (*found.items(), (self.made_with, True)) if sign and is_so)
 
     @property
     def agent(self) -> Agent | None:
-        """The candidate; None as long as it is none."""
-        if self._agent is None and self._is_one:
+        """The candidate; None until the signs suffice."""
+        if self._agent is None and self._is_candidate:
             self._agent = candidate(self.name, self._hints)
         return self._agent
 
     @property
-    def _is_one(self) -> bool:
-        has_more = self._works or self._has_bar or self._marks >= _MARKS or self._requests
-        has_input = self._inputs >= _HELD and has_more
+    def _is_candidate(self) -> bool:
+        has_more = self._works or self._has_bar or self._marks >= _PROMPT_MARKS or self._requests
+        has_input = self._inputs >= _HELD_LOOKS and has_more
         return bool(self.made_with) or len(self._lamps) > 1 or has_input or (self._is_typed and self._requests)
 
-    # What it does. Once it is a candidate no more is noted.
+    # Events. Once it is a candidate no more is noted.
 
-    def titled(self, title: str) -> None:
-        """It set its title."""
+    def note_title(self, title: str) -> None:
+        """Note the *title* that it set."""
         text = title[:MAX_CHARS].strip()
         if self.agent is None and text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
             self._lamps.add(text[0])
 
-    def barred(self, *, is_shown: bool) -> None:
-        """Whether it has a progress bar."""
+    def note_progress_bar(self, *, is_shown: bool) -> None:
+        """Note whether it has a progress bar."""
         self._has_bar = self._has_bar or (is_shown and self.agent is None)
 
-    def packaged(self, made_with: str, run: tuple[int, int]) -> None:
-        """The package of the program of that *run* says what it is made with, in words, or nothing."""
+    def note_package(self, made_with: str, run: tuple[int, int]) -> None:
+        """Note the library *made_with* of the package of the program *run*; "" for none."""
         if run == self.process.run:
             self.made_with = made_with
 
     def asked(self) -> None:
-        """It has sent a request as to a model."""
+        """Note that it has sent a request as to a model."""
         self._requests = True
 
-    def marked(self) -> None:
-        """A command of a shell is said to have started."""
+    def note_prompt_mark(self) -> None:
+        """Note a mark that a shell command has started."""
         self._marks += self.agent is None
 
     def wants_look(self) -> bool:
-        """Whether its screen is to be looked at, at this chance to, or still is since an earlier one."""
+        """Return whether to read its screen at this chance, or still since an earlier one."""
         if self.agent is not None:
             return False
-        if not self._is_owed:
+        if not self._is_look_due:
             self._chances += 1
-            every = OFTEN if self.talks or self._chances <= EAGER_CHANCES else SELDOM
-            self._is_owed = self._chances % every in (0, 1)
-        return self._is_owed
+            every = OFTEN_CHANCES if self.talks or self._chances <= EAGER_CHANCES else SELDOM_CHANCES
+            self._is_look_due = self._chances % every in (0, 1)
+        return self._is_look_due
 
     def look(self, lines: Sequence[str], cursor_row: int, *, cursor_visible: bool = True) -> None:
-        """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
-        self._is_owed = False
-        self._type(lines, cursor_row if cursor_visible else None)
+        """Note the signs on its screen: the visible rows from the top, and the row of the cursor, from 0."""
+        self._is_look_due = False
+        self._note_typing(lines, cursor_row if cursor_visible else None)
         rows = read_tail(lines)
         cursor = cursor_row if cursor_visible else None
-        place = _input(rows, lines, cursor_row, cursor) if self.agent is None else None
+        place = _find_input(rows, lines, cursor_row, cursor) if self.agent is None else None
         if place is None:
             return
         self._inputs += 1
         self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
-        above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
+        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_ROWS:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
         )
 
-    def _type(self, lines: Sequence[str], cursor_row: int | None) -> None:
-        """Note what a person typed: it follows a prompt that the cursor was behind, there or on its way up."""
+    def _note_typing(self, lines: Sequence[str], cursor_row: int | None) -> None:
+        """Note text that a person typed: it follows a prompt that the cursor was behind, there or on its way up."""
         prompt, text = self._prompt, ""
         if cursor_row is not None and cursor_row < len(lines):
             text = lines[cursor_row].rstrip()
         if prompt:
             end = next((at + 1 for at in upwards(len(lines), len(lines)) if lines[at].strip()), 0)
-            near = lines[max(0, end - _TYPED) : end]
+            near = lines[max(0, end - _TYPED_ROWS) : end]
             typed = (row[len(prompt) :].split() for row in near if row.startswith(prompt))
             self._is_typed = self._is_typed or any(len(words) > 1 for words in typed)
         if text.endswith(_ASKS):
             self._prompt = text
 
     def _is_turning(self, rows: Sequence[Row]) -> bool:
-        """Whether a row begins with another glyph of the spinner that it began with before."""
+        """Return whether a row begins with another glyph of the same spinner than before."""
         before, self._turned = self._turned, {}
         for distance, row in enumerate(reversed(rows)):
             glyph = row.text[:1]
@@ -220,66 +219,66 @@ class Unknown:
         return False
 
 
-class UnknownWatch:
-    """The unknown program in the foreground of one pane, if there is one."""
+class UnknownProgramWatch:
+    """Watches the unknown program in the foreground of one pane, if there is one."""
 
     def __init__(self) -> None:
-        self.program: Unknown | None = None
-        #: Whether it leads to another machine; looks on end at whose end a shell's prompt stood there.
+        self.program: UnknownProgram | None = None
+        #: Whether it leads to another machine; and looks in a row that ended in a shell's prompt there.
         self.is_remote = False
         self._prompts = 0
 
     @property
     def is_agent(self) -> bool:
-        """Whether a program that no agent file names is taken for an agent."""
+        """Return whether an unknown program is taken for an agent."""
         return self.program is not None and self.program.agent is not None
 
     def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
-        """*found* holds the foreground; with the candidate as its agent, if it is one and one *is_wanted*."""
+        """Note that *found* holds the foreground; return it with the candidate as its agent, if one *is_wanted*."""
         process = found.process
         self.is_remote = found.is_remote
         if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
         elif self.program is None or process.run != self.program.process.run:
-            self.program = Unknown(found.suspect, process)
+            self.program = UnknownProgram(found.suspect, process)
         return self.applied(found)
 
     def wants_look(self) -> bool:
-        """Whether the screen is to be looked at: for signs, and where it shows another machine for their end."""
+        """Return whether to read the screen: for signs, or on another machine for their end."""
         program = self.program
         return program is not None and (program.wants_look() or (self.is_remote and program.agent is not None))
 
     def look(self, look: Look) -> None:
-        """The screen of the program."""
+        """Note the signs on the screen of the program."""
         if self.program is None:
             return
         self.program.look(look.lines, look.cursor_row, cursor_visible=look.cursor_visible)
         if not self.is_remote:
             return
         self._prompts = self._prompts + 1 if _ends_in_prompt(look) else 0
-        if self._prompts >= _HELD:
-            self.program = self.program.renewed()
+        if self._prompts >= _HELD_LOOKS:
+            self.program = self.program.without_signs()
 
     def applied(self, found: Identity) -> Identity:
-        """*found*, with the candidate as its agent, if there is one."""
+        """Return *found*, with the candidate as its agent if there is one."""
         program = self.program
         if found.agent is not None and found.agent.is_own:
-            return attrs.evolve(found, agent=completed(found.agent))
+            return attrs.evolve(found, agent=with_generic_rules(found.agent))
         if found.agent is not None or program is None or program.agent is None:
             return found
         rule = f"{program.name}? by {', '.join(program.signs)}"
         return attrs.evolve(found, agent=program.agent, is_direct=True, rule=rule)
 
     def is_candidate(self, found: Identity) -> bool:
-        """Whether *found* is the program that is taken for an agent here."""
+        """Return whether *found* is the program that is taken for an agent here."""
         program, process = self.program, found.process
         is_it = program is not None and process is not None and process.run == program.process.run
         return is_it and self.is_agent
 
 
 @functools.lru_cache(64)
-def completed(agent: Agent) -> Agent:
-    """*agent*, which a person's file describes, with what is read of a candidate: the file adds to that."""
+def with_generic_rules(agent: Agent) -> Agent:
+    """Return *agent*, which a person's file describes, with the rules of a candidate added."""
     any_ = candidate(agent.name)
     is_titled = bool(agent.title_rules)
     return attributes.evolve(
@@ -292,7 +291,7 @@ def completed(agent: Agent) -> Agent:
 
 
 def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
-    """The agent that a candidate called *name* is taken for; *hints* at keys are those that count."""
+    """Return the agent that a candidate called *name* is taken for, with these *hints* at keys as rules."""
     turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
     return Agent(
         name=name,
@@ -305,18 +304,20 @@ def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
 
 
 def _ends_in_prompt(look: Look) -> bool:
-    """Whether the cursor stands behind the last text, as at a shell's prompt, and that asks nothing."""
+    """Return whether the cursor is behind the last text, as at a shell's prompt, and the text asks nothing."""
     is_last = not any(map(str.strip, look.lines[look.cursor_row + 1 :]))
     if not (is_last and look.cursor_visible and look.before_cursor.strip()):
         return False
     return read_dialog(read_tail(look.lines), look.cursor_row) is None
 
 
-def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: int | None) -> tuple[int, int] | None:
+def _find_input(
+    rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: int | None
+) -> tuple[int, int] | None:
     """
-    The rows of the tail that are an input: its first, and the one behind its last. None if there is none.
+    Return the rows of the tail that are an input: its first, and the one behind its last; None if there is none.
 
-    The cursor is in row *cursor_row*, and *visible* is that unless it is hidden: then it may stand anywhere.
+    The cursor is in row *cursor_row*, and *visible* is that row unless it is hidden: then it may be anywhere.
     """
     texts_below = edges = 0
     for position in upwards(len(rows), len(rows)):
@@ -331,7 +332,7 @@ def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: 
         if _PROMPT.match(row.text) and is_here and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
-        if texts_below > _BELOW or edges > _EDGES:
+        if texts_below > _BELOW_ROWS or edges > _EDGE_ROWS:
             return None
     return None
 
@@ -339,25 +340,25 @@ def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int, visible: 
 def _top_of_box(
     rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int, visible: int | None
 ) -> int | None:
-    """The first row of the input whose lower edge is row *bottom* of the tail; None if it is none."""
-    upper = next((at for at in upwards(bottom, _TALL) if rows[at].is_edge), None)
+    """Return the first row of the input with its lower edge at row *bottom* of the tail; None if it is none."""
+    upper = next((at for at in upwards(bottom, _TALL_ROWS) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
-        # A placeholder may stand where the cursor is.
-        if _PROMPT.match(text) or _stands_in(inside, visible if text else cursor_row):
+        # A placeholder may be where the cursor is.
+        if _PROMPT.match(text) or _has_cursor(inside, visible if text else cursor_row):
             return upper
     return _top_of_bar(rows, bottom, lines, visible)
 
 
 def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible: int | None) -> int | None:
-    """The first row of the input behind a bar, which stands above row *bottom* of the tail."""
-    first, top = max(0, bottom - _TALL), bottom
+    """Return the first row of the input behind a bar that is above row *bottom* of the tail."""
+    first, top = max(0, bottom - _TALL_ROWS), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
-    is_in_it = visible is None or _stands_in(rows[top:bottom], visible)
+    is_in_it = visible is None or _has_cursor(rows[top:bottom], visible)
     return top if bottom - top > 1 and is_in_it else None
 
 
-def _stands_in(rows: Sequence[Row], cursor_row: int | None) -> bool:
+def _has_cursor(rows: Sequence[Row], cursor_row: int | None) -> bool:
     return any(row.number == cursor_row for row in rows)

@@ -1,8 +1,8 @@
 """
-Which build this is: its version, its commit where that is known, and the Python that runs it.
+The build of this program: its version, its commit if that is known, and the Python that runs it.
 
-A published package has the commit in a file, `COMMIT`; a checkout has it in its `.git`, which is read without git; what
-`tally setup` has installed is called after its contents.
+A published package has the commit in a file, `COMMIT`. A checkout has it in its `.git`, which is read without git. An
+installation by `tally setup` is named after its contents.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def name() -> str:
-    """The build in one line: `0.2.0 (commit 0123456789ab, Python 3.13.1)`."""
+    """Return the build in one line: `0.2.0 (commit 0123456789ab, Python 3.13.1)`."""
     package = Path(tallylight.__file__).resolve().parent
     found = commit(package)
     release = package.parent.parent if package.parent.parent.parent.name == "releases" else None
@@ -27,7 +27,7 @@ def name() -> str:
 
 
 def commit(package: Path) -> str:
-    """The commit that *package* was built from, 40 hexadecimal digits; nothing if that is not known."""
+    """Return the commit of *package*, 40 hexadecimal digits; empty if unknown."""
     recorded = text_or_nothing(package / "COMMIT").strip()
     if _COMMIT.fullmatch(recorded):
         return recorded

@@ -1,7 +1,7 @@
 """
-What is read once of each directory, on a worker, and remembered.
+A cache of values that are read once for each directory, on a worker.
 
-Directories on one mount are read by one job, so that one that hangs costs what lies on it.
+Directories on one mount are read by one job, so that a hanging mount costs only its own directories.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import attrs
 from tallylight.files.mounts import Mounts
 from tallylight.model.jobs import Submit
 
-#: Directories that are remembered, and mounts that are asked at a time: one that hangs is asked by one thread.
+#: The most directories in the cache, and the most mounts that are read at a time, each by one thread.
 MAX_KNOWN = 512
 MAX_ASKED = 4
 
@@ -26,25 +26,25 @@ Value = TypeVar("Value")
 
 @attrs.define
 class ByDirectory(Generic[Value]):
-    """*read* reads some directories; *submit* does one job of a name at a time; *mounts* groups what lies together."""
+    """Caches the values that *read* returns for directories. *mounts* tells which of them are read by one job."""
 
     name: str
     read: Callable[[Sequence[str]], Mapping[str, Value]]
     submit: Submit
     mounts: Mounts
     _known: OrderedDict[str, Value] = attrs.field(factory=OrderedDict)
-    #: The mounts that are being asked.
+    #: The mounts that are being read.
     _asked: set[str] = attrs.field(factory=set)
 
     def get(self, directory: str) -> Value | None:
-        """What was read of *directory*; None if it was not."""
+        """Return the cached value of *directory*; None if it has not been read."""
         if directory not in self._known:
             return None
         self._known.move_to_end(directory)
         return self._known[directory]
 
     def ask(self, directories: Iterable[str]) -> None:
-        """Have those of *directories* read that are not known."""
+        """Have all *directories* read that are not in the cache."""
         unknown: dict[str, list[str]] = {}
         for directory in directories:
             if directory not in self._known:

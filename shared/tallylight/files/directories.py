@@ -1,9 +1,9 @@
 """
-Where files are: the home, the directories for configuration, data and state, and the names of our files in them.
+The places of files: the home, the directories for configuration, data and state, and the names of our files in them.
 
-Standard library only: the installer starts from here, before there is anything else. (Where snapshots are, and who
-may write there, `snapshot.writer` says.) The directories are those of
-https://specifications.freedesktop.org/basedir-spec/ : a variable that holds a relative path is ignored, as it demands.
+Standard library only, for the installer starts from here. (`snapshot.writer` has the directory of snapshots.) The
+directories are those of https://specifications.freedesktop.org/basedir-spec/ : a variable with a relative path is
+ignored, as it demands.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "tallylight"
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
-    """The person's home: HOME, or where the user database has it. `TallyError` where neither says."""
+    """Return the person's home: HOME, else from the user database. Raises `TallyError` if neither has one."""
     value = Path(env.get("HOME", ""))
     if value.is_absolute():
         return value
@@ -36,7 +36,7 @@ def _xdg(env: Mapping[str, str], variable: str, *default: str) -> Path:
 
 
 def config_dir(env: Mapping[str, str] = os.environ) -> Path:
-    """Where `config.toml` and the user's own `agents/*.toml` are."""
+    """Return the directory of `config.toml` and of the user's own `agents/*.toml`."""
     return _xdg(env, "XDG_CONFIG_HOME", ".config")
 
 
@@ -45,20 +45,20 @@ def config_file(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def data_dir(env: Mapping[str, str] = os.environ) -> Path:
-    """Where the private environment is."""
+    """Return the directory of the private environment."""
     return _xdg(env, "XDG_DATA_HOME", ".local", "share")
 
 
 def state_dir(env: Mapping[str, str] = os.environ) -> Path:
-    """Where the receipt and the backups are."""
+    """Return the directory of the receipt and the backups."""
     return _xdg(env, "XDG_STATE_HOME", ".local", "state")
 
 
 def serve_token(env: Mapping[str, str] = os.environ) -> Path:
-    """The file with the token of `tally serve`."""
+    """Return the file with the token of `tally serve`."""
     return state_dir(env) / "serve.token"
 
 
 def serve_devices(env: Mapping[str, str] = os.environ) -> Path:
-    """The file with the browsers that stay signed in to `tally serve`."""
+    """Return the file with the browsers that stay signed in to `tally serve`."""
     return state_dir(env) / "devices" / "devices.json"

@@ -1,4 +1,4 @@
-"""Where the installation lies: the private environment, the kittens, the Lua and the command."""
+"""The paths of an installation: the private environment, the kittens, the Lua and the command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tallylight.files.system import System
 
 
 class Layout:
-    """Where everything of ours lies."""
+    """All paths of an installation below the data directory, and the path of the command."""
 
     def __init__(self, data: Path, command: Path) -> None:
         self.data = data

@@ -1,5 +1,5 @@
 """
-A lock on a directory that several processes write into. It ends with the process that holds it, whatever happens.
+A lock on a directory that several processes write into. The kernel releases it when its process ends.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 
 from tallylight.model.errors import TallyError
 
-#: Seconds between two looks whether another process has ended.
+#: The seconds between two attempts to take the lock.
 LOOK_S = 0.02
 
 
 class BusyError(TallyError):
-    """Another process writes at this moment."""
+    """Raised while another process holds the lock."""
 
 
 @contextlib.contextmanager
 def locked(folder: Path, other: str, patience_s: float = 0.0) -> Iterator[None]:
-    """Hold *folder*; `BusyError`, in the words of *other*, if another process still does after so many seconds."""
+    """Lock *folder*; raise `BusyError` with the text *other* if another process holds it for *patience_s* seconds."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         end = time.monotonic() + patience_s

@@ -1,16 +1,16 @@
 """
-The managed block: the only text that is ever put into a file of the user's.
+The managed block: the only text that is ever put into a file of the user.
 
-Text goes in and text comes out; nothing here reads or writes. The block is fenced by two sentinels in kitty's own
-style and holds one `include` of a file that we own, or in a tmux.conf one `source-file`:
+It takes and returns text; nothing here reads or writes files. The block is one `include` of our own file, or one
+`source-file` in a tmux.conf, between two sentinels in kitty's style:
 
     # BEGIN_TALLYLIGHT
     include /home/me/.local/share/tallylight/kitty.conf
     # END_TALLYLIGHT
 
-Two laws, for every text: `insert(insert(t)) == insert(t)`, and `remove(insert(t)) == t` to the byte if *t* holds no
-sentinel. What a person wrote between the sentinels, or behind them, is theirs and survives both. Bytes that are not
-UTF-8 pass through if the text was decoded with `surrogateescape`, as `decode` does.
+Two laws hold for every text: `insert(insert(t)) == insert(t)`, and `remove(insert(t)) == t` to the byte if *t* has no
+sentinel. A person's lines between or after the sentinels survive both. Bytes that are not UTF-8 pass through if the
+text was decoded with `surrogateescape`, like `decode`.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from typing import NamedTuple
 
 BEGIN = "# BEGIN_TALLYLIGHT"
 END = "# END_TALLYLIGHT"
-#: The first of them where the line before had no end of its own, so that `remove` knows.
+#: The first sentinel if the line before had no line end, so that `remove` can restore it.
 BEGIN_BARE = f"{BEGIN} (the line before had no end)"
 _SENTINELS = (BEGIN, BEGIN_BARE, END)
 
-#: The three line ends that kitty knows, because Python's `open` does. `str.splitlines` knows more and would cut a
-#: line at a form feed.
+#: The three line ends of kitty, which are those of Python's `open`. `str.splitlines` would also split at a form feed.
 _END = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(rf"[^\r\n]*(?:{_END.pattern})|[^\r\n]+")
-#: An include of our file, wherever the data directory was when it was written.
+#: An include of our file, with any data directory.
 _OURS = re.compile(r"\s*(?:include\s+\S.*/tallylight/kitty\.conf|source-file -q \S.*/tallylight/tmux\.conf\")\s*")
 _INCLUDE = re.compile(r"\s*include\s+(.*\S)\s*")
 
 
 def decode(data: bytes) -> str:
-    """Bytes of a file as text; `encode` gives the same bytes back, whatever they were."""
+    """Return the bytes of a file as text; `encode` returns the same bytes again in any case."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -45,21 +44,21 @@ def encode(text: str) -> bytes:
 
 def include_line(path: str) -> str:
     """
-    The line that makes kitty read *path*.
+    Return the line that makes kitty read *path*.
 
-    The rest of the line is the path, spaces and all, but kitty expands variables in it: `$$` is its literal `$`.
+    The rest of the line is the path, with its spaces, but kitty expands variables in it: `$$` is a literal `$`.
     """
     return "include " + path.replace("$", "$$")
 
 
 def portable_include_line(path: str, home: str) -> str:
-    """The same for a kitty.conf that other machines read too, where *home* is another: `include ${HOME}/…`."""
+    """Return the same line for a kitty.conf that machines with another *home* read, too: `include ${HOME}/…`."""
     rest = path.removeprefix(f"{home.rstrip('/')}/")
     return f"include ${{HOME}}/{rest.replace('$', '$$')}" if rest != path else include_line(path)
 
 
 def is_included(text: str, path: str, home: str) -> bool:
-    """Whether a person's own line includes *path*, with or without a word for *home* in it."""
+    """Return whether a person's own line includes *path*, with or without a word for *home* in it."""
     there = {include_line(path).removeprefix("include ")}
     rest = portable_include_line(path, home).removeprefix("include ${HOME}/")
     if not rest.startswith("include "):
@@ -68,12 +67,12 @@ def is_included(text: str, path: str, home: str) -> bool:
 
 
 def watcher_line(path: str) -> str:
-    """The line that makes kitty load *path* as a watcher. It is expanded as an include is."""
+    """Return the line that makes kitty load *path* as a watcher, with variables escaped as in an include."""
     return "watcher " + path.replace("$", "$$")
 
 
 def path_problem(path: str) -> str:
-    """Why *path* cannot be written into kitty.conf, or nothing."""
+    """Return why *path* cannot be written into kitty.conf; empty if it can."""
     if path != path.strip() or any(c < " " or c == "\x7f" for c in path):
         return "it begins or ends with a space, or holds a control character"
     try:
@@ -85,9 +84,9 @@ def path_problem(path: str) -> str:
 
 class Part(NamedTuple):
     """
-    A run of lines: the user's, or (if *ours*) a block of ours; *foreign* are the lines that a person put into it.
+    A run of lines: the user's, or if *ours*, our block. *foreign* are lines that a person put into the block.
 
-    *bare*: the line before a whole one had no end of its own.
+    *bare*: the line before a whole block had no line end.
     """
 
     text: str
@@ -98,7 +97,7 @@ class Part(NamedTuple):
 
 
 def lines(text: str) -> list[str]:
-    """The lines of *text* with their ends; joined they are *text*."""
+    """Return the lines of *text* with their ends; joined they are *text*."""
     return _LINE.findall(text)
 
 
@@ -106,8 +105,8 @@ def parts(text: str) -> list[Part]:
     """
     Split *text* into the user's runs and our blocks; joined they are *text*.
 
-    A sentinel without its partner is a damaged block of that line alone, and of our include after it: lines
-    behind a lost sentinel are never swallowed.
+    A sentinel without its partner is a damaged block of that line alone, and of our include after it: lines after a
+    lost sentinel stay the user's.
     """
     found: list[Part] = []
     todo = lines(text)
@@ -138,21 +137,21 @@ def parts(text: str) -> list[Part]:
 
 
 def blocks(text: str) -> list[Part]:
-    """Our blocks in *text*, damaged ones too."""
+    """Return our blocks in *text*, also damaged ones."""
     return [part for part in parts(text) if part.ours]
 
 
 def includes(text: str) -> list[str]:
-    """The paths of every `include` in the user's own lines, as written."""
+    """Return the paths of every `include` in the user's own lines, as written."""
     runs = (part.text for part in parts(text) if not part.ours)
     return [m[1] for run in runs for line in lines(run) if (m := _INCLUDE.fullmatch(line))]
 
 
 def insert(text: str, body: str) -> str:
     """
-    *text* with one block that holds *body*: where a block of ours already is, else at the end.
+    Return *text* with one block that contains *body*: in place of an earlier block, else at the end.
 
-    The block has the line ends of the text, and always a final one: a line that somebody appends stays a line.
+    The block has the line ends of the text, and always a final one, so that an appended line stays a line.
     """
     split = parts(text)
     rest = _theirs(split)
@@ -165,13 +164,13 @@ def insert(text: str, body: str) -> str:
     else:
         is_bare = split[place].bare
         before, behind = _theirs(split[:place]), _theirs(split[place:])
-        # With the line end behind it, a `\r` would be one: `\r\n`.
+        # A `\r` before the next line end would become one with it: `\r\n`.
         end = "\n" if end == "\r" and behind.startswith("\n") else end
     return before + "".join(line + end for line in (BEGIN_BARE if is_bare else BEGIN, body, END)) + behind
 
 
 def remove(text: str) -> str:
-    """*text* without any block of ours."""
+    """Return *text* without our blocks."""
     split = parts(text)
     made = _theirs(split)
     if split and split[-1].bare and not split[-1].foreign:
@@ -180,7 +179,7 @@ def remove(text: str) -> str:
 
 
 def diff(name: str, before: str, after: str) -> str:
-    """What would change, as a unified diff. Control characters of the file are shown, never sent to the terminal."""
+    """Return the change as a unified diff. Control characters of the file become visible signs."""
 
     def shown(text: str) -> list[str]:
         rows = (line.rstrip("\r\n") for line in lines(text))

@@ -1,8 +1,8 @@
 """
-Mounts: which mounted file system a path lies on. One that hangs is never asked.
+Mounts: the mounted file system of a path, found without access to a file system that hangs.
 
-The kernel's table decides, with the parts of the path; links are followed only as far as they lie on the mount that the
-words name. https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
+The kernel's table decides, by the parts of the path. Links are followed only on the mount that the path itself names.
+https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from pathlib import Path
 import attrs
 
 TABLE = "/proc/self/mountinfo"
-#: Of the table.
+#: The most bytes of the table.
 MAX_BYTES = 1 << 20
-#: For how long, in seconds, the table and what was found by it count.
+#: The table and the results from it count for so many seconds.
 FRESH_S = 3.0
-#: Paths that are remembered, and links that one may lead through.
+#: The most cached paths, and the most links in one path.
 MAX_KNOWN, MAX_LINKS = 4096, 40
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 @attrs.define
 class Mounts:
-    """The mounts as this process sees them. Where there is no such table, each directory counts as one."""
+    """Finds the mounts of paths. On a system without a table of mounts each directory counts as one."""
 
     _points: frozenset[str] = frozenset()
     _read_at: float | None = None
-    #: The mounts of paths by their words, and those that their links lead to.
+    #: The mounts of paths without following links, and with.
     _known: dict[Path, str] = attrs.field(factory=dict)
     _behind: dict[Path, str] = attrs.field(factory=dict)
 
     def refresh(self, now: float) -> bool:
-        """Read the table again at monotonic *now*, if it is old; whether it was."""
+        """Read the table again at monotonic *now* if it is old; return whether it was."""
         if self._read_at is not None and 0 <= now - self._read_at < FRESH_S and len(self._known) < MAX_KNOWN:
             return False
         try:
@@ -49,14 +49,14 @@ class Mounts:
         return True
 
     def of(self, path: Path) -> str:
-        """The mount of *path*, by its words. No disk is asked."""
+        """Return the mount point that *path* is on by its words alone, links not followed. Reads no disk."""
         found = self._known.get(path)
         if found is None:
             found = self._known[path] = self._by_words(str(path))
         return found
 
     def behind(self, path: Path) -> str:
-        """The mount that *path* leads to. Asks the mount that `of` has named, and no other: for a thread that may."""
+        """Return the mount of *path* after its links. May block on the mount that `of` returns, and on no other."""
         found = self._behind.get(path)
         if found is None:
             found = self._behind[path] = self._by_links(str(path))
@@ -83,7 +83,7 @@ class Mounts:
 
 
 def _first_link(path: str) -> str | None:
-    """Where *path* leads by the first link in it; None if there is none."""
+    """Return *path* with the first link in it followed; None if there is none."""
     parts = path.split("/")
     for number in range(2, len(parts) + 1):
         part = "/".join(parts[:number])

@@ -1,5 +1,5 @@
 """
-Another program, run to its end: bounded in time and in what it writes. It blocks: for a thread that nobody waits for.
+Another program, run to its end with limits on its time and output. It blocks, so it is for threads only.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import attrs
 
 from tallylight.files import directories
 
-#: A program is given so long, in seconds, and so many bytes of output.
-PATIENCE_S = 3.0
-MAX_OUTPUT = 4 * 1024 * 1024
-#: What a pipe holds, so that giving it never waits. https://man7.org/linux/man-pages/man7/pipe.7.html
-MAX_GIVEN = 16 * 1024
+#: The most seconds of a program, and the most bytes of its output.
+RUN_S = 3.0
+MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+#: The most bytes of its input: they fit into a pipe without waiting. https://man7.org/linux/man-pages/man7/pipe.7.html
+MAX_INPUT_BYTES = 16 * 1024
 
 
 class StuckError(Exception):
-    """A program that did not end in its time, or wrote more than it may. It was killed."""
+    """Raised for a program that was killed: it did not end in time, or wrote too much."""
 
 
 @attrs.frozen
 class Ran:
-    """How a program ended, and what it wrote on standard output."""
+    """The exit code of a program, and its standard output."""
 
     code: int
     output: bytes
@@ -37,9 +37,9 @@ class Ran:
 
 def find_program(name: str, path: str) -> str:
     """
-    The file that *name* would run by *path*, nothing if there is none. Only absolute directories count.
+    Return the file that *name* would run with the PATH *path*; empty if there is none. Only absolute directories count.
 
-    An absolute path is that file itself.
+    A *name* that is an absolute path is that file itself.
     """
     if name.startswith("/"):
         return name if is_program(Path(name)) else ""
@@ -48,12 +48,12 @@ def find_program(name: str, path: str) -> str:
 
 
 def is_program(path: Path) -> bool:
-    """Whether there is a file that this user can run."""
+    """Return whether *path* is a file that this user can run."""
     return path.is_file() and os.access(path, os.X_OK)
 
 
 def own_command(path: str = "") -> str:
-    """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
+    """Return the file of our own command: found in *path*, else where it is installed; empty if there is none."""
     installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
     return find_program("tally", path) or next((str(found) for found in installed if is_program(found)), "")
 
@@ -63,17 +63,17 @@ def run(
     env: Mapping[str, str],
     *,
     given: bytes | None = None,
-    patience: float = PATIENCE_S,
-    limit: int = MAX_OUTPUT,
+    patience: float = RUN_S,
+    limit: int = MAX_OUTPUT_BYTES,
     cwd: str | None = None,
 ) -> Ran | None:
     """
-    Run a program to its end; None if there is no such program. What it says on standard error goes nowhere.
+    Run a program to its end; return None if there is no such program. Its standard error is discarded.
 
-    *given* is what it reads on standard input, at most `MAX_GIVEN` bytes. `StuckError` after *patience* seconds, or
-    *limit* bytes.
+    *given* is its standard input, at most `MAX_INPUT_BYTES`. Raises `StuckError` after *patience* seconds, or *limit*
+    bytes of output.
     """
-    assert given is None or len(given) <= MAX_GIVEN
+    assert given is None or len(given) <= MAX_INPUT_BYTES
     try:
         child = subprocess.Popen(
             list(argv),
@@ -82,14 +82,14 @@ def run(
             stderr=subprocess.DEVNULL,
             env=dict(env),
             cwd=cwd,
-            # Python opens none that a child would inherit, and a host may hold hundreds of files open.
+            # Python's descriptors are not inherited, and a host may have hundreds of them to close.
             close_fds=False,
         )
     except (OSError, ValueError):
         return None
     assert child.stdout is not None
     if child.stdin is not None:
-        # It fits into the pipe, and a program that does not read it is noticed by its code.
+        # It fits into the pipe. A program that does not read it will fail.
         with contextlib.suppress(OSError):
             os.write(child.stdin.fileno(), given or b"")
         child.stdin.close()

@@ -1,7 +1,7 @@
 """
 Reading and writing files: reading is bounded, writing is by rename.
 
-A reader sees the old file or the new one, and a failure leaves the old one.
+A reader sees either the old file or the new one, and a failure leaves the old one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-#: No configuration or agent file comes near it; a file that does is not read on.
+#: The most bytes of a configuration or agent file; real ones are far smaller.
 READ_LIMIT = 1 << 20
 
 
 class FileError(TallyError):
-    """A file or a directory that is not used: *path* and *problem*."""
+    """Raised for a file or a directory that cannot be used, with *path* and *problem*."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -33,15 +33,15 @@ class FileError(TallyError):
         self.problem = problem
 
 
-#: O_NONBLOCK: a FIFO is opened at once, whether anybody writes to it or not.
+#: O_NONBLOCK: a FIFO is opened at once, also without a writer.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NO_FILE = "is not a regular file"
-#: What is another one once a file has been changed or replaced.
+#: Inode, time of change and size of a file: another value once the file has been changed or replaced.
 Stamp = tuple[int, int, int]
 
 
 def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
-    """The stamp of *path*, or with *follows* of what it is a link to; None if there is none, or it cannot be read."""
+    """Return the stamp of *path*, with *follows* that of a link's target; None if it cannot be read."""
     try:
         found = path.stat(follow_symlinks=follows)
     except OSError:
@@ -51,9 +51,9 @@ def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
 
 def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
-    The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `FileError` if it is too big.
+    Return the bytes of a regular file; raise OSError if it cannot be read, `FileError` for more than *limit* bytes.
 
-    Anything else is refused with a `FileError`: to open a FIFO or a device could hang a terminal.
+    Anything but a regular file raises `FileError`, too: to read a FIFO or a device could hang a terminal.
     """
     try:
         fd = os.open(path, _READ)
@@ -69,11 +69,11 @@ def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
 
 def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
     """
-    As `read_limited`, but only what nobody else can have written: for files in directories that others might share.
+    Return the bytes of a file like `read_limited`, but refuse a file that another user can have written.
 
-    The directory and the file must be this user's, neither may be a link, and no other user may be able to change them.
-    Both are looked at through their descriptors, so that neither can be exchanged between the look and the reading.
-    With *max_age_s*, a file changed longer ago than that, in seconds, or as far in the future, is refused too.
+    Directory and file must be this user's, neither may be a link, and no other user may be able to change them. Both
+    are checked through their descriptors, so that they cannot be exchanged before the read. A file changed more than
+    *max_age_s* seconds ago, or so far in the future, is refused, too.
     """
     parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -90,7 +90,7 @@ def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
         os.close(parent)
     try:
         found = os.fstat(fd)
-        # Where others cannot enter they cannot write either: what a program makes there may have any mode.
+        # In a directory that others cannot enter, a file may have any mode.
         if problem := foreign(found, is_closed=not folder.st_mode & 0o011):
             raise FileError(path, problem)
         if max_age_s is not None and abs(time.time() - found.st_mtime) > max_age_s:
@@ -102,9 +102,9 @@ def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
 
 def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
     """
-    What makes a file or directory one that somebody else can have filled; nothing if it is this user's alone.
+    Return why another user can have written a file or directory; empty if it is this user's alone.
 
-    *is_closed*: nobody else gets to it, whatever its own mode allows.
+    *is_closed*: other users cannot reach it, whatever its own mode.
     """
     if found.st_uid != os.getuid():
         return f"belongs to the user {found.st_uid}, so other users can change it; remove it"
@@ -112,7 +112,7 @@ def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
 
 
 def _bounded(path: Path, fd: int, found: os.stat_result, limit: int) -> bytes:
-    # Before a file object is made of it: its error would name the descriptor.
+    # Checked before a file object is made: its error would name the descriptor.
     if not stat.S_ISREG(found.st_mode):
         raise FileError(path, "is a directory, not a file" if stat.S_ISDIR(found.st_mode) else _NO_FILE)
     with os.fdopen(fd, "rb", closefd=False) as file:
@@ -124,11 +124,11 @@ def _bounded(path: Path, fd: int, found: os.stat_result, limit: int) -> bytes:
 
 def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
     """
-    Put *data* into *path* by rename: a reader sees the old file or the new one, and a failure leaves the old one.
+    Write *data* to *path* by rename: a reader sees either the old file or the new one; a failure leaves the old one.
 
-    *durable* waits until the bytes are on the disk; the snapshot, written many times a second, does not.
+    *durable* waits until the bytes are on the disk. The snapshot, written many times a second, does not.
     """
-    import tempfile  # loads more than all that a command needs that only reads
+    import tempfile  # slow to load, and not needed by commands that only read
 
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".new")
     try:
@@ -146,7 +146,7 @@ def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = 
 
 
 def read_text(path: Path) -> str:
-    """The text of *path*. Bytes that are not UTF-8 become replacement characters, which no key or name allows."""
+    """Return the text of *path*. Bytes that are not UTF-8 become replacement characters, which no name allows."""
     try:
         return read_limited(path).decode("utf-8", "replace")
     except FileNotFoundError:
@@ -156,7 +156,7 @@ def read_text(path: Path) -> str:
 
 
 def text_or_nothing(path: Path) -> str:
-    """The text of *path* as `read_text` has it; nothing where it cannot be read."""
+    """Return the text of *path* like `read_text`; empty if it cannot be read."""
     try:
         return read_text(path)
     except (OSError, TallyError):
@@ -165,10 +165,10 @@ def text_or_nothing(path: Path) -> str:
 
 def rewrite(path: Path, data: bytes) -> None:
     """
-    Change a file that is the user's: follow links to it, keep its mode, its owner and its other names.
+    Replace the content of a user's file: follow links to it, and keep its mode, its owner and its other names.
 
-    By rename where that keeps everything. A file with a second hard link, or of another owner, or in a directory
-    that may not be written to, is written in place: renaming would take its place, not change it.
+    It is renamed if that keeps everything. A file with a second hard link, of another owner, or in a directory that is
+    not writable, is overwritten in place: a rename would make another file.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -184,13 +184,13 @@ def rewrite(path: Path, data: bytes) -> None:
             # EBUSY: the file itself is a mount point, as in a container.
             if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
                 raise
-    # Unbuffered: bytes that could not be written must not be tried again when it is closed.
+    # Unbuffered: bytes that could not be written must not be written again at the close.
     with target.open("r+b", buffering=0) as file:
         before = file.read()
         try:
             _overwrite(file, data)
         except OSError:
-            # A full disk: the old bytes still have their place.
+            # The disk is full: the old bytes still fit.
             _overwrite(file, before)
             raise
 

@@ -1,9 +1,9 @@
 """
-The receipts: which files of the user's were changed, what they were, and where their backup is.
+The receipts: the files of the user that were changed, their state before, and their backups.
 
-`state/tallylight/receipt.json` is of what `tally setup` did, `state/tallylight/hooks.json` of the hooks of agents; the
-pristine copies are in `backup/` beside them. A receipt that cannot be read is a reported error, never a reason to
-forget what was done.
+`state/tallylight/receipt.json` has the changes of `tally setup`, `state/tallylight/hooks.json` those for hooks of
+agents. The original copies are in `backup/` next to them. An unreadable receipt is a reported error, never a reason to
+forget the changes.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tallylight.model.errors import DataFileError, TallyError
 from tallylight.wire import values
 
 VERSION = 1
-#: Of one receipt, in bytes. That of hooks holds what was put into each file.
-_LIMIT = 16 << 20
+#: The most bytes of a receipt. That of hooks has all inserted texts.
+_MAX_BYTES = 16 << 20
 
 
 class Kind(NamedTuple):
-    """A receipt's file, and the *texts* and *lists* of texts of an entry beside what every entry has."""
+    """A kind of receipt: its file, and the *texts* and *lists* of texts that its entries have in addition."""
 
     name: str
     texts: tuple[str, ...]
     lists: tuple[str, ...]
-    #: What another version is to be used for, and what to do about a damaged file.
+    #: The words for using another version, and the remedy for a damaged file.
     use: str
     remedy: str
 
@@ -47,20 +47,19 @@ HOOKS = Kind(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One file of the user's that holds, or held, something of ours."""
+    """One file of the user that has, or had, a text of ours."""
 
-    #: As the user names it; it may be a link.
+    #: The path as the user names it; it may be a link.
     path: Path
-    #: Checksum of the file without what is ours.
+    #: The checksum of the file without our texts.
     pristine: str
-    #: A copy of the file as it was before we first came; empty if there was none.
+    #: The path of a copy from before our first change; empty if there was no file.
     backup: str
-    #: Directories made for the file, outermost first.
+    #: The directories made for the file, outermost first.
     made: tuple[str, ...]
-    #: When, in seconds since the epoch.
+    #: The time of the change, in seconds since the epoch.
     at: float
-    #: Of hooks: the agent, the exact pieces put in (none for a file that is ours as a whole), and the checksum of the
-    #: file as we left it.
+    #: Of hooks: the agent, the inserted pieces (none if the whole file is ours), and the checksum after our change.
     agent: str = ""
     pieces: tuple[str, ...] = ()
     written: str = ""
@@ -76,6 +75,11 @@ def checksum(data: bytes) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Receipt:
+    """
+    The changes to files of the user by setup, or by hooks, with their backups, for taking them back. Only `save`
+    changes it.
+    """
+
     folder: Path
     kind: Kind
     entries: tuple[Entry, ...]
@@ -88,7 +92,7 @@ class Receipt:
         return next((entry for entry in self.entries if (entry.agent, entry.path) == (agent, path)), None)
 
     def backup_of(self, path: Path) -> Path:
-        """Where the pristine copy of *path* is kept."""
+        """Return the path of the original copy of *path*."""
         return self.folder / "backup" / f"{path.name}-{checksum(str(path).encode('utf-8', 'surrogateescape'))[:8]}"
 
     def with_entry(self, entry: Entry) -> Receipt:
@@ -99,7 +103,7 @@ class Receipt:
         return dataclasses.replace(self, entries=rest)
 
     def save(self) -> None:
-        """Write the receipt; an empty one is removed, and with it the directories it alone was in."""
+        """Write the receipt; remove an empty one with its directories, if they are empty then."""
         if not self.entries:
             self.path.unlink(missing_ok=True)
             for folder in (self.folder / "hooks", self.folder / "backup", self.folder):
@@ -115,10 +119,10 @@ class Receipt:
 
 
 def load(folder: Path, kind: Kind = SETUP) -> Receipt:
-    """The receipt in *folder*; an empty one if there is none."""
+    """Return the receipt in *folder*; an empty one if there is none. Raises `TallyError` for an unusable one."""
     path = folder / kind.name
     try:
-        data = read_write.read_limited(path, _LIMIT)
+        data = read_write.read_limited(path, _MAX_BYTES)
     except FileNotFoundError:
         return Receipt(folder, kind, ())
     except OSError as error:
@@ -133,11 +137,11 @@ def load(folder: Path, kind: Kind = SETUP) -> Receipt:
 
 
 def _entry(row: Any, kind: Kind) -> Entry:
-    """The entry in *row*, or an error that `load` knows."""
+    """Return the entry in *row*; raise an error that `load` catches if it is damaged."""
     words = {key: row[key] for key in ("path", "pristine", "backup", *kind.texts)}
     series = {key: tuple(row[key]) for key in ("made", *kind.lists) if isinstance(row[key], list)}
     every = [*words.values(), *(word for one in series.values() for word in one)]
-    if len(series) <= len(kind.lists) or any(values.exact(word, _LIMIT) is None for word in every):
+    if len(series) <= len(kind.lists) or any(values.exact(word, _MAX_BYTES) is None for word in every):
         raise TypeError
     path, at = Path(words["path"]), values.number(row["at"], 0, values.LATEST)
     if not path.is_absolute() or at is None:

@@ -1,7 +1,7 @@
 """
-The system as `tally setup` and `tally doctor` see it: environment, person, programs, clock.
+The system for `tally setup` and `tally doctor`: environment, person, programs and clock.
 
-One value with all of it, so that the real commands run in tests against a home directory that is thrown away.
+It is one value, so that tests run the real commands in a temporary home directory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _print(text: str) -> None:
 def _ask_person(question: str) -> bool | None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
-    # What was typed before the question was there is no answer to it.
+    # Keys typed before the question do not answer it.
     termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stdout.write(question + " [y/N] ")
     sys.stdout.flush()
@@ -43,7 +43,7 @@ def _ask_person(question: str) -> bool | None:
 class System:
     env: Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(os.environ))
     say: Callable[[str], None] = _print
-    #: Answers a question; None if there is nobody to ask.
+    #: Asks the person a question; None if there is no terminal.
     ask: Callable[[str], bool | None] = _ask_person
     platform: str = sys.platform
     now: Callable[[], float] = time.time
@@ -58,9 +58,9 @@ class System:
 
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
         """
-        Run a program to its end, without a terminal; one that cannot start or hangs has a return code of -1.
+        Run a program to its end, without a terminal; the return code is -1 if it cannot start or hangs.
 
-        It runs in `/` and without Python's own variables: nothing of the directory that a person is in is read.
+        It runs in `/` and without Python's variables, so that it reads nothing from the person's directory.
         """
         words = [str(word) for word in command]
         env = {name: value for name, value in self.env.items() if not name.startswith("PYTHON")}
@@ -80,7 +80,7 @@ class System:
             return subprocess.CompletedProcess(words, -1, "", str(error))
 
     def package(self, name: str, modules: Sequence[str]) -> tuple[str, list[Path]] | None:
-        """The version and the folders of a package that this very Python has, by its *modules*; None if it has not."""
+        """Return version and folders of a package that this Python has, found by its *modules*; None if missing."""
         try:
             version = importlib.metadata.version(name)
             specs = [importlib.util.find_spec(module) for module in modules]
@@ -90,21 +90,21 @@ class System:
         return (version, folders) if len(folders) == len(modules) else None
 
     def reaches(self, host: str, seconds: float) -> bool:
-        """Whether *host* takes a connection within *seconds*, including the lookup of its name."""
+        """Return whether *host* takes a connection within *seconds*, with the lookup of its name."""
         found: list[bool] = []
 
         def connect() -> None:
             with contextlib.suppress(OSError), socket.create_connection((host, 443), seconds):
                 found.append(True)
 
-        # A name that nobody answers for takes as long as it takes.
+        # The lookup of a name has no time limit, so a thread does it.
         thread = threading.Thread(target=connect, daemon=True)
         thread.start()
         thread.join(seconds)
         return bool(found)
 
     def agrees(self, *, yes: bool) -> bool:
-        """Ask whether to do what was shown, unless *yes*; a no is reported."""
+        """Return whether to go ahead: *yes*, or the person's answer. A no is reported."""
         answer = yes or self.ask("\nGo ahead?")
         if not answer:
             hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
@@ -120,7 +120,7 @@ class System:
         return True
 
     def short(self, path: Path) -> str:
-        """*path* for a person: the home directory as `~`, control characters as `?`."""
+        """Return *path* for display: the home directory as `~`, control characters as `?`."""
         text = str(path)
         home = str(self.home)
         if home != "/" and (text == home or text.startswith(home + "/")):

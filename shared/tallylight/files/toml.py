@@ -1,8 +1,8 @@
 """
-TOML files of ours and of the user's: read key by key, with errors that name file, key and line.
+TOML files, ours and the user's: read key by key, with errors that name file, key and line.
 
-https://toml.io/en/v1.0.0 . A `Table` hands out values of the asked type and notes what is wrong instead of raising,
-so that one bad key costs that key alone. Text goes in, values and a list of errors come out; no file is opened.
+https://toml.io/en/v1.0.0 . The getters of a `Table` return values of the asked type, and note errors instead of
+raising: a bad key costs that key alone. It takes text and returns values and a list of errors; no file is opened.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+#: The most characters of a file.
 MAX_CHARS = 1 << 20
-#: Lists in our files are short; one that is not is a mistake.
+#: The most entries of a list or table. Those in our files are short.
 MAX_ITEMS = 1000
-#: Of one dotted name, in parts. Python's reader takes quadratic time over them and makes a level of each.
+#: The most parts of a dotted name: Python's reader needs quadratic time for them, and a level for each.
 MAX_PARTS = 32
-#: Mistakes to locate by line, and unknown keys to name: each costs a way through the whole text.
-MAX_TOLD = 20
+#: The most mistakes that are located by line, and the most unknown keys that are named: each costs a search.
+MAX_LOCATED = 20
 
 # Possessive throughout: a line that does not match, of any length, is rejected at once.
 _PART = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\]|\\.)*+\"|'[^']*+')"
@@ -39,12 +40,12 @@ _AT_LINE = re.compile(r"at line (\d+)")
 
 
 def parse(text: str, path: str) -> Table:
-    """The top table of *text*; `DataFileError` with the line if it is not TOML."""
+    """Return the top table of *text*; raise `DataFileError` with the line if it is not TOML."""
     return Table(load(text, path), text, path)
 
 
 def load(text: str, path: str) -> dict[str, Any]:
-    """What *text* says, as Python has it; `DataFileError` with the line if it is not TOML that can be read."""
+    """Return the values in *text*; raise `DataFileError` with the line if it is not readable TOML."""
     if len(text) > MAX_CHARS:
         raise DataFileError(path, f"is longer than {MAX_CHARS} characters, the limit, so it is not read")
     if (many := _MANY_PARTS.search(text)) is not None:
@@ -57,15 +58,15 @@ def load(text: str, path: str) -> dict[str, Any]:
         line = int(found[1]) if found else text.count("\n") + 1
         raise DataFileError(path, f"is not valid TOML: {error}", line=line) from None
     except (RecursionError, ValueError) as error:
-        # A number of thousands of digits, or brackets of thousands of levels.
+        # The text has a number of thousands of digits, or brackets of thousands of levels.
         raise DataFileError(path, f"cannot be read as TOML: {error}") from None
 
 
 def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int | None:
     """
-    The line that sets the dotted *key*, or that of the nearest table above it.
+    Return the number of the line that sets the dotted *key*, or of the nearest table above it; None for neither.
 
-    *between*: only lines from the first up to the second number are asked, counted from 1.
+    Lines are counted from 1. With *between* only lines from the first to before the second number count.
     """
     header, best, best_length = "", None, -1
     first, end = between or (1, sys.maxsize)
@@ -86,7 +87,7 @@ def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int 
 
 
 def _plain(name: str) -> str:
-    """A dotted *name* without its quotes and escapes."""
+    """Return a dotted *name* without quotes and escapes."""
     parts: list[str] = []
     for part in re.findall(_PART, name):
         if "\\" in part and part.startswith('"'):
@@ -99,7 +100,7 @@ def _plain(name: str) -> str:
 
 @attributes.define
 class Table:
-    """One table of a file. Each getter takes its key; `close` complains of the keys that nobody took."""
+    """One table of a file. Each getter marks its key as read; `close` reports the unread keys as unknown."""
 
     _data: Mapping[str, Any]
     _text: str
@@ -114,22 +115,22 @@ class Table:
         return key in self._data
 
     def names(self) -> list[str]:
-        """The keys of a table of a person's own names, at most `MAX_ITEMS`."""
+        """Return the keys of a table with a person's own names, at most `MAX_ITEMS`."""
         return list(self._data)[:MAX_ITEMS]
 
     def ignore(self, key: str, problem: str) -> None:
-        """Complain of *key*, which is not read."""
+        """Mark *key* as read without reading it, and report *problem*."""
         self._taken.add(key)
-        if len(self.errors) < MAX_TOLD:
+        if len(self.errors) < MAX_LOCATED:
             self.complain(key, problem)
 
     def retire(self, *keys: str) -> None:
-        """Pass over *keys*, which an older version had: a file that sets them is no mistake."""
+        """Mark *keys* of an older version as read: a file that sets them is no mistake."""
         self._taken |= self._data.keys() & set(keys)
 
     def complain(self, key: str, problem: str, *, is_note: bool = False) -> None:
         dotted = self._prefix + key
-        line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None
+        line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_LOCATED else None
         self.errors.append(DataFileError(self._path, problem, key=dotted, line=line, is_note=is_note))
 
     def _take(self, key: str) -> Any:
@@ -139,7 +140,7 @@ class Table:
     def text(
         self, key: str, default: str = "", *, choices: Iterable[str] = (), former: Mapping[str, str] | None = None
     ) -> str:
-        """A text, one of *choices* if there are any; *former* has words of older versions, and what they are now."""
+        """Return a text, one of *choices* if there are any. *former* maps words of older versions to present ones."""
         value = self._take(key)
         if value is None:
             return default
@@ -166,7 +167,7 @@ class Table:
         return default
 
     def number(self, key: str, default: float, low: float, high: float, *, zero: bool = False) -> float:
-        """A number moved into *low* to *high*; with *zero*, 0 stays 0."""
+        """Return a number, moved into *low* to *high*; with *zero*, 0 stays 0."""
         value = self._take(key)
         if value is None:
             return default
@@ -182,9 +183,9 @@ class Table:
 
     def words(self, key: str, default: tuple[str, ...] = (), *, choices: Iterable[str] = ()) -> tuple[str, ...]:
         """
-        A list of texts that are not empty, each one of *choices* if there are any.
+        Return a list of texts that are not empty, each one of *choices* if there are any.
 
-        One that may not be there costs itself; a list of nothing else is a mistake, and an empty one a wish.
+        A wrong text costs itself. A list of wrong texts alone gives the default; an empty list stays empty.
         """
         value = self._take(key)
         if value is None:
@@ -210,7 +211,7 @@ class Table:
         return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
 
     def text_or_table(self, key: str, choices: Iterable[str] = ()) -> str | Table:
-        """What may be written as one of *choices*, or as a table; `""` for another text."""
+        """Return a text, one of *choices* if there are any, or a table; `""` for a wrong text, else an empty table."""
         if isinstance(self._data.get(key), str):
             return self.text(key, choices=choices)
         return self.table(key)
@@ -228,7 +229,7 @@ class Table:
             found = _HEADER.match(line) if line.lstrip().startswith("[[") else None
             if found is not None and _plain(found[1]) == prefix:
                 starts.append(number)
-        # Where each table begins, and where the next one does. A list that is written in one line has no headers.
+        # The lines of each table, up to the next one. A list in one line has no headers.
         places: list[tuple[int, int] | None] = [self._lines] * len(value)
         if len(starts) == len(value):
             places = list(zip(starts, [*starts[1:], sys.maxsize], strict=False))
@@ -239,16 +240,16 @@ class Table:
 
     def close(self) -> None:
         unknown = [key for key in self._data if key not in self._taken]
-        for key in unknown[:MAX_TOLD]:
+        for key in unknown[:MAX_LOCATED]:
             meant = did_you_mean(key, self._taken - set(self._data))
             self.complain(key, f"is unknown{meant or '; is it misspelt, or from another version?'}")
-        if len(unknown) > MAX_TOLD:
-            self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are unknown")
+        if len(unknown) > MAX_LOCATED:
+            self.complain(unknown[MAX_LOCATED], f"and {len(unknown) - MAX_LOCATED - 1} more are unknown")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Word the one of *known* that *word* is most like, as the end of a message; nothing if it is like none."""
-    import difflib  # slow, and needed only where something is wrong
+    """Return the end of a message that suggests the word of *known* nearest to *word*; empty if none is near."""
+    import difflib  # slow to load, and needed only for mistakes
 
     near = difflib.get_close_matches(word[:MAX_WORD], sorted(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
@@ -257,6 +258,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _shown(value: object) -> str:
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or a table of many levels
+    except (ValueError, RecursionError):  # an integer with more digits than Python writes, or a table of many levels
         text = "something huge"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,7 +1,7 @@
 """
-A file of the user's: how it is read, and how it is changed and taken back, with a backup and an entry in the receipt.
+Changes to a file of the user: each has a backup and an entry in the receipt, and can be undone.
 
-What is done is in the receipt before it is done, so that a crash leaves nothing that could not be taken back.
+The entry is written before the change, so that every change can be undone after a crash.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from tallylight.model.errors import DataFileError
 
 @dataclasses.dataclass(frozen=True)
 class Edit:
-    """One file that is to change. *before* and *after* are None where there is no such file."""
+    """A change of one file. *before* and *after* are None for no such file."""
 
     path: Path
     before: bytes | None
     after: bytes | None
-    #: Of hooks: their agent, and what was put in; empty for a file that is ours as a whole, and for taking out.
+    #: Of hooks: their agent, and the inserted pieces; empty if the whole file is ours, and for a removal.
     agent: str = ""
     pieces: tuple[str, ...] = ()
-    #: The file without anything of ours.
+    #: The file without our texts.
     pristine: bytes = b""
-    #: What is to be put aside, if the receipt knows of no earlier change.
+    #: The bytes of the backup, if the receipt has no earlier change.
     backup: bytes | None = None
-    #: What the receipt has of it, for taking out.
+    #: The entry of the receipt, for a removal.
     entry: Entry | None = None
 
     @property
     def goes(self) -> bool:
-        """Whether there is a file, and there is to be none."""
+        """Return whether the change removes the file."""
         return self.before is not None and self.after is None
 
     @property
     def restores(self) -> bool:
-        """Whether the file becomes to the byte what it was before us."""
+        """Return whether the change restores the file to the byte."""
         return self.entry is not None and self.after is not None and checksum(self.after) == self.entry.pristine
 
     def diff(self, name: str) -> str:
-        """What would change, for a person who knows the file as *name*."""
+        """Return the change as a diff, with the file named *name*."""
         before, after = (managed_block.decode(data or b"") for data in (self.before, self.after))
         return managed_block.diff(name, before, after)
 
 
 def read(path: Path) -> bytes | None:
-    """A user's file, or None if there is none. A file that cannot be used is a `DataFileError`."""
+    """Return the bytes of a user's file; None if there is none. Raises `DataFileError` if it cannot be used."""
     try:
         return read_write.read_limited(path, 16 << 20)
     except FileNotFoundError:
@@ -66,9 +66,9 @@ def read(path: Path) -> bytes | None:
 
 def change(edit: Edit, book: Receipt, at: float) -> None:
     """
-    Put aside what is to be kept, enter the change into *book* as of the time *at*, and make it.
+    Write the backup, enter the change into *book* with the time *at*, and make it.
 
-    After an `OSError` all is as it was.
+    After an `OSError` everything is undone.
     """
     assert edit.after is not None
     old = book.find(edit.path, edit.agent)
@@ -99,7 +99,7 @@ def change(edit: Edit, book: Receipt, at: float) -> None:
         book.with_entry(entry).save()
         read_write.rewrite(edit.path, edit.after)
     except OSError:
-        # Each by itself: the receipt is taken back, whatever else cannot be.
+        # Each step by itself: the receipt is restored even if another step fails.
         for undo in reversed(undoing):
             with contextlib.suppress(OSError):
                 undo()
@@ -107,7 +107,7 @@ def change(edit: Edit, book: Receipt, at: float) -> None:
 
 
 def take_back(edit: Edit) -> None:
-    """Do an *edit* that takes out what is ours. A file that goes does so with what was made for it."""
+    """Do an *edit* that removes our texts. If the file goes, the directories made for it go, too."""
     entry = edit.entry
     if edit.goes:
         Path(os.path.realpath(edit.path)).unlink()
@@ -121,7 +121,7 @@ def take_back(edit: Edit) -> None:
 
 
 def taken_back(system: System, edit: Edit, ours: str) -> str:
-    """Return what to print about *edit*, which takes *ours* out of a file."""
+    """Return the message to print about *edit*, which removed *ours* from a file."""
     name, entry = system.short(edit.path), edit.entry
     if edit.goes:
         return f"{name} removed: Tallylight had made it."

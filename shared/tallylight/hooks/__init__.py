@@ -1,6 +1,6 @@
 """
 Hooks of agents: the meaning and the order of their events.
 
-`mapping`, `payload` and `tables` are what `tally hook` loads, and must load in no time. `order` puts what hooks say
-beside all else. Start with `mapping`. How hooks get into an agent's settings, and out, is in the part `hooks`.
+`tally hook` loads `mapping`, `payload` and `tables`, which must load in no time. `order` sorts the reports of hooks.
+Start with `mapping`. The part `agent_hooks` puts hooks into an agent's settings, and removes them.
 """

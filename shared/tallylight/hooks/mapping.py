@@ -1,12 +1,12 @@
 """
-The mapping: what one event of an agent says, in the keys of the carrier (OSC 1338).
+The mapping: the meaning of one event of an agent, in the keys of OSC 1338.
 
 In: the agent's compact table, the event, the members of the payload. Out: the keys and values, or None if the event
-says nothing. A payload of any shape is taken; what has not the shape we look for is as if it were not there. Texts are
-cut to a line and are not sanitised: the decoder of the carrier does that.
+means nothing. A payload of any shape is taken; a field of another shape counts as absent. Texts are cut to a line and
+are not sanitised: the decoder of OSC 1338 does that.
 
-Two keys are for `hooks.order` alone: `of` names the tool that a wait or an end is about, `weak` marks an event that
-repeats what another says better.
+Two keys are for `hooks.order` alone: `of` names the tool of a wait or an end, `weak` marks an event that another one
+reports better.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Characters of a message and of any other text that are kept.
-MESSAGE = 200
-TEXT = 1024
-#: The same of what is never left out where all of it is too long for the carrier. One more than a session id may have:
-#: what is too long must not become another id.
-SESSION = 257
-MODE = 64
-MAX_ID = 64
+MESSAGE_CHARS = 200
+TEXT_CHARS = 1024
+#: Characters of texts that are kept even where the whole report is too long. One more than a session id may have: a
+#: long id must not become another.
+SESSION_CELLS = 257
+MODE_CHARS = 64
+MAX_ID_CHARS = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
 
 
 def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> dict[str, str] | None:
-    """The keys of the report for one event; *event* may be empty where the payload names it."""
+    """Return the keys of the report for one event; *event* may be empty where the payload names it."""
     names = table["fields"]
     rule = _rule(table["events"].get(event or _text(_find(payload, names["event"])), ()), payload)
     if rule is None or rule[1] == "nothing":
@@ -44,19 +44,19 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
         return made | {"title": ""}
     if child:
         made["id"] = child
-    made["title"] = _line(_text(_find(payload, names["child_title" if child else "title"])), TEXT)
+    made["title"] = _line(_text(_find(payload, names["child_title" if child else "title"])), TEXT_CHARS)
     tasks = _find(payload, names["tasks"])
     if status == "done" and not child and isinstance(tasks, list) and tasks:
         made["state"] = "background"
         made["background"] = str(min(len(tasks), 9999))
-    made["session"] = _line(_text(_find(payload, names["session"])), SESSION)
-    made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
-    made["mode"] = _line(_text(_find(payload, names["mode"])), MODE)
+    made["session"] = _line(_text(_find(payload, names["session"])), SESSION_CELLS)
+    made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT_CHARS)
+    made["mode"] = _line(_text(_find(payload, names["mode"])), MODE_CHARS)
     return made | _words(rule, names, payload, made)
 
 
 def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made: Mapping[str, str]) -> dict[str, str]:
-    """What the event of *made* reports and asks, and the tool that it is about."""
+    """Return the message and the question of the event of *made*, and its tool."""
     _, status, kind, messages, weak, ends_tool, _ = rule
     words = {}
     name, given = _find(payload, names["tool"]), _find(payload, names["input"])
@@ -68,7 +68,7 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
         # The question that the agent's last words end with, else their last sentence.
         said = next(filter(None, (_find(payload, source) for source in messages if source != "tool")), None)
         asked = last_question(said)
-        told = _line(last_sentence(said), MESSAGE)
+        told = _line(last_sentence(said), MESSAGE_CHARS)
     if asked:
         words["kind"] = "question"
     if message := asked or told or _message(messages, payload, tool):
@@ -85,15 +85,15 @@ def _words(rule: Any, names: Mapping[str, str], payload: Mapping[str, Any], made
 
 
 def _message(messages: Any, payload: Mapping[str, Any], tool: str) -> str:
-    """The first of *messages* that is there."""
+    """Return the first of *messages* that is not empty."""
     for source in messages:
-        if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE):
+        if text := tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE_CHARS):
             return text
     return ""
 
 
 def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:
-    """The first rule where each field has one of the values it names."""
+    """Return the first rule where each field has one of the values it names."""
     for rule in rules:
         if all(_plain(_find(payload, field)) in allowed for field, allowed in rule[0]):
             return rule
@@ -101,7 +101,9 @@ def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:
 
 
 def _find(payload: Any, name: str) -> Any:
-    """The value at the dotted *name*, or None. A text that holds an object (Copilot's arguments) is not opened."""
+    """
+    Return the value at the dotted *name*, or None. A text that holds an object (Copilot's arguments) is not parsed.
+    """
     if not name:
         return None
     for part in name.split("."):
@@ -115,20 +117,21 @@ def _find(payload: Any, name: str) -> Any:
 
 
 def _plain(value: Any) -> str:
-    """A value as a rule writes it."""
+    """Return a value in the notation of rules."""
     if value is True or value is False:
         return "true" if value else "false"
     return _text(value)
 
 
 def _text(value: Any) -> str:
+    """Return a text, or a number as one; "" for any other value."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int and abs(value) < 1 << 63 else ""
 
 
 def _line(text: str, most: int) -> str:
-    """The first line of *text* with something on it, cut to *most* characters."""
+    """Return the first line of *text* that is not empty, cut to *most* characters."""
     text = text[: 16 * most].strip()
     for end in "\n\r":
         text = text.partition(end)[0].rstrip()
@@ -136,7 +139,7 @@ def _line(text: str, most: int) -> str:
 
 
 def _tool(name: Any, given: Any) -> str:
-    """`Bash: npm test`: a tool, and what it is to do."""
+    """Return a tool with its argument: `Bash: npm test`."""
     tool = _line(_text(name), 64)
     if not tool:
         return ""
@@ -147,14 +150,14 @@ def _tool(name: Any, given: Any) -> str:
         from tallylight.model.tool_call import target
 
         what = target(given)
-    what = _line(what, MESSAGE - len(tool) - 2)
+    what = _line(what, MESSAGE_CHARS - len(tool) - 2)
     return f"{tool}: {what}" if what else tool
 
 
 def _id(value: Any) -> str | None:
-    """A subagent's id as a name of an id path; empty for none, None for one that is no name."""
+    """Return a subagent's id as a name of an id path; "" for none, None for one that is no name."""
     text = _text(value)
     if not text:
         return ""
-    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID])
+    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID_CHARS])
     return made if made.strip("-") else None

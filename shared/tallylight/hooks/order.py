@@ -1,18 +1,18 @@
 """
-Order: reports of hooks, sorted by the start time of each hook.
+The order of hooks' reports, by the start time of each hook.
 
 An agent's hooks are processes that run beside each other, so their reports come in any order, and some twice. Each
-carries `at`, the start of its process in hundredths of a second since its machine's, which the kernel notes in the
-order of their start. Reports of one record are kept for a while in that order; what the record is
-follows from all of them, whatever came first:
+carries `at`, the start of its process in hundredths of a second since its machine's. The kernel notes it in the order
+of their start. Reports of one record are kept for a while in that order; its state follows from all of them, whichever
+came first:
 
 * a later one replaces an earlier one; of two with the same time the more final one (`_RANK`) is the later;
 * the end of one tool (`of`) does not end the wait for another;
-* a `weak` one counts only where no better one has said as much;
-* when the agent itself takes its leave, its subagents' earlier reports go with it.
+* a `weak` one counts only where no better one has reported the same;
+* when the agent itself exits, its subagents' earlier reports go with it.
 
-In: the payload of the carrier and the report that it was decoded to. Out: the reports for the tracker. A payload
-without `at` is not of a hook, counts by itself and starts again.
+In: the payload of OSC 1338 and its decoded report. Out: the reports for the tracker. A payload without `at` is not of a
+hook, counts by itself and starts again.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
 from tallylight.wire import osc1338, pairs
 
-#: The rule of a report that a hook made, whichever way it came.
+#: The rule of a report that a hook made, on any way.
 RULE = "hook"
-#: How much older than the latest a report may be and still be a late one, in hundredths of a second. One that is older
-#: yet comes from another machine's clock.
+#: Hundredths of a second that a late report may be older than the latest; one that is older yet is of another machine's
+#: clock.
 WINDOW = 6_000
 #: Reports kept of a record, and records kept of a pane.
 MAX_KEPT = 32
 MAX_LINES = 256
-#: With more records than this, those that end with their agent are forgotten, so that the next goodbye is cheap.
+#: Records above this number are forgotten with their agent's end, so that the next one is cheap.
 FEW = 32
 
-#: Of reports of one time the greatest is taken for the last.
+#: The rank of reports of one time: the greatest counts as the last.
 _RANK: dict[Status | None, int] = {
     Status.IDLE: 0,
     Status.WORKING: 1,
@@ -52,11 +52,11 @@ _OVER = (Status.DONE, Status.ERROR, Status.BACKGROUND, Status.IDLE, None)
 
 @attrs.frozen(order=True)
 class _Entry:
-    """One report in its place."""
+    """A report with its place in the order."""
 
     at: int
     rank: int
-    #: Tells two reports of one time apart, so that their order is always the same.
+    #: Distinguishes two reports of one time, so that their order is always the same.
     payload: str
     report: Report = attrs.field(order=False)
     of: str = attrs.field(order=False)
@@ -65,7 +65,7 @@ class _Entry:
 
 @attrs.define
 class _Line:
-    """The reports of one record, by time. *base* is what the ones that are no longer kept came to."""
+    """The reports of one record, by time. *base* is the state after the ones that are no longer kept."""
 
     entries: list[_Entry] = attrs.Factory(list)
     base: _Entry | None = None
@@ -84,11 +84,11 @@ class _Line:
         return self.base.at if self.base is not None else None
 
     def is_known(self, entry: _Entry) -> bool:
-        """Whether it is there already, or is older than all that is kept."""
+        """Return whether it is there already, or is older than all kept ones."""
         return entry in self.entries or (self.base is not None and entry <= self.base)
 
     def state(self) -> _Entry | None:
-        """What the record is after all of its reports."""
+        """Return the state of the record after all of its reports."""
         state = self.base
         for entry in self.entries:
             state = _after(state, entry)
@@ -96,22 +96,22 @@ class _Line:
 
 
 class Order:
-    """The hooks' reports of one pane."""
+    """Sorts the hooks' reports of one pane."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[str, _Line] = OrderedDict()
 
     def admit(self, payload: str | None, report: Report) -> tuple[Report, ...]:
-        """The reports that follow from *report*, which *payload* was decoded to; none if it changes nothing."""
+        """Return the reports that follow from *report*, decoded from *payload*; none if it changes nothing."""
         found = _entry(payload, report) if payload is not None else None
         if found is None:
-            # Somebody else spoke, and has the last word until a hook speaks again.
+            # Another source reported, and counts until the next report of a hook.
             self._forget(report.id)
             return (report,)
-        line = self._line(report.id)
+        line = self._line_of(report.id)
         if line.latest is not None and found.at < line.latest - WINDOW:
             self._forget(report.id)
-            line = self._line(report.id)
+            line = self._line_of(report.id)
         if line.is_known(found):
             return ()
         line.add(found)
@@ -120,31 +120,32 @@ class Order:
             are_many = len(self._lines) > FEW
             for id_, below in list(self._lines.items()):
                 if id_ and are_many and below.latest is not None and below.latest <= found.at:
-                    # The tracker withdraws it, and one that is late yet finds the goodbye in the agent's own line.
+                    # The tracker withdraws it, and a late report finds the exit in the agent's own line.
                     del self._lines[id_]
                 elif id_:
-                    changed += self._leave(below, id_, found)
+                    changed += self._apply_exit(below, id_, found)
         return tuple(changed)
 
     def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
-        """What to report about *line* now that *arrived* is in it."""
+        """Return the reports about *line* now that *arrived* is in it."""
         state = line.state()
         if state is None or (state is not arrived and state.report == line.shown):
             return []
         line.shown = state.report
         return [state.report]
 
-    def _leave(self, line: _Line, id_: str, goodbye: _Entry) -> list[Report]:
-        """The agent's own *goodbye* is one of each of its subagents."""
+    def _apply_exit(self, line: _Line, id_: str, goodbye: _Entry) -> list[Report]:
+        """Apply the agent's own *goodbye* to one of its subagents."""
         entry = attrs.evolve(goodbye, report=attrs.evolve(goodbye.report, id=id_))
         if line.is_known(entry):
             return []
         line.add(entry)
-        # The tracker withdraws a record with those below it. A subagent that came later is reported again.
+        # The tracker withdraws a record with its subagents. A subagent that came later is reported again.
         line.shown = None
         return self._settle(line, entry)
 
-    def _line(self, id_: str) -> _Line:
+    def _line_of(self, id_: str) -> _Line:
+        """Return the reports of the record *id_*; a new subagent's begin with the agent's own exits."""
         line = self._lines.get(id_)
         if line is None:
             while len(self._lines) >= MAX_LINES:
@@ -158,6 +159,7 @@ class Order:
         return line
 
     def _forget(self, id_: str) -> None:
+        """Forget the reports of a record, and with the agent's own those of all."""
         if id_:
             self._lines.pop(id_, None)
         else:
@@ -165,6 +167,7 @@ class Order:
 
 
 def _entry(payload: str, report: Report) -> _Entry | None:
+    """Return the report with its place in the order; None if it is not of a hook."""
     if "at=" not in payload:
         return None
     found = dict(pairs.split(payload.encode("utf-8", "replace")))
@@ -182,7 +185,7 @@ def _entry(payload: str, report: Report) -> _Entry | None:
 
 
 def _after(state: _Entry | None, entry: _Entry) -> _Entry:
-    """What the record is when *entry* follows on *state*."""
+    """Return the state of the record when *entry* follows on *state*."""
     if state is None:
         return entry
     before, now = state.report.status, entry.report.status

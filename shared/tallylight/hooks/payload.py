@@ -1,9 +1,9 @@
 """
-Payloads: the JSON object that an agent hands its hook, read as far as it can be read.
+Payloads: the JSON object that an agent hands its hook, read as far as it is whole.
 
-In: bytes, as many as were taken of it. Out: a dict of its members up to the first that is broken or cut off; an empty
-one if there is no object. It never raises. The agents put what matters first (session, event, subagent) and long
-things last, so that a payload cut at our limit still has its status.
+In: the first bytes of it. Out: a dict of its members up to the first that is broken or cut off; an empty one if there
+is no object. It never raises. The agents put the important members first (session, event, subagent) and long ones last.
+So a payload cut at our limit still has its status.
 
 The scanner is the C one behind the `json` module, which costs as much to import as everything else together.
 """
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-#: A payload is not read on behind so many bytes.
-LIMIT = 1 << 20
+#: Bytes of a payload that are read.
+MAX_PAYLOAD_BYTES = 1 << 20
 _SPACE = " \t\n\r"
 _MAX_DIGITS = 40
 
 
 class _Context:
-    """What `_json.make_scanner` asks for. Not strict: a raw control character in a text is no reason to fail."""
+    """The options of `_json.make_scanner`. Not strict: a raw control character in a text is no reason to fail."""
 
     strict = False
     object_hook = None
@@ -41,8 +41,8 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants it there
 
 
-def members(data: bytes, limit: int = LIMIT) -> dict[str, Any]:
-    """The members of the object in the first *limit* bytes of *data* that are whole."""
+def members(data: bytes, limit: int = MAX_PAYLOAD_BYTES) -> dict[str, Any]:
+    """Return the members of the object in the first *limit* bytes of *data* that are whole."""
     text = data[:limit].decode("utf-8", "replace")
     found: dict[str, Any] = {}
     scan: Callable[[str, int], tuple[Any, int]]

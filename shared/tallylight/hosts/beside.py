@@ -1,9 +1,8 @@
 """
-SessionsProcess: a host of sessions that another process starts as its child, and that ends with it.
+SessionsProcess: starts a host of sessions as a child of this process, and ends it with this process.
 
-A terminal has one where tmux or GNU Screen runs in a pane of it, or where an agent's registry lists a session without a
-pane; a bridge for as long as it is asked. Where one runs
-already, whoever has started it, there is no other: `tally host sessions` holds a lock.
+A terminal needs one when a pane of it runs tmux or GNU Screen, or when an agent's registry lists a session without a
+pane. A bridge needs one while it is connected. Only one runs for each user: `tally host sessions` holds a lock.
 """
 
 from __future__ import annotations
@@ -20,34 +19,37 @@ from tallylight.hosts.sessions_inside import HOSTS
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
-#: How our own program is started: it imports from where this one does, and from no other place.
+#: The child imports from the same folders as this process, and from no others.
 _RUN = "import sys; sys.path[:] = {!r}; from tallylight.cli.main import run; run()"
 
 
 def this_program(*words: str) -> list[str]:
-    """Our own command with *words*, by the Python and the code of this process."""
+    """Return the command line that runs `tally` with *words*, with the Python and the code of this process."""
     folders = [folder for folder in sys.path if folder.startswith("/")]
     return [sys.executable, "-I", "-c", _RUN.format(folders), *words]
 
 
 class SessionsProcess:
     """
-    Sees to it that the sessions of this machine are watched, by a child of this process if need be.
+    Starts a child that watches the sessions of this machine, unless a process does so already.
 
-    *command* makes our own command of its arguments. `keep` may take its time: it is called away from a terminal's
-    loop, and never twice at once.
+    *command* returns the command line of `tally` with its arguments. `keep` may read the disk: call it on a thread, and
+    only once at a time.
     """
 
     def __init__(self, environ: Mapping[str, str], command: Callable[..., Sequence[str]] = this_program) -> None:
         self._environ, self._command = environ, command
-        #: Made by `keep`, for the disk is not asked before that.
+        #: Made by `keep`: the constructor must not read the disk.
         self._feed: Feed | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._starts, self._due = 0, 0.0
         self._registries: Registries | None = None
 
     def keep(self, now: float, *options: str, agents: Sequence[Agent] = ()) -> None:
-        """Start one at monotonic *now* if there is none. With *agents*, if one of their registries lists a session."""
+        """
+        Start the child at monotonic *now* unless one runs. With *agents*: only if one of their registries lists a
+        session.
+        """
         if self._feed is None:
             self._feed = Feed(directory(self._environ), HOSTS)
         self._feed.poll(now)
@@ -71,6 +73,6 @@ class SessionsProcess:
         )
 
     def close(self) -> None:
-        """End what was started."""
+        """End the child."""
         if self._child is not None:
             self._child.terminate()

@@ -1,10 +1,9 @@
 """
-The engine of a host: which pane is looked at next, when something is due, and what is published of its panes.
+The engine of a host: it chooses which pane to look at, knows when something is due, and publishes the panes.
 
-What is left to a host is how it knows of its panes, how it looks at one, and where it draws. A pane is looked at in
-every tick, unless there are many and it is quiet (`Pane.is_quiet`). What does not fit into the time of one call is
-looked at in the next ones, before anything is looked at twice. Of a pane that was looked at or told something it is
-worked out what is new; nothing is asked of the others.
+A host adds how it finds its panes, how it looks at one, and where it draws. Every tick looks at every pane; where there
+are many, quiet ones (`Pane.is_quiet`) are looked at less often. Panes that do not fit into the time of one call come
+first in the next. Only panes that were looked at, or that got a report, are decided again.
 """
 
 from __future__ import annotations
@@ -36,17 +35,16 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import Tab
 from tallylight.tracker.mutes import Mutes
 
-#: So many panes are all looked at in every tick; of more, a quiet one that somebody has in front of them in every so
-#: many, and any other quiet one.
+#: Up to FEW panes are all looked at in every tick. Above that, a quiet pane is looked at every OFTEN ticks if it is
+#: visible, else every SELDOM ticks.
 FEW, OFTEN, SELDOM = 16, 2, 8
-#: The time that looks take in one call is asked for after so many; how soon, in seconds, the next call comes where it
-#: was too short.
+#: The clock is checked after every A_CHECK looks. If the time was too short, the next call comes AGAIN_S seconds later.
 A_CHECK, AGAIN_S = 4, 0.02
-#: In every so many ticks the files of all agents are asked for, and the time is kept that agents wait.
+#: Every so many ticks the files of all agents are read, and the waiting time of agents is saved.
 FILES_EVERY, KEPT_EVERY = 2, 4
-#: In every so many ticks the registries of agents are asked for a session without a pane, if nothing watches those yet.
+#: Every so many ticks the agents' registries are searched for a session without a pane, if no process watches them yet.
 REGISTRY_EVERY = 16
-#: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
+#: How soon, in seconds, to read an agent's file again when the end of a turn is expected there.
 SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
@@ -56,23 +54,24 @@ Id = TypeVar("Id", int, str)
 
 @attrs.define
 class _Published:
-    """What was last published of a pane: what is drawn, all else, and its entry, which is made when it is asked."""
+    """
+    The values of a pane at its last publication: those that are drawn, all others, and its entry (made on demand).
+    """
 
     shown: tuple[object, ...] | None = None
     more: tuple[object, ...] = ()
     entry: PaneEntry | None = None
     is_stale: bool = False
-    #: When time alone changes what it shows, and whether a file may still report how a turn or an agent ended.
+    #: When its looks change by time alone, and whether a file may still report how a turn or an agent ended.
     due: float | None = None
     is_undecided: bool = False
-    #: As `Pane.is_quiet`.
     is_quiet: bool = False
 
 
 class Engine(ABC, Generic[Id]):
-    """The panes of one host. *submit* does one job of a key away from its loop. *now* is monotonic seconds."""
+    """The panes of one host. *submit* runs one job per key on a thread. *now* is monotonic seconds."""
 
-    #: What looks may take of the thread's own time in one call, in seconds.
+    #: The thread time that looks may use in one call, in seconds.
     SLICE_S: ClassVar[float]
 
     def __init__(
@@ -86,7 +85,7 @@ class Engine(ABC, Generic[Id]):
         submit: Submit,
         store: Store,
         clock: Callable[[], float],
-        told: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
         resumable: Callable[[int], None] | None = None,
     ) -> None:
         self.config = config
@@ -94,68 +93,67 @@ class Engine(ABC, Generic[Id]):
         self._clock, self._table = clock, table
         self._panes: dict[Id, Pane] = {}
         self._published: dict[Id, _Published] = {}
-        #: The panes that may have changed since the last publication; those that are due for a look.
+        #: Panes that may have changed since the last publication, and panes that are due for a look.
         self._touched: set[Id] = set()
         self._left: dict[Id, None] = {}
-        #: Those with agents' files that have yet to be asked for.
+        #: Panes with agents' files that are still to be read.
         self._unasked: set[Id] = set()
-        #: Whether the snapshot lacks something.
+        #: Whether something has changed since the last snapshot.
         self._is_unsaved = False
         self._ticks = 0
         self._last_tick: float | None = None
         self._origin = 0.0
         self._mutes = Mutes()
         self._store = store
-        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), told, clock)
+        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), report, clock)
         context = Context(
             name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
-            touched=self._touched.add, report=told, resumable=resumable, tabs=self._open_tabs,
+            touched=self._touched.add, report=report, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
-        self.parts = HostParts(made(context), told)
+        self.parts = HostParts(made(context), report)
         self._processes: Processes[Id] = Processes(
             submit, table, self.guarded("processes", self._were_sampled), self.guarded("processes", raised)
         )
         self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
-        #: Starts a host for the sessions that are shown in these panes; None where that is no matter of this host.
+        #: Starts a host of sessions if these panes show some; None where this host never does.
         self.beside: SessionsProcess | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
-    # What a host does ----------------------------------------------------------------------------------------
+    # The work of a host -------------------------------------------------------------------------------------
 
     @abstractmethod
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, wrapped so that a fault costs only its *feature*."""
+        """Return *call*, wrapped so that an exception switches off its *feature* only."""
 
     @abstractmethod
     def _tell_fault(self, id_: Id, fault: str) -> None:
-        """What was seen of a pane could not be processed."""
+        """Report that the content of a pane could not be processed."""
 
     @abstractmethod
     def _look(self, id_: Id, pane: Pane, now: float) -> None:
-        """Look at one pane, and pass on what is seen."""
+        """Look at one pane, and pass the findings to it."""
 
     @abstractmethod
     def _place(self, id_: Id) -> object:
-        """What the host alone knows of a pane, as far as its entry has it."""
+        """Return what only the host knows of a pane and its entry contains, so that a change of it is noticed."""
 
     @abstractmethod
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
-        """The pane as the snapshot has it; *epoch* makes seconds since the epoch of monotonic ones."""
+        """Return the pane's entry for the snapshot; *epoch* converts monotonic seconds to seconds since the epoch."""
 
     def _open_tabs(self) -> Mapping[str, Tab] | None:
-        """The tabs by their ids, if the host knows them."""
+        """Return the tabs by their ids; None if the host does not know them."""
         return None
 
     # Panes ---------------------------------------------------------------------------------------------------
 
     @property
     def panes(self) -> Mapping[Id, Pane]:
-        """Every pane, by its id."""
         return self._panes
 
     def _add(self, id_: Id, now: float) -> Pane:
-        """There is a new pane."""
+        """Create and register a pane."""
         tell = functools.partial(self._tell_fault, id_)
         pane = self._panes[id_] = Pane(self.config.timing, self.reader, self._table, tell)
         origin = self._store.epoch(0.0, now)
@@ -165,7 +163,7 @@ class Engine(ABC, Generic[Id]):
         return pane
 
     def _remove(self, id_: Id) -> None:
-        """The pane is gone."""
+        """Forget a pane that is gone."""
         pane = self._panes.pop(id_)
         pane.close()
         del self._published[id_]
@@ -178,7 +176,7 @@ class Engine(ABC, Generic[Id]):
     # Turns ---------------------------------------------------------------------------------------------------
 
     def _begin(self, now: float, in_front: Collection[Id] = ()) -> None:
-        """Begin a tick: choose the panes to look at, those *in_front* of somebody sooner."""
+        """Begin a tick: choose the panes to look at. Panes that are *in_front* (visible) come more often."""
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         self._ticks += 1
@@ -195,13 +193,15 @@ class Engine(ABC, Generic[Id]):
                 self._left[id_] = None
 
     def _pause(self, seconds: float) -> None:
-        """*seconds* passed while neither the agents nor we could run."""
+        """Leave out *seconds* in which neither the agents nor this process could run."""
         for pane in self._panes.values():
             pane.tracker.pause(seconds)
             pane.attention.pause(seconds)
 
     def _keep_sessions(self, now: float) -> None:
-        """See to it, now and then, that what runs in tmux and GNU Screen, or without a pane, is watched."""
+        """
+        Now and then, make sure that a process watches sessions of tmux and GNU Screen, and sessions without a pane.
+        """
         if self.beside is not None:
             is_shown = any(pane.shows_sessions for pane in self._panes.values())
             is_due = not is_shown and self._ticks % REGISTRY_EVERY == 0
@@ -211,7 +211,7 @@ class Engine(ABC, Generic[Id]):
                 self._submit("sessions", job, self.guarded("sessions", ignored), self.guarded("sessions", raised))
 
     def _take_turns(self, now: float) -> list[Id]:
-        """Look at the panes that are due, as far as there is time; return them."""
+        """Look at the panes that are due, as far as there is time; return their ids."""
         looked: list[Id] = []
         end = time.thread_time() + self.SLICE_S
         while self._left and (len(looked) % A_CHECK or time.thread_time() < end):
@@ -234,7 +234,7 @@ class Engine(ABC, Generic[Id]):
         now = self._clock()
         for id_, request, what in found:
             if (pane := self._panes.get(id_)) is not None:
-                pane.answered(request, what, now)
+                pane.take_result(request, what, now)
                 self._touched.add(id_)
 
     def _were_sampled(self, found: Mapping[Id, tuple[tuple[int, int], Sample]]) -> None:
@@ -245,26 +245,26 @@ class Engine(ABC, Generic[Id]):
                 self._touched.add(id_)
 
     def _keep_ledger(self, now: float) -> None:
-        """Add up what agents wait today, now and then."""
+        """Now and then, add up how long agents waited today."""
         if self._ticks % KEPT_EVERY == 0:
             self._store.keep([pane.attention for pane in self._panes.values()], now)
 
     def _let_pass(self, now: float) -> None:
-        """Pass *now* to the panes that it matters to, and ask for the files that are still missing."""
+        """Pass *now* to the panes that change by time alone, and ask again for files that are still missing."""
         late = [id_ for id_, published in self._published.items() if published.due is not None and published.due <= now]
         for id_ in late:
             self._panes[id_].tick(now)
         undecided = {id_: self._panes[id_] for id_, published in self._published.items() if published.is_undecided}
         if undecided:
-            # A file that is not found is waited for so many times, and then no more.
+            # The pane counts how often a file was not found, and then stops waiting for it.
             self._files.ask(undecided)
         self._touched.update(late, undecided)
 
-    # What is published ---------------------------------------------------------------------------------------
+    # Publication --------------------------------------------------------------------------------------------
 
     def _settle(self, now: float) -> dict[Id, bool]:
-        """Decide again for all panes with news; return those that changed, and whether the change is drawn."""
-        # By a time of this moment: the step may have taken long.
+        """Decide again for all touched panes. Return those that changed, each with whether the change is drawn."""
+        # Read the clock again: the tick may have taken long.
         if (origin := self._store.epoch(0.0, self._clock())) != self._origin:  # the clock was set
             self._origin = origin
             self._touched.update(self._panes)
@@ -292,7 +292,7 @@ class Engine(ABC, Generic[Id]):
         return changed
 
     def _entries(self, ids: Iterable[Id]) -> dict[Id, PaneEntry]:
-        """What is published of these panes, as far as anything is yet."""
+        """Return the entries of these panes; a pane without an entry yet is left out."""
         entries: dict[Id, PaneEntry] = {}
         for id_ in ids:
             published = self._published[id_]
@@ -306,7 +306,7 @@ class Engine(ABC, Generic[Id]):
         return entries
 
     def _publish(self, now: float) -> bool:
-        """Write what has changed, and is not written too often; whether something was written."""
+        """Write the snapshot if something changed and the last one is old enough; return whether it was written."""
         entries = None
         if self._is_unsaved and now >= self._store.next_at:
             made = tuple(self._entries(self._panes).values())
@@ -317,7 +317,7 @@ class Engine(ABC, Generic[Id]):
         return entries is not None
 
     def _due(self, now: float) -> float:
-        """When something is to be done before the next tick; infinite if nothing is."""
+        """Return when something is due before the next tick; infinity if nothing is."""
         dues = [published.due for published in self._published.values() if published.due is not None]
         if any(published.is_undecided for published in self._published.values()):
             dues.append(now + SOON_S)
@@ -330,9 +330,9 @@ class Engine(ABC, Generic[Id]):
 
 def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[object, ...], tuple[object, ...]]:
     """
-    What of a pane is drawn, and what else its entry is made of, with what else is *known* of it.
+    Return the values of a pane that are drawn, and all others that its entry is made of, for a comparison.
 
-    When a source last repeated itself is neither.
+    *known* are further values of the second kind. The time of a repeated report is left out: it is no change.
     """
     reason, report, facts = decision.reason, decision.report, pane.attention.facts
     unknown, transcript, conversation = pane.unknown.program, pane.transcript, pane.conversation
@@ -343,13 +343,13 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         pane.collisions,
         dict(pane.more),
         decision.since,
-        pane.tracker.said.revision,
+        pane.tracker.claims.revision,
         pane.pace,
         pane.dialog,
         pane.pid,
         pane.agent_pid,
         (unknown.name, unknown.signs) if unknown is not None else None,
-        transcript.told if transcript is not None else None,
+        transcript.published if transcript is not None else None,
         conversation.entry,
         conversation.resume,
         conversation.fork,

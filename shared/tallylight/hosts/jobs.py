@@ -1,8 +1,8 @@
 """
-Jobs: what a host does away from its loop, on a few threads, bounded in number and in time.
+Jobs: what a host does away from its loop, on a few threads, limited in number and in time.
 
-One job a key at a time: one that hangs keeps its thread, which cannot be ended, and another thread takes the place of
-that one, so that the others go on. `files.program.run` is the only way to another program from there.
+Each key has one job at a time. A job that hangs keeps its thread, which cannot be ended; another thread takes its
+place. Jobs run other programs only through `files.program.run`.
 """
 
 from __future__ import annotations
@@ -15,52 +15,52 @@ from collections.abc import Callable, Hashable
 
 from tallylight.model.jobs import Done, Failed, Result, ignored
 
-#: Threads, those that may be lost to jobs that hang, and jobs that wait for one. Of the first, eight may read agents'
-#: files that hang, before anybody knows that they do.
+#: Threads, threads that may be lost to jobs that hang, and jobs that wait for a thread. Up to eight of the threads may
+#: read agents' files that hang, before this is noticed.
 MAX_THREADS = 12
 MAX_HUNG = 24
 MAX_WAITING = 2048
-#: A job that takes longer, in seconds, hangs: on a disk or a network that does not answer.
-HANGS_S = 6.0
-#: What has failed is left alone for so long, in seconds, doubled each time up to the last.
+#: A job that takes longer, in seconds, hangs: its disk or network does not respond.
+JOB_HANGS_S = 6.0
+#: The pause after a failure in seconds, doubled with each further one up to the maximum.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
 
 
 class Jobs:
     """
-    *deliver* takes what is to be done on the loop: it is called on the threads, and must be safe there.
+    Runs jobs on threads; *deliver* gets a call for each result, and must run it on the loop.
 
-    A job hangs when it has taken *patience* seconds of the monotonic *clock*.
+    *deliver* is called on the threads, and must be safe there. A job hangs after *patience* seconds of *clock*.
     """
 
     def __init__(
         self,
         deliver: Callable[[Callable[[], None]], None],
         clock: Callable[[], float] = time.monotonic,
-        patience: float = HANGS_S,
+        patience: float = JOB_HANGS_S,
     ) -> None:
         self._deliver = deliver
         self._clock = clock
         self._patience = patience
-        #: Each job returns what is to be done on the loop.
+        #: Each job returns the call that the loop is to make.
         self._queue: queue.Queue[tuple[Hashable, Callable[[], Callable[[], object]]]] = queue.Queue(MAX_WAITING)
         self._busy: set[Hashable] = set()
-        #: When each job began that is being done. Written by the threads.
+        #: When each running job began. Written by the threads.
         self._began: dict[Hashable, float] = {}
         self._threads = 0
 
     def is_busy(self, key: Hashable) -> bool:
-        """Whether a job of *key* waits or is being done."""
+        """Return whether a job of *key* waits or runs."""
         return key in self._busy
 
     def hung(self) -> list[Hashable]:
-        """The keys of the jobs that hang at this moment."""
+        """Return the keys of the jobs that hang now."""
         now = self._clock()
         return [key for key, at in list(self._began.items()) if now - at >= self._patience]
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a result may come any moment: there is a job that does not hang, and a thread for it."""
+        """Whether a result may arrive at any moment: some job does not hang, and a thread is free for it."""
         hung = len(self.hung())
         return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 
@@ -68,9 +68,9 @@ class Jobs:
         self, key: Hashable, job: Callable[[], Result], done: Done[Result] = ignored, failed: Failed = ignored
     ) -> bool:
         """
-        Do *job* on a thread; *done* gets its result, or *failed* the exception it raised, on the loop.
+        Run *job* on a thread, then *done* with its result, or *failed* with its exception, on the loop.
 
-        False, and nothing is done, while a job of the same *key* is not delivered, or too many wait.
+        Return False, and do nothing, if a job of the same *key* is not delivered yet, or too many jobs wait.
         """
         is_taken = key not in self._busy
         if is_taken:
@@ -84,7 +84,7 @@ class Jobs:
         return is_taken
 
     def replace_hung(self) -> None:
-        """Start a thread if a job waits for one: for the first ones, and in the place of one that is lost to a job."""
+        """Start a thread if a job waits and there are too few, or one was lost to a job that hangs."""
         hung = min(len(self.hung()), MAX_HUNG)
         if self._threads < min(len(self._busy), MAX_THREADS + hung):
             self._threads += 1
@@ -104,7 +104,7 @@ class Jobs:
 
 
 def call_of(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
-    """Do *job*; the call that says how it ended."""
+    """Run *job*; return the call of *done* or *failed* with its result."""
     try:
         return functools.partial(done, job())
     except Exception as error:  # whatever it is, it is the caller's to judge
@@ -117,11 +117,11 @@ def at_once(
     done: Done[Result] = ignored,
     failed: Failed = ignored,
 ) -> bool:
-    """As `Submit`, for a loop that may wait for a disk."""
+    """Run *job* now, with the signature of `Submit`: for a loop that may wait for the disk."""
     call_of(job, done, failed)()
     return True
 
 
 def backoff(failures: int) -> float:
-    """For how long, in seconds, to leave alone what has failed so many times in a row."""
+    """Return how many seconds to wait after so many *failures* in a row."""
     return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))

@@ -1,10 +1,10 @@
 """
-A mailbox: what threads and signal handlers hand to one loop, which waits for it.
+A mailbox: passes items from threads and signal handlers to one loop, which waits for them.
 
-It is `queue.SimpleQueue` with a `get` that ends: that of Python 3.11 and 3.12 waits for ever if its timeout is over
-before it begins to wait, as a short one may be on a busy machine, and a terminal would hang for good. (In
-CPython's `_queuemodule.c` the time that is left is then negative, which means no limit.) `queue.Queue` will not do:
-its `put` may not be called in a signal handler.
+It is like `queue.SimpleQueue`, but `get` always ends. In Python 3.11 and 3.12 the `get` of `SimpleQueue` waits for ever
+if its timeout has passed before it begins to wait. A terminal would then hang for good. (The remaining time is negative
+in CPython's `_queuemodule.c`, which means no limit there.) `queue.Queue` does not serve: a signal handler may not call
+its `put`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Mailbox(Generic[T]):
-    """Items, oldest first. Any thread may put, one at a time may get."""
+    """A queue, oldest item first. Any thread may put; one at a time may get."""
 
     def __init__(self) -> None:
         self._items: deque[T] = deque()
@@ -29,13 +29,13 @@ class Mailbox(Generic[T]):
         self._bell.acquire()
 
     def put(self, item: T) -> None:
-        """Hand over *item*; never waits."""
+        """Add *item*; never waits."""
         self._items.append(item)
         with contextlib.suppress(RuntimeError):  # it has rung already
             self._bell.release()
 
     def get(self, timeout: float = 0.0) -> T:
-        """The next item, waited for until *timeout* seconds are over; `queue.Empty` if there is none."""
+        """Return the next item, after waiting for at most *timeout* seconds; raise `queue.Empty` if there is none."""
         end = time.monotonic() + timeout
         while not self._items:
             left = end - time.monotonic()
@@ -47,5 +47,4 @@ class Mailbox(Generic[T]):
             raise queue.Empty from None
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to get at this moment."""
         return not self._items

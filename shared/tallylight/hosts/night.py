@@ -1,7 +1,4 @@
-"""
-A look at a text that waits in a pane, by the night shift. An installation may lack that: then a text waits for the end
-of one limit, and for no longer.
-"""
+"""The night shift's handling of queued texts. Without that part, a text waits for the end of one limit only."""
 
 from __future__ import annotations
 
@@ -17,37 +14,37 @@ from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 from tallylight.parts import index
 
-#: The night shift: read from the disk now, and not when a text waits.
+#: Imported now, so that nothing is read from the disk when a text waits.
 _SHIFT = index.ask("night")
 
 
 class _Nothing:
-    """No text is kept beyond the life of its host."""
+    """Takes the place of `QueuedRecorder` without that part: no text outlives its host."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        """There is no place for it."""
+        """Accept the same arguments, and keep nothing."""
 
     def left(self, _start_of: Callable[[int], int | None]) -> list[Queued]:
         return []
 
     def drop(self, _one: Queued) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def keep(self, _waiting: Iterable[Queued]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
-#: The texts that wait, kept on disk.
+#: Keeps queued texts on disk.
 QueuedRecorder = _SHIFT.QueuedRecorder if _SHIFT is not None else _Nothing
 step = _SHIFT.step if _SHIFT is not None else queue.step
-#: The clock of the time since the boot that goes on while the machine sleeps: on macOS that is the other one.
+#: The clock since boot that includes sleep; macOS calls it CLOCK_MONOTONIC.
 _BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def step_queued(
     typist: Typist, once: Once, queued: Queued, now: float, status: Status, limited_until: float
 ) -> Queued | None:
-    """Return what becomes of *queued* at monotonic *now*, in a pane with *status*; None once it was typed."""
+    """Advance *queued*, in a pane with *status*, at monotonic *now*; return its new state, None once it was typed."""
     is_alive = process_table.table().start(queued.pid) == queued.start
     moment = Moment(now, is_alive, time.time(), status, limited_until, time.clock_gettime(_BOOT))
     found: Queued | None = step(typist, once, queued, moment)

@@ -1,16 +1,16 @@
 """
-A user's own command, run in the place of a notification: an argument list, its data in the environment.
+Runs a user's own command instead of a notification: an argument list, with its data in the environment.
 
-It is started away from the terminal's main thread, with nothing on its standard streams and in a session of its own;
-at most `MAX_RUNNING` run at once, each for at most `LIMIT_S`, and `tick` sees to it that they end and leave no zombie.
+The command starts away from the terminal's main thread, in a session of its own, with empty standard streams. At most
+`MAX_RUNNING` run at once, each for at most `LIMIT_S`; `tick` ends them and leaves no zombies.
 
-No shell reads any of it. But it is `sh` that goes to the home directory and becomes the command: Python keeps its
-global lock until a child that it starts has become its program, so a program on a disk that does not answer would hold
-the terminal, whichever thread it is started from.
+No shell reads the arguments. Yet `sh` changes to the home directory and becomes the command. Python holds its global
+lock until a new child has become its program. A program on a disk that does not respond would block the terminal from
+any thread.
 
-    TALLY_TITLE TALLY_MESSAGE              what a notification would say: one harmless line each
+    TALLY_TITLE TALLY_MESSAGE              the texts of the notification: one line each, without control characters
     TALLY_STATUS TALLY_KIND TALLY_AGENT TALLY_PROJECT
-    TALLY_PANE                             the pane's address, `kitty-4711:3`, as `tally jump` and `tally why` take it
+    TALLY_PANE                             the pane's address, `kitty-4711:3`, for `tally jump` and `tally why`
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tallylight.hosts.worker import Worker
 from tallylight.tracker.notify import Notice
 
 MAX_RUNNING = 4
-#: How long, in seconds, a command may run.
+#: The longest time, in seconds, that a command may run.
 LIMIT_S = 10.0
 JOB = "notify.command"
-#: Becomes the program of its arguments, which are words and nothing else, in the directory before them.
+#: Changes to the directory $0 and becomes the program, with its arguments unchanged.
 _BECOME = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')
 
 
 def data(notice: Notice, host: str) -> dict[str, str]:
-    """The environment of the command for *notice*; *host* is the name of this one, `kitty-4711`."""
+    """Return the environment variables for *notice*; *host* is the name of this host, such as `kitty-4711`."""
     return {
         "TALLY_TITLE": notice.title,
         "TALLY_MESSAGE": notice.body,
@@ -53,7 +53,7 @@ def data(notice: Notice, host: str) -> dict[str, str]:
 
 @attrs.define
 class Command:
-    """The command *argv* of a host; *failed* is called once if it cannot be started. *now* is monotonic seconds."""
+    """Runs the command *argv* for notices; *failed* is called if it cannot start. *now* is monotonic seconds."""
 
     argv: tuple[str, ...]
     host: str
@@ -65,7 +65,7 @@ class Command:
     _running: list[tuple[subprocess.Popen[bytes], float]] = attrs.field(factory=list)
 
     def run(self, notice: Notice, now: float) -> bool:
-        """Start it for *notice*; False where so many run already that this one is dropped."""
+        """Start the command for *notice*; return False, and do nothing, if too many run already."""
         if self._starting + len(self._running) >= MAX_RUNNING:
             return False
         environ = {**self.environ, **data(notice, self.host)}
@@ -78,7 +78,7 @@ class Command:
         return True
 
     def tick(self, now: float) -> None:
-        """Take the ended away, and kill those that run for too long; they are taken away as soon as they have ended."""
+        """Collect the commands that have ended, and kill those that run for too long."""
         self.worker.lend()
         self._running = [(process, since) for process, since in self._running if process.poll() is None]
         for process, since in self._running:

@@ -1,9 +1,8 @@
 """
-The agents' own files of a host: read by a worker, and passed to their panes once that is done. Nothing here waits.
+Reads the agents' own files for a host on threads, and passes the contents to their panes. Nothing here waits.
 
-What lies on the same mounts is read in one go, each of these by a thread of its own. Where one hangs (a home on a
-network that is gone), that reading is dropped, what lies there is read less and less often, and all
-else is read as before.
+Files on the same mounts are one group, with a thread of its own. A group hangs when, for example, a home is on a
+network that is down. Its reading is then abandoned and its files are read less and less often; all other groups go on.
 """
 
 from __future__ import annotations
@@ -21,36 +20,36 @@ from tallylight.model.jobs import Submit
 from tallylight.pane.file_request import Request
 from tallylight.pane.pane import Pane
 
-#: A file hangs that is not read after so many seconds and so many times that it was asked for: a process that was
-#: stopped, or has much to do, is no disk that hangs.
-HANGS_S = 2.0
+#: A file hangs if it is not read after so many seconds, and after it was asked for so many times. Time alone is not
+#: enough: the process may have been paused, or be busy.
+READ_HANGS_S = 2.0
 HANGS_ASKED = 40
-#: Readings at a time, those included that were given up and go on nevertheless: of the same mounts, and of all. One of
-#: all is kept for what has responded before.
+#: Readings at a time, including abandoned ones that still run: in one group, and in all. One of them is kept for groups
+#: that have responded before.
 MAX_GIVEN_UP = 2
 MAX_READINGS = 8
-#: For how long, in seconds, it counts that a pane has wanted what hangs: its agent may be gone by then.
+#: For so long, in seconds, a pane counts as waiting for a file that hangs: its agent may be gone after that.
 WANTED_S = 60.0
-#: Mounts, and sets of them, that are remembered.
+#: Groups that are remembered.
 MAX_GROUPS = 64
 JOB = "agents' files"
 
 Id = TypeVar("Id")
-#: Mounts that are read together.
+#: The mounts of a group.
 Key = tuple[str, ...]
 
 
 @attrs.define(eq=False)
 class _Reading(Generic[Id]):
-    """One reading of what lies on *key*. `run` is the worker's; all else is looked at while that goes on."""
+    """One reading of the files of the group *key*. Only `run` runs on a thread; the loop reads the fields meanwhile."""
 
     key: Key
     wanted: Sequence[tuple[Id, Request]]
-    #: What was read by now, in the order of what is wanted: the next one is being read.
+    #: The contents read so far, in the order of *wanted*.
     found: list[object] = attrs.field(factory=list)
-    #: What turned out to lie elsewhere, and where; it was not read.
+    #: Requests with files on other mounts, and those mounts; they were not read.
     elsewhere: list[tuple[Id, Request, Key]] = attrs.field(factory=list)
-    #: Since when that is, if it has begun, and how often was asked since.
+    #: When the current file was begun, and how often files were asked for since.
     since: float | None = None
     asked: int = 0
     is_given_up: bool = False
@@ -66,18 +65,18 @@ class _Reading(Generic[Id]):
             self.found.append(want.read() if key == self.key else None)
 
     def is_hanging(self, now: float) -> bool:
-        is_late = self.since is not None and now - self.since >= HANGS_S and self.asked >= HANGS_ASKED
+        is_late = self.since is not None and now - self.since >= READ_HANGS_S and self.asked >= HANGS_ASKED
         return is_late and len(self.found) < len(self.wanted)
 
 
 @attrs.define(eq=False)
 class _Group(Generic[Id]):
-    """What lies on the same mounts: what of it waits to be read, is being read, or was given up and goes on."""
+    """The files on the same mounts: those that wait, the reading under way, and abandoned readings that still run."""
 
     waiting: list[tuple[Id, Request]] = attrs.field(factory=list)
     reading: _Reading[Id] | None = None
     given_up: list[_Reading[Id]] = attrs.field(factory=list)
-    #: How often it did not respond, in a row; it is left alone until monotonic *until*.
+    #: How often it hung in a row; nothing is read before monotonic *until*.
     failures: int = 0
     until: float = 0.0
     has_responded: bool = False
@@ -94,23 +93,25 @@ class _Group(Generic[Id]):
 @attrs.define
 class FileReader(Generic[Id]):
     """
-    *read* is given what was read for a pane that is new, *told* is called once for everything that hangs.
+    Reads agents' files on threads, one group for each set of mounts.
+
+    *read* gets the new contents for panes. *report* gets one line for each group that hangs.
     """
 
     submit: Submit
     read: Callable[[Sequence[tuple[Id, Request, object]]], None]
-    told: Callable[[str], None]
+    report: Callable[[str], None]
     clock: Callable[[], float]
     mounts: Mounts = attrs.field(factory=Mounts)
     _groups: dict[Key, _Group[Id]] = attrs.field(factory=dict)
-    #: The panes that wanted something that cannot be read: where that lies, and when they last did.
+    #: Panes with a request for a group that hangs: which group, and when the pane last asked.
     _hanging: dict[Id, tuple[Key, float]] = attrs.field(factory=dict)
-    #: What is known to lie elsewhere than the words of its first path say, and where.
+    #: Files known to lie on other mounts than their path suggests, and which.
     _elsewhere: dict[Path, Key] = attrs.field(factory=dict)
     _reported: set[Key] = attrs.field(factory=set)
 
     def hangs(self, id_: Id) -> str:
-        """Where the files of a pane's agent lie, if that does not respond; else nothing."""
+        """Return the mounts of a pane's files that do not respond, as text; empty if all do."""
         key, at = self._hanging.get(id_, ((), 0.0))
         if not key or self.clock() - at >= WANTED_S:
             return ""
@@ -118,14 +119,14 @@ class FileReader(Generic[Id]):
         return ", ".join([mount for mount in key if mount not in well] or key)
 
     def forget(self, id_: Id) -> None:
-        """The pane is gone."""
+        """Forget a pane that is gone."""
         self._hanging.pop(id_, None)
 
     def ask(self, panes: Mapping[Id, Pane]) -> set[Id]:
         """
-        Have read what *panes* want; which of them were asked.
+        Start reading the files that *panes* request; return the panes that were asked for requests.
 
-        A pane with a reading under way is not asked: panes count how often their files were looked for in vain.
+        A pane with a reading under way is not asked: panes count how often a file was not found.
         """
         now = self.clock()
         if self.mounts.refresh(now):
@@ -149,7 +150,7 @@ class FileReader(Generic[Id]):
         return asked
 
     def _put(self, id_: Id, want: Request, key: Key, now: float) -> None:
-        """Have *want* read with what else lies on *key*, unless that hangs."""
+        """Add *want* to the group *key*, unless that hangs."""
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= MAX_GROUPS:
@@ -165,7 +166,7 @@ class FileReader(Generic[Id]):
         group.waiting.append((id_, want))
 
     def _start(self, key: Key, group: _Group[Id]) -> None:
-        """Read what waits of *group*, if nothing of it is being read, and not too much hangs."""
+        """Start reading what waits in *group*, unless it is being read already or too much hangs."""
         if group.reading is not None or not group.waiting:
             return
         going_on = sum(len(one.given_up) + (one.reading is not None) for one in self._groups.values())
@@ -177,7 +178,7 @@ class FileReader(Generic[Id]):
                 group.reading = None
 
     def _give_up(self, key: Key, group: _Group[Id], reading: _Reading[Id], now: float) -> None:
-        """Go on without *reading*, with what it has found; nothing else is read there for a while."""
+        """Abandon *reading*: use what it has read, and read nothing else there for a while."""
         reading.is_given_up = True
         group.given_up.append(reading)
         group.failures += 1
@@ -187,14 +188,14 @@ class FileReader(Generic[Id]):
         group.waiting = []
         if key not in self._reported and len(self._reported) < MAX_GROUPS:
             self._reported.add(key)
-            self.told(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
+            self.report(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)
 
     def _were_read(self, reading: _Reading[Id], _: object) -> None:
         group = self._groups[reading.key]
         group.failures, group.until = 0, 0.0
         if reading is not group.reading:
-            # What it hung on answers again, but what it says may be long out of date.
+            # The disk responds again, but what was read may be long out of date.
             group.given_up.remove(reading)
             return
         group.has_responded = True

@@ -1,7 +1,7 @@
 """
-What a part adds to a host, a `HostPart`, and all of them in one host.
+`HostPart`, which a part adds to a host, and `HostParts`, all of them in one host.
 
-Each method is called for all parts that have it, and a fault costs that part.
+`HostParts` calls each method of every part that has it; an exception switches off that part only.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Context:
     """
     The host that a part runs in. Its *name* is `kitty`, `wezterm` or `sessions`.
 
-    *submit* runs one job of a name on a thread. On the host's loop it then calls *done* with the result, or *failed*
-    with the exception. *touched* publishes a pane again. *report* writes one line into the host's log. *resumable*
-    offers conversations that can be resumed; None where the host offers none. *tabs* returns the open tabs by their
-    ids; None where the host does not know them.
+    *submit* runs one job per key on a thread. On the host's loop it then calls *done* with the result, or *failed* with
+    the exception. *touched* publishes a pane again. *report* writes one line to the host's log. *resumable* offers
+    conversations that can be resumed; None where the host offers none. *tabs* returns the open tabs by their ids; None
+    where the host does not know them.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Context:
 
 class HostPart:
     """
-    A part in one host. Each method runs on the host's loop, may not wait, and does nothing unless it is overridden.
+    The code of a part in one host. Its methods run on the host's loop, may not wait, and do nothing by default.
 
     A part that raises is switched off in this host, and the log says so once. *now* is monotonic seconds.
     """
@@ -57,29 +57,31 @@ class HostPart:
         self.context = context
 
     def use(self, config: Config) -> None:
-        """Go by *config* from now on; not called before it was read."""
+        """Apply *config* from now on; called for the first time once it was read."""
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
-        """Take note of a tick: all *panes* by their ids, and those that were *looked* at in it."""
+        """Handle a tick: *panes* are all panes by their ids, *looked* the ids of those looked at in it."""
 
     def changed(self, id_: Any, pane: Pane, now: float) -> None:
-        """Take note of a *pane* that shows something new."""
+        """Handle a *pane* that shows something new."""
 
     def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:
-        """Take note of a snapshot: its *panes*, or None in a tick in which none was written."""
+        """Handle a snapshot: *panes* are its panes, or None in a tick that wrote none."""
 
     def notify(self, notice: Notice, now: float) -> None:
-        """Pass a *notice* on: the person is being notified of it."""
+        """Handle a *notice* that is shown to the user."""
 
     def forget(self, id_: Any) -> None:
         """Forget a pane that is gone."""
 
     def close(self, now: float, is_lost: bool) -> None:
-        """Write what there is: the host ends; *is_lost*: with all that ran in its panes."""
+        """Save what must be kept: the host ends. *is_lost*: all programs in its panes end with it."""
 
 
 class HostParts:
-    """*parts* by their names; *report* gets one line for each that is switched off by a fault."""
+    """
+    Passes the host's calls on to *parts*, by their names; *report* gets a line for each that fails and is switched off.
+    """
 
     def __init__(self, parts: Mapping[str, HostPart], report: Callable[[str], None]) -> None:
         self._report = report
@@ -102,23 +104,23 @@ class HostParts:
                 self._report(f"part {name} switched off: {type(error).__name__}: {error}")
 
     def use(self, config: Config) -> None:
-        """Go by *config* from now on."""
+        """Pass on a new *config*."""
         self._call("use", config)
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
-        """Pass on a tick: all *panes*, and those that were *looked* at in it."""
+        """Pass on a tick."""
         self._call("tick", now, panes, looked)
 
     def changed(self, id_: Any, pane: Pane, now: float) -> None:
-        """Pass on that *pane* shows something new."""
+        """Pass on a *pane* that shows something new."""
         self._call("changed", id_, pane, now)
 
     def published(self, panes: Sequence[PaneEntry] | None, now: float) -> None:
-        """Pass on a snapshot, or None in a tick in which none was written."""
+        """Pass on a snapshot, or None in a tick that wrote none."""
         self._call("published", panes, now)
 
     def notify(self, notice: Notice, now: float) -> None:
-        """Pass on that the person is being notified."""
+        """Pass on a notice that is shown to the user."""
         self._call("notify", notice, now)
 
     def forget(self, id_: Any) -> None:
@@ -126,12 +128,12 @@ class HostParts:
         self._call("forget", id_)
 
     def close(self, now: float, *, is_lost: bool) -> None:
-        """Pass on that the host ends; *is_lost*: with all that ran in its panes."""
+        """Pass on that the host ends."""
         self._call("close", now, is_lost)
 
 
 def made(context: Context) -> dict[str, HostPart]:
-    """Return what each part adds to the host of *context*; a part that cannot be loaded is reported there."""
+    """Return a new `HostPart` of each part that has one, by its name; one that raises is reported and left out."""
     made: dict[str, HostPart] = {}
     for name, kind in classes().items():
         try:
@@ -143,7 +145,9 @@ def made(context: Context) -> dict[str, HostPart]:
 
 @functools.cache
 def classes() -> dict[str, Any]:
-    """Import what parts add to hosts, by the names of the parts. One that cannot be imported raises when it is made."""
+    """
+    Import the `HostPart` classes, by the names of their parts. If an import fails, the entry raises that when called.
+    """
     found: dict[str, Any] = {}
     for one in index.used():
         if one.part.host:

@@ -1,6 +1,7 @@
 """
-Those at the other end of a host's connections: who they are, by what the kernel says (`snapshot.sockets`) and the
-process table; and the channel for lines in both directions, which never blocks.
+The peers of a host's connections: which process they are, and a channel for lines that never blocks.
+
+The kernel (`snapshot.sockets`) and the process table identify a peer.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.caller import Caller, Who
-from tallylight.actions.request import CHUNK, MAX_REQUEST, Lines, TooLongError
+from tallylight.actions.request import CHUNK_BYTES, MAX_REQUEST_BYTES, Lines, TooLongError
 from tallylight.snapshot import sockets
 
 
 def caller_at(connection: socket.socket, identify: Callable[[int], Caller]) -> Caller | None:
     """
-    The caller at the other end of *connection*, by *identify* at this moment; None for another user.
+    Return the process at the other end of *connection*, by *identify*; None if another user runs it.
 
-    One that has ended by then is unknown: another process may have its number.
+    If it has ended by then it is unknown: another process may have its number.
     """
     peer = sockets.peer(connection)
     if peer is None or peer.uid != os.getuid():
@@ -32,16 +33,16 @@ def caller_at(connection: socket.socket, identify: Callable[[int], Caller]) -> C
 
 @attrs.define
 class Channel:
-    """Our end of one, *socket*, which does not block: lines come, and *unsent* is what it has had no room for yet."""
+    """One end of a connection for lines. *socket* does not block; *unsent* is what it has had no room for yet."""
 
     socket: socket.socket
     unsent: bytes = attrs.field(init=False, default=b"")
-    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST))
+    _lines: Lines = attrs.field(init=False, factory=lambda: Lines(MAX_REQUEST_BYTES))
 
     def receive(self) -> list[bytes] | None:
-        """The lines that have come since the last time; None if the other side has gone, or sends too much."""
+        """Return the lines received since the last call; None if the peer has closed, or sent too much."""
         try:
-            data = self.socket.recv(CHUNK)
+            data = self.socket.recv(CHUNK_BYTES)
             return self._lines.feed(data) if data else None
         except BlockingIOError:
             return []
@@ -49,7 +50,7 @@ class Channel:
             return None
 
     def send(self) -> bool:
-        """As much as the socket takes; False, and nothing is left to send, if nobody is there to take it."""
+        """Send as much of *unsent* as the socket takes; drop it and return False if the peer is gone."""
         try:
             self.unsent = self.unsent[self.socket.send(self.unsent) :]
         except BlockingIOError:
@@ -60,7 +61,6 @@ class Channel:
         return True
 
     def close(self) -> None:
-        """Receive and send nothing any more."""
         self.unsent = b""
         with contextlib.suppress(OSError):
             self.socket.close()

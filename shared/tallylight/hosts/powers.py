@@ -1,7 +1,7 @@
 """
-The configuration as it is in force in a host that runs on, by `config.powers`: read again when its file has changed.
+The configuration in force while a host runs: read again when its file changes, limited by `config.powers`.
 
-It asks the disk: for a thread that may wait for it.
+It reads the disk: call it on a thread that may wait.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from tallylight.model.errors import TallyError
 @attrs.define
 class Powers:
     """
-    *config* as it is in force, what is *withheld* until the next start, and what was wrong with the file when it was
-    read at this one. *runs* is as in `held`.
+    The *config* in force, settings *withheld* until the next start, and the file's *problems* at this start.
+
+    *runs* is passed to `held`.
     """
 
     environ: Mapping[str, str]
@@ -32,12 +33,12 @@ class Powers:
     _stamp: read_write.Stamp | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        # Before the reading: what changes while it is read is read again.
+        # Before reading: a change during the reading is then seen by the next look.
         self._stamp = read_write.stamp(directories.config_file(self.environ))
         self.config, self.problems = config_file.load_config(self.environ)
 
     def look(self) -> bool:
-        """Read the file, if it has changed; whether it has. One with a mistake changes nothing."""
+        """Read the file if it has changed, and apply it unless it has a mistake; return whether it was applied."""
         stamp = read_write.stamp(directories.config_file(self.environ))
         if stamp == self._stamp:
             return False

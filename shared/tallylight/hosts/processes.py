@@ -1,6 +1,4 @@
-"""
-What the processes of panes do: sampled on a worker, of all panes that are due in one go (`evidence.connections`).
-"""
+"""Samples what the processes of panes do, on a thread, for all panes that are due at once (`evidence.connections`)."""
 
 from __future__ import annotations
 
@@ -23,20 +21,20 @@ Id = TypeVar("Id", bound=Hashable)
 
 @attrs.define
 class Processes(Generic[Id]):
-    """*submit* does one job of a name at a time."""
+    """Samples the processes of panes. *submit* runs one job per key on a thread."""
 
     submit: Submit
     table: Table
-    #: Is given the samples of panes by their ids, each with the run that it is of; and *failed* what was raised.
+    #: `sampled` gets the samples by pane id, each with the run of its process; `failed` gets the exception.
     sampled: Callable[[Mapping[Id, tuple[tuple[int, int], Sample]]], None]
     failed: Callable[[Exception], None]
-    #: The tree of each pane, with the run of its first process.
+    #: The process tree of each pane, with the run of its first process.
     _trees: dict[Id, tuple[tuple[int, int], Tree]] = attrs.field(factory=dict)
 
     def look(self, panes: Mapping[Id, Pane], now: float) -> None:
-        """Have the processes sampled of those *panes* that are due."""
+        """Start sampling the processes of those *panes* that are due."""
         if not isinstance(self.table, ProcTable):
-            return  # nobody else tells of sockets
+            return  # only Linux shows the sockets of processes
         due: dict[Id, tuple[tuple[int, int], Tree]] = {}
         for id_, pane in panes.items():
             process = pane.processes.process
@@ -50,7 +48,7 @@ class Processes(Generic[Id]):
             self.submit("processes", functools.partial(_read, due), self.sampled, self.failed)
 
     def forget(self, id_: Id) -> None:
-        """The pane is gone."""
+        """Forget a pane that is gone."""
         self._trees.pop(id_, None)
 
 

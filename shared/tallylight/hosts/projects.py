@@ -1,6 +1,4 @@
-"""
-Projects: what the directories of agents are called, looked up on a worker and remembered by directory.
-"""
+"""The project names of agents' directories: looked up on a thread, and cached by directory."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from tallylight.pane.project import project_of
 
 
 class Projects:
-    """*submit* does one job of a name at a time; *home* is the person's, *mounts* groups what lies together."""
+    """Names the projects of panes. *submit* runs one job per key on a thread; *home* is the user's home directory."""
 
     def __init__(self, submit: Submit, home: str, mounts: Mounts) -> None:
         def read(directories: Sequence[str]) -> dict[str, str]:
@@ -23,7 +21,7 @@ class Projects:
         self._names = ByDirectory("projects", read, submit, mounts)
 
     def tell(self, panes: Iterable[Pane]) -> None:
-        """Tell each of *panes* what its agent's project is called, as far as that is known; ask for the others."""
+        """Set the project name of each of *panes* where it is known; look up the others."""
         unknown = []
         for pane in panes:
             if cwd := pane.unnamed:

@@ -1,8 +1,8 @@
 """
-The registries of agents: which sessions run by the agents' own files, with a pane or without.
+The registries of agents: the running sessions that an agent's own files list, with or without a pane.
 
-Claude Code keeps a file for each of its processes. The disk is read here, away from any loop: a file of a process that
-has ended is not opened, and the folder is listed only after it has changed, or after `RELIST_S`.
+Claude Code keeps a file for each of its processes. This reads the disk: call it away from any loop. Files of ended
+processes are not opened. A folder is listed only after it changed, or after `RELIST_S`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tallylight.evidence.records.claude_status import Listed
 from tallylight.evidence.records.places import read_part
 from tallylight.wire.values import is_number
 
-#: Seconds after which a folder is listed although nothing seems to have changed.
+#: Seconds after which a folder is listed even if it seems unchanged.
 RELIST_S = 30.0
-#: Files of one folder, most of them of processes that have ended.
+#: Files of one folder that are listed, most of them of ended processes.
 MAX_FILES = 10_000
-#: Living sessions of one agent that are looked at.
+#: Running sessions of one agent that are looked at.
 MAX_SESSIONS = 200
 
 
 class Registries:
-    """The registries of *agents*, of this user and the home of *environ*."""
+    """The registries of *agents*, for this user and the home directory of *environ*."""
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
@@ -38,11 +38,11 @@ class Registries:
             for agent in agents
             if agent.registry and (folder := claude_status.folder(environ, environ.get("HOME", "")))
         }
-        #: Of each folder: when it was listed (monotonic), its stamp then, and the processes that lived.
+        #: For each folder: when it was listed (monotonic), its modification time then, and its living processes.
         self._listed: dict[str, tuple[float, int, list[int]]] = {}
 
     def look(self) -> list[tuple[str, Listed]]:
-        """Every living session without a pane, each with the name of its agent."""
+        """Return every running session without a pane, each with the name of its agent."""
         return [
             (agent, found)
             for agent, folder in self._folders.items()
@@ -51,7 +51,7 @@ class Registries:
         ]
 
     def _pids(self, agent: str, folder: Path) -> list[int]:
-        """The living processes with a file; a bounded number."""
+        """Return the living processes that have a file in *folder*, at most `MAX_SESSIONS`."""
         now = time.monotonic()
         try:
             stamp = folder.stat().st_mtime_ns
@@ -67,7 +67,7 @@ class Registries:
         return pids
 
     def _read(self, path: Path, pid: int) -> Listed | None:
-        """Return what the file of *pid* lists; None if that has ended, has a pane, or is another user's."""
+        """Return the session in the file of *pid*; None if it has ended, has a pane, or belongs to another user."""
         start = self._table.start(pid)
         if start is None or process_table.owner(pid, self._table) != os.getuid():
             return None

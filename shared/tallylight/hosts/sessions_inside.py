@@ -1,7 +1,7 @@
 """
-What the panes of a terminal show of the sessions that are attached in them, as the host of sessions knows it.
+The sessions attached in a terminal's panes, as the snapshot of the host of sessions lists them.
 
-That host's snapshot has the terminals that are attached to each session of tmux.
+That snapshot has the terminals that are attached to each session of tmux.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.rollup import precedence
 
-#: What the names of the hosts begin with that know what runs in sessions.
+#: How the names of hosts of sessions begin.
 HOSTS = "sessions-"
 
 
 def by_terminal(panes: Iterable[Pane]) -> dict[str, tuple[Pane, ...]]:
-    """Of the *panes* of sessions on each attached terminal, the newest of each status, in the order of tabs."""
+    """
+    Group the *panes* of sessions by attached terminal: the newest of each status, in the order that tabs show them.
+    """
     found: dict[str, dict[Status, Pane]] = {}
     for pane in panes:
         # An idle agent in there is no news for the tab around it, where a person does other things.
@@ -35,12 +37,14 @@ def by_terminal(panes: Iterable[Pane]) -> dict[str, tuple[Pane, ...]]:
 
 
 def rule_of(pane: Pane) -> str:
-    """By which rule a terminal shows what *pane* does, which is in a session."""
+    """Return the rule that a terminal's pane shows for *pane* of an attached session."""
     return f"attached session {pane.host_title}: {pane.reason.rule}"
 
 
 def with_inside(entry: Pane, inside: Pane | None) -> Pane:
-    """*entry* of a terminal's pane, as *inside* is if that is more urgent: without answers, which are given to that."""
+    """
+    Return *entry* of a terminal's pane with the looks of *inside*, if that is more urgent; its answers are dropped.
+    """
     if inside is None or precedence(inside.status) <= precedence(entry.status):
         return entry
     return attrs.evolve(

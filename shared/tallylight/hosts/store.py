@@ -1,8 +1,8 @@
 """
-What one host keeps in the runtime directory: its snapshot, the requests to it, and the sum of what agents waited today.
+The runtime directory of one host: its snapshot, the requests to it, and how long agents waited today.
 
-Until it is open nothing is published and nothing asked for. kitty's is opened, read and written by a worker: a disk
-that does not answer costs this and no light.
+Nothing is published or taken before it is open. kitty's is opened, read and written on threads: a disk that does not
+respond delays these, but no light.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import attrs
 from tallylight.model.jobs import Submit
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
-from tallylight.snapshot.former import Known, read_former
+from tallylight.snapshot.former import FormerPanes, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger
 from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
-#: How often, in seconds, requests are looked for where a descriptor reports new ones.
+#: How often, in seconds, to look for requests although a descriptor reports new ones.
 LOOK_S = 2.0
 
 
@@ -32,11 +32,11 @@ LOOK_S = 2.0
 class _Opened:
     snapshot: SnapshotWriter
     spool: Spool
-    #: Tells of what is put there.
+    #: Notices new requests.
     changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
-    former: Known
+    former: FormerPanes
 
     def close(self) -> None:
         self.snapshot.leave()
@@ -44,7 +44,7 @@ class _Opened:
         self.changes.close()
 
     def take(self) -> tuple[list[Request], list[int] | None]:
-        """All that waits, and a descriptor that reports the next one, if there is one."""
+        """Return all waiting requests, and the descriptors that report the next one, if there are some."""
         self.changes.look()
         return self.spool.take(), self.changes.descriptors(())
 
@@ -60,45 +60,46 @@ def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
 @attrs.define
 class Store:
     """
-    That of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
+    A host's runtime directory.
 
-    *told* is called with each new problem, once as long as it stays the same.
+    *submit* runs one job per key on a thread. *now* is monotonic seconds. *report* gets each new problem, once as long
+    as it stays the same.
     """
 
     host: str
     environ: Mapping[str, str]
     submit: Submit
-    told: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
     epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
     _opened: _Opened | None = None
-    #: What was waited today.
+    #: How long agents waited today.
     ledger: Ledger = attrs.field(factory=Ledger)
-    #: Whether that has what an earlier run left behind; after `leave` the file has our own.
+    #: Whether `ledger` includes what an earlier run saved; after `leave`, the file has our own sum.
     _is_added: bool = False
     _saved_at: float = float("-inf")
-    #: The descriptor that reports a waiting request, if there is one, and when they were last looked for.
+    #: The descriptor that reports a waiting request, if there is one, and when requests were last looked for.
     _request_fd: int | None = None
     _looked_at: float = 0.0
-    #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
+    #: The time, since the epoch, of the snapshot that is being written; 0 if none is.
     pending: float = 0.0
-    #: As in `Snapshot`; what is written next says it.
+    #: As in `Snapshot`; part of the next one.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
-    #: What an earlier run showed, once it was read.
-    former: Known = attrs.field(init=False, factory=dict)
+    #: The panes that an earlier run showed, once read.
+    former: FormerPanes = attrs.field(init=False, factory=dict)
     _error: str = ""
 
     def open(self) -> None:
-        """Begin to open it."""
+        """Start opening the directory; it takes effect once that is done."""
         day = waiting_time_file.today(time.time())
         self.submit("runtime directory", lambda: _open(self.host, self.environ, day), self._was_opened, self._failed)
 
     def _failed(self, error: Exception) -> None:
-        self.told(f"runtime directory: {error}; no snapshot is written, and no request is taken")
+        self.report(f"runtime directory: {error}; no snapshot is written, and no request is taken")
 
     def _was_opened(self, result: _Opened) -> None:
         if result.spool.error and not result.snapshot.error:
-            self.told(f"requests: {result.spool.error}")
+            self.report(f"requests: {result.spool.error}")
         if not self._is_added and self.ledger.day in ("", result.ledger.day):
             self.ledger.day = result.ledger.day
             self.ledger.waited_s += result.ledger.waited_s
@@ -107,12 +108,12 @@ class Store:
         self._opened = result
 
     def close(self) -> None:
-        """The host ends: take back what it showed, and take no more requests."""
+        """Remove the snapshot and take no more requests: the host ends."""
         if self._opened is not None:
             self._opened.close()
 
     def leave(self) -> None:
-        """The same in a job, once no snapshot is being written; to be called again and again, until `open` is."""
+        """Close in a job, once no snapshot is being written. Call it repeatedly, until the next `open`."""
         if self._opened is not None and self.submit("snapshot", self._opened.close):
             self._opened = None
 
@@ -120,11 +121,11 @@ class Store:
 
     @property
     def next_at(self) -> float:
-        """When, in monotonic seconds, it is no longer too soon to `publish`."""
+        """The monotonic time of the next possible `publish`."""
         return self._saved_at + self._opened.snapshot.min_interval if self._opened is not None else float("inf")
 
     def publish(self, panes: Sequence[Pane], now: float) -> bool:
-        """Write *panes*; False: too soon, ask again."""
+        """Write a snapshot of *panes*; return False if it is too soon, and the caller is to ask again."""
         if self._opened is None or now < self.next_at:
             return False
         snapshot, as_of = self._opened.snapshot, time.time()
@@ -136,14 +137,14 @@ class Store:
         return True
 
     def flush(self, now: float) -> None:
-        """Write what could not be written before, if it is time for that, and report problems."""
+        """Retry a write that failed, if it is due, and report problems."""
         if self._opened is None:
             return
         snapshot = self._opened.snapshot
         if (due := snapshot.due(now)) is not None and due <= now:
             self.submit("snapshot", lambda: snapshot.flush(now), self._was_saved, self._was_saved)
         if snapshot.error and snapshot.error != self._error:
-            self.told(f"snapshot: {snapshot.error}")
+            self.report(f"snapshot: {snapshot.error}")
         self._error = snapshot.error
 
     def _was_saved(self, _result: object) -> None:
@@ -153,7 +154,7 @@ class Store:
     # Requests ------------------------------------------------------------------------------------------------
 
     def take(self, taken: Callable[[Sequence[Request]], None], now: float) -> None:
-        """Have requests looked for; *taken* is called with what there is."""
+        """Look for requests if it is time; *taken* gets those that were found."""
         if self._opened is None:
             return
         is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_S
@@ -175,7 +176,7 @@ class Store:
     # The ledger ----------------------------------------------------------------------------------------------
 
     def keep(self, ledgers: Iterable[Attention], now: float) -> None:
-        """Add up what agents wait today."""
+        """Add up how long agents waited today, and save the sum if it is due."""
         clock = time.time()
         found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)
         if self._opened is not None and self._opened.waited_file.is_due(found):

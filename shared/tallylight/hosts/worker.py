@@ -1,9 +1,9 @@
 """
 A worker: slow work done away from a terminal's main thread.
 
-kitty's main loop keeps Python's global lock while it idles, so plain threads do not run in there: they run only while
-the main thread gives the lock away. `lend` does that on purpose, for a bounded time: a file that is read from memory is
-done within it, and one on a network that hangs costs the terminal no more than that.
+kitty's main loop holds Python's global lock while idle, so threads run only while the main thread releases it. `lend`
+does so on purpose, for a limited time. Reading a cached file ends within it. A network that hangs costs the terminal no
+more than that.
 """
 
 from __future__ import annotations
@@ -17,57 +17,55 @@ from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.model.bucket import Bucket
 
-#: How long, in seconds, the main thread may be kept in one go: an eighth of a frame at 60 Hz; and in how long a time it
-#: is kept no longer than that.
+#: The main thread is kept for at most LEND_S seconds, an eighth of a frame at 60 Hz, in every LEND_EVERY_S.
 LEND_S = 0.002
 LEND_EVERY_S = 0.02
-#: The same while there is nothing but jobs that hang: enough for one of them to end, once its disk has answered.
+#: The same while all jobs hang: enough for one of them to end, once its disk responds.
 HUNG_LEND_S = 0.0002
-#: How long, in seconds, a thread that computes may go on when the main thread wants to: Python's own is 5 ms.
+#: How long, in seconds, a thread may compute when the main thread wants to run: Python's own is 5 ms.
 SWITCH_S = 0.0005
-#: A job hangs if it is not done when its threads were lent so much time, in seconds. Time when they were lent none
-#: does not count: a process that was stopped, or a machine that has much to do, is no disk that hangs.
-#:
-#: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, scripts, ledger, open
-#: conversations, history, accuracy, projects, work, sessions, 8 readings of agents' files, 4 commands, 9 looks for
-#: collisions, list, fork) each loses a thread at most, and some are left for the others.
-HANGS_S = 1.0
+#: A job hangs if it is not done after its threads were lent so many seconds. Other time does not count: a paused
+#: process or a busy machine is no disk that hangs.
+#: These of kitty's jobs can hang, and each then loses one thread: settings, opening the runtime directory, snapshot,
+#: requests, scripts, ledger, open conversations, history, accuracy, projects, work, sessions, list, fork. So can 8
+#: readings of agents' files, 4 commands and 9 looks for collisions. Some threads are left for the others.
+LENT_HANGS_S = 1.0
 
 
 class Worker:
     """
-    Threads, and the results they have ready. One job of a key at a time.
+    Threads for jobs, and the results that are ready. Each key has one job at a time.
 
-    *told* is called once for every key that is a name and has a hanging job; the owner of other keys reports itself.
+    *report* is called once for every text key with a job that hangs; owners of other keys report that themselves.
     """
 
     def __init__(
-        self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
+        self, report: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._report = told
+        self._report = report
         self._clock = clock
         self._results: Mailbox[Callable[[], None]] = Mailbox()
-        #: All the time that was lent.
+        #: All the time lent so far, in seconds.
         self._lent = 0.0
-        self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
-        #: As `Jobs.submit`; the result comes from a later `lend`.
+        self._jobs = Jobs(self._results.put, lambda: self._lent, LENT_HANGS_S)
+        #: As `Jobs.submit`; the result is passed on by a later `lend`.
         self.submit = self._jobs.submit
         self._reported: set[str] = set()
         self._is_lending = False
-        #: What is left of the time that may be lent.
+        #: How much time may still be lent.
         self._left = Bucket(LEND_S / LEND_EVERY_S, LEND_S)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a result may come any moment, if the threads are lent time."""
+        """Whether a result may arrive at any moment if the threads are lent time."""
         return self._jobs.is_waiting
 
     def lend(self, seconds: float = 0.0) -> None:
         """
-        Let the threads run, then hand the results that are ready to their callers.
+        Let the threads run, then pass the results that are ready to their callers.
 
-        The time is what is left of `LEND_S` in every `LEND_EVERY_S`, or *seconds* where that is more. It ends as soon
-        as there is nothing more to wait for; what hangs is not waited for.
+        The time is the rest of `LEND_S` in every `LEND_EVERY_S`, or *seconds* where that is more. It ends as soon as no
+        result is expected; jobs that hang are not waited for.
         """
         if self._is_lending:
             return  # called by one that was just handed its result

@@ -1,10 +1,10 @@
 """
-Classes of values, made as attrs makes them, without what it costs to import attrs.
+Classes of values like those of attrs, without the cost of importing attrs.
 
-`frozen`, `define`, `field` and `evolve` do what those of attrs do, as far as it is used here: slots, equality by value,
-a hash of what is frozen, a `repr`, private names without their `_` as arguments. For a type checker they are those of
-attrs, and `attrs.evolve`, `attrs.asdict` and `attrs.fields` take what is made here. Left out is what is not used:
-validators, converters, inheritance, a `super()` without arguments.
+`frozen`, `define`, `field` and `evolve` behave like those of attrs as far as they are used here: slots, equality by
+value, a hash of frozen values, a `repr`, private names without their `_` as arguments. For a type checker they are
+those of attrs. `attrs.evolve`, `attrs.asdict` and `attrs.fields` accept these classes. There are no validators, no
+converters, no inheritance, and no `super()` without arguments.
 
 It is for the modules that a command or the relay loads before it is of any use: attrs imports `inspect`, and with it 40
 modules and 2.5 MB, and compiles five methods for every class. Here a class has one method of its own, `__init__`,
@@ -26,7 +26,7 @@ class _Nothing:
         return "NOTHING"
 
 
-#: What the default of a field is that has none.
+#: Stands for the default of a field without one.
 NOTHING: Any = _Nothing()
 
 
@@ -58,12 +58,12 @@ def _field(
     init: bool = True,
     eq: bool = True,
 ) -> Any:
-    """Say more of a field than its default."""
+    """Return a field with more properties than a default."""
     return _Field(default, factory, metadata, init=init, eq=eq)
 
 
 def _evolve(value: Any, **changes: Any) -> Any:
-    """A copy of *value* with *changes*."""
+    """Return a copy of *value* with *changes*."""
     for one in value.__attrs_attrs__:
         if one.init and one.alias not in changes:
             changes[one.alias] = getattr(value, one.name)
@@ -71,12 +71,12 @@ def _evolve(value: Any, **changes: Any) -> Any:
 
 
 def _define(cls: Any = None, *, kw_only: bool = False) -> Any:
-    """Make a class of values that change."""
+    """Turn *cls* into a class of values that may change."""
     return _made(cls, is_frozen=False, kw_only=kw_only) if cls else lambda cls: _define(cls, kw_only=kw_only)
 
 
 def _frozen(cls: Any = None, *, kw_only: bool = False) -> Any:
-    """Make a class of values that never change."""
+    """Turn *cls* into a class of values that never change."""
     return _made(cls, is_frozen=True, kw_only=kw_only) if cls else lambda cls: _frozen(cls, kw_only=kw_only)
 
 
@@ -120,7 +120,7 @@ def _made(cls: Any, *, is_frozen: bool, kw_only: bool) -> Any:
 
 
 def _init(cls: Any, fields: list[_Field], *, is_frozen: bool) -> Any:
-    """Compile the `__init__` of a class."""
+    """Return the compiled `__init__` of a class."""
     known: dict[str, Any] = {"NOTHING": NOTHING}
     places: list[str] = []
     named: list[str] = []
@@ -160,7 +160,7 @@ def _refuse(self: Any, name: str, _value: object = None) -> None:
 
 
 def _set_state(self: Any, state: tuple[object, dict[str, Any]]) -> None:
-    """What `copy` and `pickle` make a copy with."""
+    """Set all fields from *state*, as `copy` and `pickle` need it."""
     for name, value in state[1].items():
         object.__setattr__(self, name, value)
 

@@ -1,7 +1,7 @@
 """
-The repository beside an agent's status: the branch it works on, and what has changed there.
+The state of an agent's git repository: its branch, and how much has changed there.
 
-Only for display: nothing is decided by it.
+It is for display only: nothing is decided by it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from tallylight.model import attributes
 @attributes.frozen(kw_only=True)
 class Changes:
     """
-    A work tree against its last commit, and that against the branch it follows.
+    The changes in a work tree since its last commit, and the commits since the branch that it follows.
 
-    *added* and *removed* are lines of files that git knows, *new* the files and directories that it does not; *ahead*
-    and *behind* are commits, 0 where it follows no branch.
+    *added* and *removed* count lines of tracked files, *new* the untracked files and directories. *ahead* and *behind*
+    count commits; both are 0 for a branch that follows none.
     """
 
     added: int = 0
@@ -28,9 +28,9 @@ class Changes:
 @attributes.frozen(kw_only=True)
 class RepositoryStatus:
     """
-    Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of its linked git worktree.
+    The state of one agent's repository. *branch* is the short commit if *is_detached*.
 
-    *changes* None: not known.
+    *worktree* is the name of its linked git worktree. *changes* is None if they are not known.
     """
 
     branch: str = ""
@@ -39,8 +39,8 @@ class RepositoryStatus:
     changes: Changes | None = None
 
     def to_json(self) -> dict[str, object]:
-        """All of it; what is not known is null or empty."""
-        import attrs  # as much to load as all else, and few ask for this
+        """Return all fields; an unknown one is null or empty."""
+        import attrs  # slow to load, and seldom needed
 
         return attrs.asdict(self)
 

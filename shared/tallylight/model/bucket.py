@@ -9,22 +9,22 @@ from tallylight.model import attributes
 
 @attributes.define
 class Bucket:
-    """So much at once, *burst*, then *rate* a second."""
+    """A token bucket: *burst* tokens at once, then *rate* tokens a second."""
 
     rate: float
     burst: float
-    #: What may still be taken, as of the time *at*.
+    #: The tokens left at the time *at*.
     left: float = 0.0
     at: float = -math.inf
 
     def fill(self, now: float) -> float:
-        """What may be taken at monotonic *now*."""
+        """Add the tokens since the last call; return how many there are at monotonic *now*."""
         self.left = min(self.burst, self.left + max(0.0, now - self.at) * self.rate)
         self.at = now
         return self.left
 
     def take(self, now: float) -> bool:
-        """Take one, if that is allowed at monotonic *now*."""
+        """Take one token at monotonic *now*; return False if there is none."""
         if self.fill(now) < 1:
             return False
         self.left -= 1

@@ -18,7 +18,7 @@ from tallylight.model.status import Status
 BLACK: RGB = (0, 0, 0)
 WHITE: RGB = (255, 255, 255)
 
-#: What a sign that is read has with its ground, and what a filled area has with what it touches; ratios.
+#: The least contrast ratio of a sign with its ground, and of a filled area with the colours that touch it.
 SIGN_CONTRAST, FILL_CONTRAST = 4.5, 3.0
 #: Green that is closer to amber than this ratio is not filled: at a glance, only lightness separates the two.
 NEWS_CONTRAST = 1.5
@@ -27,29 +27,29 @@ _STEP = 0.01
 
 
 def luminance(colour: RGB) -> float:
-    """The relative luminance of WCAG 2, 0 to 1."""
+    """Return the relative luminance of WCAG 2, 0 to 1."""
     red, green, blue = (_linear(channel) for channel in colour)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def ratio(one: RGB, other: RGB) -> float:
-    """The contrast ratio of two colours, 1 to 21."""
+    """Return the contrast ratio of two colours, 1 to 21."""
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 
 def readable_on(ground: RGB) -> RGB:
-    """Black or white, whichever has more contrast with *ground*."""
+    """Return black or white, whichever has more contrast with *ground*."""
     return max(BLACK, WHITE, key=lambda colour: ratio(colour, ground))
 
 
 def distance(one: RGB, other: RGB) -> float:
-    """How different two colours look: their distance in OKLab, 0 to about 1."""
+    """Return how different two colours look: their distance in OKLab, 0 to about 1."""
     return math.dist(_oklab(one), _oklab(other))
 
 
 class Fills(NamedTuple):
-    """The fills of what *needs* a person, by status; whether *has_caps*, black cells for their marks."""
+    """The fill colours of statuses that need a person. *has_caps*: their marks get black cells."""
 
     needs: dict[Status, RGB]
     has_caps: bool
@@ -58,9 +58,9 @@ class Fills(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def moved(colour: RGB, grounds: frozenset[RGB], least: float) -> RGB | None:
     """
-    The colour nearest to *colour*, lighter or darker, that has the ratio *least* with each of *grounds*.
+    Return the colour nearest to *colour*, lighter or darker, with at least the ratio *least* to each of *grounds*.
 
-    Its hue is kept, and its chroma as far as a screen can show it. None where no lightness is enough.
+    The hue stays, and the chroma as far as a screen can show it. None if no lightness is enough.
     """
     lightness, a, b = _oklab(colour)
     for step in range(round(1 / _STEP) + 1):
@@ -74,33 +74,36 @@ def moved(colour: RGB, grounds: frozenset[RGB], least: float) -> RGB | None:
 
 
 def legible(colour: RGB, ground: RGB, least: float = SIGN_CONTRAST) -> RGB:
-    """*colour* as a sign on *ground*; black or white where no colour of its hue can be read there."""
+    """Return *colour* as a readable sign on *ground*; black or white if no colour of its hue is readable there."""
     return moved(colour, frozenset({ground}), least) or readable_on(ground)
 
 
 def filled(colour: RGB, touching: frozenset[RGB]) -> RGB:
     """
-    *colour* as the fill of what needs a person, in a bar with the colours *touching* it.
+    Return *colour* as the fill of a status that needs a person, in a bar with the colours *touching* it.
 
-    It moves away from the dark ones only: beside the light ones, black `caps` separate them.
+    It moves away from dark colours only: black `caps` separate it from light ones.
     """
     dark = frozenset(ground for ground in touching if ratio(BLACK, ground) < FILL_CONTRAST)
     return moved(colour, dark, FILL_CONTRAST) or WHITE
 
 
 def needs_caps(fills: Iterable[RGB], touching: frozenset[RGB]) -> bool:
-    """Whether a bar with these *fills* needs a black cell for the mark, since one of them has too little contrast."""
+    """Return whether one of *fills* has too little contrast with *touching*, so that marks need black cells."""
     return any(ratio(fill, ground) < FILL_CONTRAST for fill in fills for ground in touching)
 
 
 def fills_of(colours: Mapping[Status, RGB], touching: frozenset[RGB]) -> Fills:
-    """The fills of what needs a person, of lights in these *colours*, beside what is *touching* them."""
+    """Return the fills of statuses that need a person, for lights in *colours* and the colours *touching* them."""
     needs = {status: filled(colour, touching) for status, colour in colours.items() if status in FILLED}
     return Fills(needs, needs_caps(needs.values(), touching))
 
 
 def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:
-    """*colour* as the fill of the mark of news on *ground*; None, for no fill, where it would look like *amber*."""
+    """
+    Return the nearest fill to *colour* that differs enough from *ground*; None if there is none, or it looks like
+    *amber*.
+    """
     fill = moved(colour, frozenset({ground}), FILL_CONTRAST)
     return None if fill is None or ratio(fill, amber) < NEWS_CONTRAST else fill
 
@@ -123,7 +126,7 @@ def _oklab(colour: RGB) -> tuple[float, float, float]:
 
 
 def _shown(lightness: float, a: float, b: float) -> RGB:
-    """A colour of OKLab in sRGB, with as much of its chroma as there is at that lightness."""
+    """Return a colour of OKLab in sRGB, with as much of its chroma as a screen has at that lightness."""
     low, high = 0.0, 1.0
     if all(0 <= channel <= 1 for channel in _linear_rgb(lightness, a, b)):
         low = 1.0

@@ -1,5 +1,5 @@
 """
-A decision: what is shown for a pane, and why.
+A decision: the status to show for a pane, and why.
 
 The tracker makes decisions; surfaces draw them and `tally why` prints them. Everything in here is a value.
 """
@@ -13,6 +13,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import NEEDS_PERSON, Kind, Status
 from tallylight.model.timing import Timing
 
+#: The ends of each status, in words.
 _CHANGES: dict[Status, str] = {
     Status.WORKING: "silence, the end of its turn, a question, or its exit",
     Status.WAITING: "the agent continues or exits, or a better source disagrees; no timer and no look",
@@ -25,7 +26,7 @@ _CHANGES: dict[Status, str] = {
     Status.IDLE: "a new turn or command",
     Status.ACTIVE: "an agent in the foreground, or a report",
 }
-#: Where it depends on who says so. The numbers are the tracker's times in seconds.
+#: The same for statuses of some sources. The numbers are the tracker's times in seconds.
 _CHANGES_BY: dict[Status, dict[Source | None, str]] = {
     Status.WORKING: {
         Source.PROTOCOL: "its next report, its exit, or {fuse} without report and visible output",
@@ -55,7 +56,7 @@ _USUAL = Timing()
 
 @functools.lru_cache(maxsize=64)
 def what_would_change(status: Status, source: Source | None, timing: Timing = _USUAL) -> str:
-    """In words, what would end *status* that *source* says; a fuse of 0 never burns."""
+    """Return in words what would end *status* as reported by *source*. A fuse of 0 never burns."""
     text = _CHANGES_BY.get(status, {}).get(source)
     if text is None:
         return _CHANGES[status]
@@ -66,7 +67,7 @@ def what_would_change(status: Status, source: Source | None, timing: Timing = _U
 
 @attributes.frozen
 class Reason:
-    """Why a status is shown: the source and rule that won, when they spoke (monotonic s), what would change it."""
+    """Why a status is shown: the source and rule that won, the monotonic time of that report, and what would end it."""
 
     source: Source | None
     rule: str
@@ -79,8 +80,8 @@ class Decision:
     """
     The state of one record, or of a pane as the roll-up of its records.
 
-    *since* is when this status began to be true, in monotonic seconds; *report* holds the display fields, merged
-    from every claim about the record, best source first.
+    *since* is when this status began to be true, in monotonic seconds. *report* has the display fields of all claims
+    about the record, those of the best source first.
     """
 
     status: Status
@@ -88,9 +89,9 @@ class Decision:
     reason: Reason
     since: float
     report: Report
-    #: What the subagent is called that shows in place of its pane; nothing if none does.
-    whose: str = ""
-    #: When the limit that stops its agent ends, in seconds since the epoch; 0 for none, or if nobody says.
+    #: The name of the subagent that shows in place of its pane; empty if none does.
+    child_name: str = ""
+    #: When the usage limit that stops its agent ends, in seconds since the epoch; 0 for none, or if unknown.
     limited_until: float = 0.0
     #: The kind of question by sources other than the screen; None if none reports one, or they differ.
     confirmed_kind: Kind | None = None
@@ -98,9 +99,9 @@ class Decision:
     @property
     def is_lit(self) -> bool:
         """
-        Whether a surface draws a light at all.
+        Return whether a surface draws a light at all.
 
-        A plain command has nothing to say, and neither has a shell at its prompt that no agent ran in.
+        There is none for a plain command, nor for a shell at its prompt in which no agent ran.
         """
         if self.status is Status.ACTIVE:
             return False
@@ -108,5 +109,5 @@ class Decision:
 
     @property
     def needs_person(self) -> bool:
-        """Whether the status means something that a person has not dealt with yet."""
+        """Return whether the status needs a person who has not dealt with it yet."""
         return self.status in NEEDS_PERSON

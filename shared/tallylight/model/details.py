@@ -1,7 +1,7 @@
 """
-Details: what an agent's own record says about it beside its status.
+Details: facts about an agent from its own record, in addition to its status.
 
-For display alone: nothing in here decides anything. Every text is untrusted and already sanitised, every list bounded.
+They are for display alone and decide nothing. Every text is untrusted and already sanitised, every list bounded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NEARLY_FULL = 80
 
 @attributes.frozen
 class Child:
-    """A subagent: what it is called, and whether it works, is done or has failed."""
+    """A subagent: its name, and whether it works, is done or has failed."""
 
     name: str
     status: Status
@@ -25,11 +25,11 @@ class Child:
 @attributes.frozen(kw_only=True)
 class Details:
     """
-    What one session reports. A field that its record does not state is empty.
+    The details of one session. A field that its record does not state is empty.
 
-    *context* is the share of the model's window that is used, in percent from 0 to 100; None where the record does not
-    state both. *tasks* are names, those that are done first and then the current one; *progress* counts them. *cost* is
-    in US dollars, only where the agent itself states it. *limited_until* is seconds since the epoch, 0 for no limit.
+    *context* is the used share of the model's window, in percent from 0 to 100; None if unknown. *tasks* are names:
+    finished ones first, then the current one; *progress* counts them. *cost* is in US dollars, only if the agent itself
+    states it. *limited_until* is seconds since the epoch, 0 for no limit.
     """
 
     model: str = ""
@@ -38,7 +38,7 @@ class Details:
     progress: Progress | None = None
     children: tuple[Child, ...] = ()
     reply: str = ""
-    #: The last sentence of that, or the question that it ends with.
+    #: The last sentence of the reply, or the question at its end.
     outcome: str = ""
     limited_until: float = 0.0
     cost: float | None = None

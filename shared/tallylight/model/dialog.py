@@ -1,8 +1,8 @@
 """
-A dialog: what an agent asks a person, what it is about, and the answers with the keys that give them.
+A dialog: an agent's question on the screen, its subject, and its choices with the keys for them.
 
-A value for display and for a person's own answer. `evidence.prompts` reads it off a screen, hooks and records complete
-what it is about, snapshots and `actions.answer` carry it on. All text in it is sanitised by whoever made it.
+It is a value for display and for a person's own answer. `evidence.prompts` reads it from a screen, hooks and records
+add the subject, snapshots and `actions.answer` carry it. Its maker has sanitised all text in it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import functools
 from tallylight.model import attributes
 from tallylight.model.status import Kind
 
-#: Lines and choices of one dialog.
+#: The most lines and choices of one dialog.
 MAX_LINES = 48
 MAX_CHOICES = 20
-#: Cells of what a dialog is about. What is longer is cut in the middle.
+#: The most cells of a dialog's subject. A longer one is cut in the middle.
 WHAT_CELLS = 200
 
 
 @attributes.frozen
 class Choice:
     """
-    One answer: what to type to choose it (`1`, `y\\r`, `\\x1b`; nothing if that is not known), and its label.
+    One choice: the keys that take it (`1`, `y\\r`, `\\x1b`; empty if unknown), and its label.
 
-    *is_selected*: the agent points at it, and Enter alone would choose it. It does not decide what to type.
+    *is_selected*: the agent's pointer is on it, so that Enter alone would take it. That does not decide the keys.
     """
 
     keys: str
@@ -37,8 +37,8 @@ class Place:
     """
     The place of a dialog, in rows of the screen from 0.
 
-    *top* is the first row of its text, *asks* the one with the question, *starts* the first row of each choice, *end*
-    the row behind all of it.
+    *top* is the first row of its text, and *end* the row after its last one. *asks* is the row with the question, and
+    *starts* has the first row of each choice.
     """
 
     top: int
@@ -50,14 +50,14 @@ class Place:
 @attributes.frozen
 class Dialog:
     """
-    What is asked.
+    A question of an agent on the screen.
 
-    *rule* names the rule that read it; *is_known*: that is one of the agent's own file, which is surer
-    than what dialogs in general look like. *question* is its first line for display, *what* the one thing needed to
-    decide, such as `Bash: npm test`, and *lines* all of its text. *choices* is empty where any text may be the answer.
+    *rule* names the rule that read it. *is_known*: it is a rule of the agent's own file, which is surer than one for
+    dialogs in general. *question* is the first line for display, *what* the subject, such as `Bash: npm test`, and
+    *lines* all of its text. *choices* is empty if any text may be the answer.
 
-    *top* is the first row of its frame, 0 where that is not known. *missing* says what of it is not on the screen;
-    nothing if it is whole. Of a dialog that is not whole no choice has keys (`evidence.frame`).
+    *top* is the first row of its frame, 0 if unknown. *missing* says which part is not on the screen; empty if it is
+    whole. The choices of a dialog that is not whole have no keys (`evidence.frame`).
     """
 
     kind: Kind | None
@@ -65,7 +65,7 @@ class Dialog:
     question: str = ""
     lines: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
-    #: None where it has no text. A dialog that has moved is the same.
+    #: None if it has no text. A dialog that has moved is still equal.
     place: Place | None = attributes.field(default=None, eq=False)
     what: str = ""
     is_known: bool = attributes.field(default=False, eq=False)
@@ -74,15 +74,15 @@ class Dialog:
 
     @property
     def is_list(self) -> bool:
-        """Whether its answers are in rows of their own, or in columns: it was drawn, and not printed."""
+        """Return whether its choices have rows or columns of their own: such a dialog was drawn, not printed."""
         return bool(self.choices) and self.place is not None and bool(self.place.starts)
 
     @property
     def fingerprint(self) -> str:
         """
-        A stable hash of its lines and keys, to notice another dialog; nothing for one without lines.
+        A stable hash of its lines and keys, to notice another dialog; empty for a dialog without lines.
 
-        It says nothing of the rest of the screen: what is answered is compared by `evidence.fingerprint`.
+        It does not cover the rest of the screen: before an answer `evidence.fingerprint` compares that.
         """
         return _fingerprint(self.lines, self.choices) if self.lines else ""
 

@@ -1,5 +1,5 @@
 """
-The errors the package raises on purpose.
+The errors that the package raises on purpose.
 
 Each message says what was found, where, and what to do about it. The facts are attributes, so that callers
 never parse a message.
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 
 class TallyError(Exception):
-    """Base of every error that a person sees as one line, without a traceback."""
+    """The base of every error that a person sees as one line, without a traceback."""
 
-    #: Whether nothing is lost by it: what was written is understood.
+    #: Whether it is only a note: the text was understood and nothing is lost.
     is_note = False
 
 
 class DecodeError(TallyError, ValueError):
     """
-    A sequence that is addressed to us but does not keep its protocol's rules.
+    Raised for a sequence of a known protocol that breaks the protocol's rules.
 
-    *reason* is a short stable word (`too-long`, `malformed`, `bad-encoding`, ...). Hosts and the relay drop
-    such a sequence in silence; it is an exception only so that tests and `tally doctor` can name the rule.
+    *reason* is a short stable word (`too-long`, `malformed`, `bad-encoding`, ...). Hosts and the relay silently drop
+    such a sequence; tests and `tally doctor` name the reason.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -30,7 +30,7 @@ class DecodeError(TallyError, ValueError):
 
 
 class DataFileError(TallyError):
-    """A configuration or agent file that cannot be used: which file, which key, which line, and why."""
+    """Raised for a configuration or agent file that cannot be used, with file, key, line and problem."""
 
     def __init__(
         self, path: str, problem: str, *, key: str = "", line: int | None = None, is_note: bool = False
@@ -45,4 +45,4 @@ class DataFileError(TallyError):
 
 
 class SessionError(TallyError):
-    """A detached session that cannot be read or typed into now: it is gone, or its multiplexer does not answer."""
+    """Raised for a detached session that is gone, or that its multiplexer does not answer for."""

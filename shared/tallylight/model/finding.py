@@ -1,4 +1,4 @@
-"""A finding: one thing that `tally doctor` looked at, and what to do about it."""
+"""A finding: the result of one check of `tally doctor`, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class Health(enum.StrEnum):
     STALE = "stale"
     DUPLICATE = "duplicate"
     BROKEN = "broken"
-    #: It works, and there is something that makes it better. No fault.
+    #: It works and could be better. No fault.
     HINT = "hint"
-    #: It could not be tried here. No fault.
+    #: It could not be checked here. No fault.
     SKIPPED = "skipped"
 
 
 class Finding(NamedTuple):
-    """One thing looked at. *remedy* is what to do; empty if nothing is."""
+    """The result of one check. *what* names the checked thing; *remedy* is empty if there is nothing to do."""
 
     what: str
     health: Health

@@ -1,4 +1,4 @@
-"""Jobs: what is done away from a host's loop, as those who have one done see it."""
+"""Jobs: work away from a host's loop, on threads, as its callers see it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from collections.abc import Callable, Hashable
 from typing import Protocol, TypeVar
 
 Result = TypeVar("Result")
-#: Get what a job returned, or what it raised, on the loop.
+#: Callbacks on the loop: one gets the job's result, the other its exception.
 Done = Callable[[Result], object]
 Failed = Callable[[Exception], object]
 
 
 def ignored(_: object) -> None:
-    """Take note of a result, or of what a job raised, that nobody waits for."""
+    """Ignore a job's result or exception."""
 
 
 def raised(error: Exception) -> None:
-    """Raise what a job raised, on the loop."""
+    """Raise a job's exception on the loop."""
     raise error
 
 
 class Submit(Protocol):
-    """Does a *job* of a key away from the loop; False if it was not taken."""
+    """
+    Runs *job* on a thread, then *done* with its result, or *failed* with its exception, on the loop.
+
+    One job of a *key* runs at a time. Returns False if the job was refused.
+    """
 
     def __call__(
         self, key: Hashable, job: Callable[[], Result], done: Done[Result] = ignored, failed: Failed = ignored

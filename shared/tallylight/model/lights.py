@@ -1,8 +1,8 @@
 """
-Paint: the colour, the mark and the pulse of a light.
+Lights: the colour, the mark and the pulse of each status.
 
-Pure, and the same for every surface: a tab bar, `tally status`, a demo in a terminal. Colours are `(red, green,
-blue)` from 0 to 255.
+They are the same for every surface: a tab bar, `tally status`, a demo in a terminal. Colours are `(red, green, blue)`
+from 0 to 255.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from tallylight.model.status import CONCLUDED, Kind, Status
 RGB = tuple[int, int, int]
 _WHITE: RGB = (255, 255, 255)
 
-#: The stripe of a light; it is at the left edge of a tab.
+#: The stripe of a light, at the left edge of a tab.
 STRIPE = "▌"
 #: The stripe of an agent that is gone, or quiet: hollow.
 HOLLOW_STRIPE = "▯"
 
-#: One period of the pulse, in seconds, and how much white there is in the light at its brightest.
+#: One period of the pulse, in seconds, and the share of white in the light at its brightest.
 PULSE_S = 1.4
 PULSE_WHITE = 0.4
-#: How many times a second a pulsing light is drawn, at most.
+#: A pulsing light is drawn at most so many times a second.
 PULSE_HZ = 10
-#: For so many seconds after a light has changed it pulses; then it is still.
+#: A light pulses for so many seconds after a change.
 PULSE_LASTS_S = 10.0
 
-#: What needs a person: its mark and its name are filled on every surface. Of `done` the mark alone is, and of `limited`
-#: nothing: mark and name are written in its colour.
+#: Statuses with a filled mark and name on every surface. `done` has only a filled mark; `limited` is written in colour.
 FILLED: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN})
 
 #: The default colours. `active` has none: it is not drawn. Green is darker than the others, so that it never rivals
@@ -45,7 +44,7 @@ COLOURS: dict[Status, RGB] = {
     Status.IDLE: (0x88, 0x88, 0x88),
 }
 
-#: A mark a status, so that colour is never the only difference. All one cell wide and in every common font.
+#: The mark of each status, so that colour is never the only difference. All are one cell wide and in common fonts.
 MARKS: dict[Status, str] = {
     Status.WORKING: "●",
     Status.WAITING: "!",
@@ -59,12 +58,12 @@ MARKS: dict[Status, str] = {
     Status.ACTIVE: " ",
 }
 
-#: Behind the mark of an agent of which another one has changed the same lines.
+#: The sign after the mark of an agent if another one has changed the same lines.
 COLLISION = "≠"
 
 
 def mark(status: Status, kind: Kind | None = None) -> str:
-    """The mark of a status, one cell; a question has its own, and one that a turn ended with is a second cell."""
+    """Return the mark of a status, one cell wide; two for a `done` that ends with a question."""
     if status is Status.DONE and kind is Kind.QUESTION:
         return f"{MARKS[status]}?"
     if status is Status.WAITING and kind is Kind.QUESTION:
@@ -73,29 +72,29 @@ def mark(status: Status, kind: Kind | None = None) -> str:
 
 
 def stripe(status: Status) -> str:
-    """The one-cell stripe of a status."""
+    """Return the stripe of a status, one cell wide."""
     return HOLLOW_STRIPE if status in CONCLUDED else STRIPE
 
 
 def blend(colour: RGB, background: RGB, level: float) -> RGB:
-    """*colour* at *level* (0 to 1) over *background*."""
+    """Return *colour* at *level* (0 to 1) over *background*."""
     red, green, blue = (round(c * level + b * (1 - level)) for c, b in zip(colour, background, strict=True))
     return red, green, blue
 
 
 def pulsed(colour: RGB, now: float) -> RGB:
-    """*colour* as it pulses at *now* (monotonic seconds): from itself to brighter, never darker, and back."""
+    """Return *colour* as it pulses at monotonic *now*: between itself and brighter, never darker."""
     wave = (1 + math.sin(2 * math.pi * now / PULSE_S)) / 2
     return blend(_WHITE, colour, PULSE_WHITE * wave)
 
 
 def sgr_foreground(colour: RGB) -> str:
-    """The SGR sequence that sets *colour* as the foreground (ITU T.416, colon form)."""
+    """Return the SGR sequence that sets *colour* as the foreground (ITU T.416, colon form)."""
     return f"\x1b[38:2:{colour[0]}:{colour[1]}:{colour[2]}m"
 
 
 def sgr_background(colour: RGB) -> str:
-    """The SGR sequence that sets *colour* as the background."""
+    """Return the SGR sequence that sets *colour* as the background."""
     return sgr_foreground(colour).replace("[38", "[48")
 
 

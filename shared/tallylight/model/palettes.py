@@ -1,9 +1,9 @@
 """
-Palettes: sets of colours for lights to choose from, by name. docs/configuration.md shows how far apart they are.
+Palettes: named sets of colours for lights. docs/configuration.md shows how far apart the colours are.
 
-Those for colour-blind people were searched for by simulation, so that the five lights a person meets most (working,
-waiting, done, error, idle) are as far apart as they can be for them, each at a contrast of 3 with a dark tab.
-`tests/model/test_lights.py` measures them. All but `light` are for dark tabs.
+The palettes for colour-blind people were found by simulation. Their five most common lights are as far apart as
+possible, each with a contrast of 3 to a dark tab: working, waiting, done, error, idle. `tests/model/test_lights.py`
+measures them. All but `light` are for dark tabs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ THEME = "theme"
 
 
 def _palette(working: str, waiting: str, background: str, done: str, error: str, idle: str) -> dict[Status, RGB]:
-    """Colours as `RRGGBB`; what is down or at a limit has the colour of an error, what is quiet that of idle."""
+    """Return the palette of six colours as `RRGGBB`. `down` and `limited` look like `error`, `quiet` like `idle`."""
     texts = {
         Status.WORKING: working,
         Status.WAITING: waiting,
@@ -42,7 +42,7 @@ PALETTES: dict[str, dict[Status, RGB]] = {
     #: For people who see little or no blue.
     "tritan": _palette("55A5FD", "EEAF1D", "2D5FD0", "99FED9", "E71755", "6F716C"),
 }
-#: The number of the theme's own colour, 0 to 15, for each light.
+#: The number of the terminal theme's colour, 0 to 15, for each light.
 THEME_NUMBERS = {
     Status.WORKING: 4,
     Status.WAITING: 3,
@@ -53,5 +53,5 @@ THEME_NUMBERS = {
     Status.QUIET: 8,
     Status.IDLE: 8,
 }
-#: `background` is the theme's colour for work, at this share over the theme's background.
+#: `background` has the theme's colour for work, at this share over the theme's background.
 BACKGROUND_SHARE = 0.55

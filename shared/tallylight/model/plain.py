@@ -1,8 +1,8 @@
 """
 Output without UTF-8: an ASCII character for each sign that we draw, so that no two lights look alike.
 
-A sign and its stand-in are one cell wide, so columns stay. In an ASCII locale other characters stay UTF-8, as Python
-writes them there; in any other encoding that lacks them they become `?`.
+A sign and its replacement are one cell wide, so columns stay. In an ASCII locale other characters are written as UTF-8,
+as by Python; in any other encoding without them they become `?`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SIGNS = dict(zip("≠●○✓×▼◷◇·…→←↑↓▸−–─│▌▯
 
 
 def encoding(name: str, environ: Mapping[bytes, bytes]) -> str:
-    """The encoding to use for a stream that Python gave the encoding *name*: ASCII if *environ* has the locale C."""
+    """Return the encoding for a stream that Python opened as *name*: ASCII if *environ* has the locale C."""
     # Python puts C.UTF-8 there by itself (PEP 538).
     kind = environ.get(b"LC_CTYPE", b"").replace(b"C.UTF-8", b"")
     language = environ.get(b"LC_ALL") or kind or environ.get(b"LANG")

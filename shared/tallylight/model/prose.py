@@ -1,28 +1,27 @@
 """
-Prose: a number of things in words; the question that a reply ends with, and its last sentence.
+Prose: counts in words, and the last question or sentence of an agent's reply.
 
-In: what an agent said last, as it said it. Out: the last question of it if nothing but its answers and advice follows,
-or its last sentence outside of code, one line, not yet sanitised; else nothing. A question is a sentence outside of
-code that ends in `?`, tells a person to answer, or goes on in the answers below it. `tally hook` starts with this
-module, so that it imports nothing.
+The last question counts if only its answers and advice follow it. A question is a sentence outside of code that ends
+with `?`, asks a person to answer, or has a list of answers below it. Results are one line, not yet sanitised, and empty
+if there is none. `tally hook` starts with this module, so that it imports nothing.
 """
 
 from __future__ import annotations
 
-#: Characters of a reply that are looked at, from its end, and of a question that are kept, from its end.
+#: The last so many characters of a reply are looked at, and the last so many of a question are kept.
 LOOKED_AT = 8_000
-MOST = 400
-#: Rows behind a question that may be its answers.
+MAX_QUESTION_CHARS = 400
+#: The most rows after a question that may be its answers.
 _ANSWERS = 12
-#: Characters around a question mark at the end of a line.
+#: Characters that may surround a question mark at the end of a line.
 _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
 _BULLETS = ("- ", "* ", "+ ", "• ")
-#: Sentences of one row that are looked at, from its end; and how one begins that only offers more.
+#: The last so many sentences of a row are looked at; and the beginnings of sentences that only offer more.
 _LAST = 3
 _OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
-#: How a question begins that goes on in its answers, what tells a person to answer, and what may follow a question.
+#: The beginnings of questions with a list of answers, of requests to answer, and of advice after a question.
 _ASKING = (
     "would you", "do you", "should i", "should we", "shall i", "shall we", "which ", "what ", "how ", "where ", "who ",
     "when ", "can i", "may i", "could i", "could you", "can you", "are you", "will you", "want me to", "choose", "pick",
@@ -40,19 +39,19 @@ _ADVICE = (
     "i recommend", "i'd ", "i’d ", "i would ", "i suggest", "i lean", "i prefer", "my recommendation", "my suggestion",
     "recommended", "otherwise", "if not", "if so", "if you", "by default", "the default",
 )  # fmt: skip
-#: What a row may end with that goes on in no other.
+#: The ends of a row that does not continue in the next one.
 _ENDED = (".", "!", "?", ":", "。", "！", "？", "`")
-#: What ends a sentence by itself, and what does if a blank and no small letter follow.
+#: Signs that end a sentence, and signs that do so if a blank and no small letter follow.
 _STOPS, _DOTS = "。！？", ".!?"
 
 
 def counted(number: int, what: str) -> str:
-    """*number* and the noun *what*: `1 agent`, `2 agents`."""
+    """Return *number* and the noun *what*: `1 agent`, `2 agents`."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def last_question(text: object) -> str:
-    """The question that *text* ends with; nothing if it ends with none."""
+    """Return the question at the end of *text*; empty if there is none."""
     if not isinstance(text, str):
         return ""
     lines = [line.strip() for line in text[-LOOKED_AT:].splitlines()]
@@ -73,7 +72,7 @@ def last_question(text: object) -> str:
 
 
 def _unwrapped(rows: list[str]) -> list[str]:
-    """*rows*, with those that go on with a small letter behind the one before."""
+    """Return *rows*, with each row that begins with a small letter joined to the one before."""
     found: list[str] = []
     for row in rows:
         if found and row[0].islower() and not _is_answer(row) and not found[-1].endswith(_ENDED):
@@ -85,10 +84,10 @@ def _unwrapped(rows: list[str]) -> list[str]:
 
 def _asked_before(sentences: list[str], *, has_answers: bool) -> tuple[str, bool]:
     """
-    The question among the last *sentences* of a row, the last one first; and whether no row above may be one.
+    Return the question among the last *sentences* of a row, and whether the search ends here.
 
-    Behind a question may be what its writer advises, and how to answer it. What tells a person to answer asks, too;
-    so does the beginning of a question above its answers.
+    *sentences* are in reverse order. Advice may follow a question. A request to answer counts as a question, and so
+    does the beginning of one above its answers.
     """
     for sentence in sentences:
         bare = sentence.lower().rstrip(_AROUND)
@@ -104,9 +103,9 @@ def _asked_before(sentences: list[str], *, has_answers: bool) -> tuple[str, bool
 
 def last_sentence(text: object) -> str:
     """
-    The last sentence of *text* outside of code and tables; the last item, if it ends with a list.
+    Return the last sentence of *text* outside of code and tables; the last item, if it ends with a list.
 
-    One that only offers more gives way to the one before.
+    A sentence that only offers more is passed over for the one before.
     """
     is_code, offer = False, ""
     for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():
@@ -122,7 +121,7 @@ def last_sentence(text: object) -> str:
 
 
 def _from_the_end(row: str) -> list[str]:
-    """The last few sentences of *row*, the last one first, each cut to `MOST`, without the marks of Markdown."""
+    """Return the last few sentences of *row*, the last one first, each cut and without Markdown."""
     bare = row.replace("**", "").replace("`", "").lstrip("#> ")
     for bullet in _BULLETS:
         bare = bare.removeprefix(bullet)
@@ -130,18 +129,18 @@ def _from_the_end(row: str) -> list[str]:
     while len(found) < _LAST and any(map(str.isalnum, bare)):
         last_word = max(at for at, char in enumerate(bare) if char.isalnum())
         start = next((at + 1 for at in range(last_word - 1, 0, -1) if _ends(bare, at)), 0)
-        found.append(bare[start:].strip()[:MOST])
+        found.append(bare[start:].strip()[:MAX_QUESTION_CHARS])
         bare = bare[:start]
     return found
 
 
 def _ends(row: str, at: int) -> bool:
-    """Whether a sentence ends in the middle of *row*."""
+    """Return whether a sentence ends in *row* at the character *at*."""
     return row[at] in _STOPS or (row[at] in _DOTS and row[at + 1] == " " and not row[at + 2 : at + 3].islower())
 
 
 def _is_answer(line: str) -> bool:
-    """Whether *line* is an item of a list: an answer that is offered."""
+    """Return whether *line* is an item of a list, and so an offered answer."""
     if line.startswith(_BULLETS):
         return True
     head, mark, _ = line.lstrip("(").partition(")" if ")" in line[:4] else ".")
@@ -149,8 +148,8 @@ def _is_answer(line: str) -> bool:
 
 
 def _sentence(line: str) -> str:
-    """The last sentence of *line*."""
+    """Return the last sentence of *line*."""
     bare = line.lstrip("#>* ").rstrip(_AROUND)
     places = [(bare.rfind(end, 0, len(bare) - 1), end) for end in _ENDS]
     start = max((place + len(end) for place, end in places if place >= 0), default=0)
-    return bare[start:].lstrip(" *_")[-MOST:]
+    return bare[start:].lstrip(" *_")[-MAX_QUESTION_CHARS:]

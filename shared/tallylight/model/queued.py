@@ -1,6 +1,5 @@
 """
-A text that waits in a pane for the end of its agent's turn, or of its agent's limit. What becomes of it,
-`actions.queue` decides.
+A text that waits in a pane until its agent's turn or usage limit ends. `actions.queue` decides when it is typed.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ import attrs
 @attrs.frozen(kw_only=True)
 class Queued:
     """
-    *text* for the agent with the process *pid*, started at *start*, and for no other.
+    A *text* to type for the agent with the process *pid*, started at *start*, and for no other.
 
-    *at*: not before then, in seconds since the epoch, for a limit ends then; 0 for no limit. *ready_at*: since when
-    that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the text will not be typed
-    any more; nothing while it may be.
+    *at*: the end of the usage limit, in seconds since the epoch; 0 for no limit. *ready_at*: since when that agent has
+    been at its prompt, in monotonic seconds; None while it is not. *problem*: why the text will not be typed any more;
+    empty while it may be.
     """
 
     pid: int

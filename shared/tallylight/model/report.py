@@ -1,9 +1,8 @@
 """
-A report: what one source said about one record of a pane.
+A report: the statement of one source about one record of a pane.
 
-Reports are values. Codecs, hooks, status files, title rules and heuristics make them; the tracker is the only
-consumer and the only place where two reports are weighed against each other. Nothing here reads a clock: the
-time of a report is an argument of the tracker.
+Reports are values. Codecs, hooks, status files, title rules and heuristics make them. Only the tracker compares two
+reports. Nothing here reads a clock: the time of a report is an argument of the tracker.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from tallylight.model.status import Kind, Status
 
 class Source(enum.IntEnum):
     """
-    Where a report comes from. A greater number is the better source.
+    The origin of a report. A greater number is the better source.
 
-    Of two that give the same answer the better one is named. `tracker.table` decides which one overrules which.
+    If two sources agree, the better one is shown. `tracker.table` decides which source overrules which.
     """
 
     HEURISTIC = 1
@@ -28,34 +27,34 @@ class Source(enum.IntEnum):
     SHELL = 4
     PROGRESS = 5
     TITLE = 6
-    #: What its connections and its children show that it does.
+    #: The activity of the agent's connections and child processes.
     PROCESS = 7
-    #: How a turn ended, by the agent's own record of its session.
+    #: The agent's own record of its session, which has the end of a turn.
     RECORD = 8
     REGISTRY = 9
     PROTOCOL = 10
 
     @property
     def word(self) -> str:
-        """The name used in `tally why`, the snapshot and the documentation."""
+        """The source's name in `tally why`, the snapshot and the documentation."""
         return self.name.lower()
 
 
 @attributes.frozen
 class Progress:
-    """How far an agent is: *done* of *total* tasks (a percentage is *done* of 100). 0 <= done <= total, total > 0."""
+    """The progress of an agent: *done* of *total* tasks, or a percentage of 100. 0 <= done <= total, total > 0."""
 
     done: int
     total: int
 
     @property
     def percent(self) -> int:
-        """In whole percent, a half rounded up."""
+        """The progress in whole percent, a half rounded up."""
         return (200 * self.done + self.total) // (2 * self.total)
 
 
 def progress(text: str) -> Progress | None:
-    """Read `done/total`: ASCII digits, at most six each, 0 <= done <= total, total > 0. None for anything else."""
+    """Return the progress in `done/total`: at most six ASCII digits each. None for anything else."""
     done, _, total = text.partition("/")
     if not (text.isascii() and done.isdigit() and total.isdigit() and len(done) <= 6 and len(total) <= 6):
         return None
@@ -63,7 +62,7 @@ def progress(text: str) -> Progress | None:
 
 
 def current(counted: str, tasks: Sequence[str]) -> str:
-    """Name the task that comes after those which *counted*, `3/7`, says are done; nothing if that is not known."""
+    """Return the name of the current task, the one after the finished ones in *counted* (`3/7`); empty if unknown."""
     found = progress(counted)
     return tasks[found.done] if found is not None and found.done < len(tasks) else ""
 
@@ -71,17 +70,16 @@ def current(counted: str, tasks: Sequence[str]) -> str:
 @attributes.frozen(kw_only=True)
 class Report:
     """
-    One statement of one source about one record.
+    The statement of one source about one record.
 
-    *status* None withdraws the record (and its children). *id* is a path: `""` is the pane itself, `a/b` a
-    child of `a`. Every text field is untrusted and was sanitised by its decoder; it is displayed and
-    never decides anything.
+    *status* None withdraws the record and its children. *id* is a path: `""` is the pane itself, `a/b` a child of `a`.
+    Every text field is untrusted and was sanitised by its decoder; it is displayed and never decides anything.
     """
 
     source: Source
     status: Status | None
     id: str = ""
-    #: What it waits for; of `done`, `question` if its last words ask one: that is its message.
+    #: The kind of question that it waits with; `question` for a `done` that ends with one, which is its message.
     kind: Kind | None = None
     #: The rule that made this report, for `tally why`: `osc-1338`, `title glyph`, `4 s of silence`.
     rule: str = ""
@@ -93,15 +91,15 @@ class Report:
     worktree: str = ""
     mode: str = ""
     message: str = ""
-    #: The one thing needed to decide what it waits for: `Bash: npm test`; only beside `waiting`. See `model.dialog`.
+    #: The subject of its question: `Bash: npm test`. Only with `waiting`; see `model.dialog`.
     what: str = ""
     detail: str = ""
     progress: Progress | None = None
     tasks: tuple[str, ...] = ()
-    #: What its agent wants to be shown by a name of its own: the name and the text.
+    #: Texts that its agent wants shown, each with a name of the agent's own.
     vars: tuple[tuple[str, str], ...] = ()
-    #: How many background tasks or subagents still run.
+    #: The number of background tasks and subagents that still run.
     background: int = 0
-    #: Argument lists, the program first, already split; filled and checked only at the gate.
+    #: Argument lists, the program first. They are completed and checked only at the gate.
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
 """
-The words a person sees: statuses, what a waiting agent waits for, and their order.
+Statuses, kinds of questions, and the orders in which statuses are listed.
 
-Everything else in the package speaks in these two enums. Their values are the words of the `tally` user
-variable, the snapshot and the command line.
+The whole package uses these two enums. Their values are the words of the `tally` user variable, the snapshot and the
+command line.
 """
 
 from __future__ import annotations
@@ -11,40 +11,40 @@ import enum
 
 
 class Status(enum.StrEnum):
-    """What one agent, or one pane, is doing. Values are wire words; the order of urgency is `URGENCY`."""
+    """The activity of one agent, or of one pane. Values are words of the wire; `URGENCY` has the order."""
 
     WORKING = "working"
-    #: It needs a person; see `Kind`. No timer ever clears it.
+    #: It asks a person; see `Kind`. No timer ever clears it.
     WAITING = "waiting"
-    #: It has used up a limit, and goes on when that has ended. Made of `Kind.LIMIT`, as which it is reported.
+    #: It has used up a limit and can continue when that ends. Sources report it as `Kind.LIMIT`.
     LIMITED = "limited"
     #: Its turn is over, but background tasks or subagents of it still run.
     BACKGROUND = "background"
     #: Its turn is over and nobody has looked yet.
     DONE = "done"
     ERROR = "error"
-    #: It vanished in mid-turn.
+    #: It vanished in the middle of a turn.
     DOWN = "down"
-    #: It has shown nothing new for a while, and no question: it may be done, or busy, or wait.
+    #: Its screen has not changed for a while and shows no question: it may be done, busy or waiting.
     QUIET = "quiet"
-    #: Ready and nothing pending; or a shell at its prompt.
+    #: It is ready at its prompt; or a shell is at its prompt.
     IDLE = "idle"
     #: A plain command runs, or nothing is known: no light.
     ACTIVE = "active"
 
 
 class Kind(enum.StrEnum):
-    """What a waiting agent waits for."""
+    """The kind of question that a waiting agent asks."""
 
     PERMISSION = "permission"
     QUESTION = "question"
     INPUT = "input"
     AUTH = "auth"
-    #: Of reports alone: nothing more is available until a limit ends. What is shown of it is `Status.LIMITED`.
+    #: Only in reports: the agent is stopped until a usage limit ends. It is shown as `Status.LIMITED`.
     LIMIT = "limit"
 
 
-#: Most urgent first: what a person is to deal with before what. Lists are in this order.
+#: The order of lists: the most urgent status comes first.
 URGENCY: tuple[Status, ...] = (
     Status.WAITING,
     Status.ERROR,
@@ -58,13 +58,13 @@ URGENCY: tuple[Status, ...] = (
     Status.ACTIVE,
 )
 
-#: What is concluded here, and never accepted from a program.
+#: Statuses that only the tracker concludes: they are never accepted from a program.
 CONCLUDED: frozenset[Status] = frozenset({Status.DOWN, Status.LIMITED, Status.QUIET})
 
-#: What a person can put off.
+#: Statuses that need a person, and that can be snoozed.
 NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED})
 
-#: What one light shows for several panes, the first of these that is among them: no green while any of them works.
+#: One light for several panes shows the first of these that any of them has: no green while one of them works.
 TAB_ORDER: tuple[Status, ...] = (
     Status.WAITING,
     Status.ERROR,

@@ -1,5 +1,5 @@
 """
-The times that decide a light, and the choices of a person: `[trust]` of the settings.
+The times that decide a light, and a person's choices: `[trust]` of the settings.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from tallylight.model.status import Status
 @attributes.frozen
 class Timing:
     """
-    Times in seconds, how long one explicit report silences guesses (`agent` or `tab`), and whether an
-    agent that no file names may have a light.
+    Times in seconds and other choices. *explicit_lasts*: how long one explicit report silences guesses.
+
+    That is for its `agent` or for the whole `tab`. *unknown_agents*: agents without an agent file may have a light.
     """
 
     silence_s: float = 4.0
@@ -23,16 +24,16 @@ class Timing:
     debounce_s: float = 0.1
     explicit_lasts: str = "agent"
     unknown_agents: bool = True
-    #: As what a finished turn, an agent at its prompt, and one in silence are shown: as they are, or as `waiting`.
+    #: The statuses shown for a finished turn, an agent at its prompt, and silence: themselves, or `waiting`.
     done_is: Status = Status.DONE
     idle_is: Status = Status.IDLE
     quiet_is: Status = Status.QUIET
 
     def fades_s(self, source: Source) -> float:
         """
-        For how long work that *source* reports counts without another report and visible output; 0 for ever.
+        Return for how many seconds `working` from *source* counts without a new report and visible output; 0 for ever.
 
-        A status file and a process are read all the time and say the same until they say otherwise: these do not fade.
+        A status file and a process are read all the time and report every change, so they do not fade.
         """
         if source in (Source.REGISTRY, Source.PROCESS):
             return 0.0

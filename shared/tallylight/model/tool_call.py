@@ -1,9 +1,9 @@
 """
-A tool call in one line: the tool, and what it is to do. `Bash: npm test`, `Edit src/api.py (+12 −3)`.
+A tool call in one line, the tool and its task: `Bash: npm test`, `Edit src/api.py (+12 −3)`.
 
-In: a tool's name and its input as an agent writes them, in a hook or in its own record. Out: text for display, not yet
-sanitised, or nothing if there is nothing to show. Input of any shape is taken. `tally hook` starts with this module, so
-that it imports nothing.
+An agent writes the tool's name and its input in a hook or in its own record; any input is accepted. The result is text
+for display, not yet sanitised, and empty if there is nothing to show. `tally hook` starts with this module, so that it
+imports nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: Characters that are kept; of what is longer, both ends.
-MOST = 400
-#: Characters of an input that are looked at.
+#: The most characters of a result: of a longer one both ends are kept.
+MAX_CALL_CHARS = 400
+#: The most characters of an input that are looked at.
 _LOOKED_AT = 200_000
 _NAME = 64
 _COMMANDS = ("command", "cmd", "commands", "script")
@@ -31,7 +31,10 @@ MAX_EDITS = 200
 
 
 def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
-    """What *name* is to do with the input *given*; files below *cwd* are named from there. Nothing if unknown."""
+    """Return the call of the tool *name* with the input *given* in one line; empty if the input is unknown.
+
+    Files below *cwd* are named from there.
+    """
     tool = name.strip().partition("\n")[0][:_NAME] if isinstance(name, str) else ""
     if not tool:
         return ""
@@ -64,18 +67,18 @@ def is_command(given: dict[str, Any]) -> bool:
 
 
 def target(given: dict[str, Any]) -> str:
-    """The argument of *given* that says best what the call is about."""
+    """Return the most telling argument of *given*: a command, a file, an address or a text."""
     return _first(given, (*_COMMANDS, *_FILES, "url", *_OTHERS))
 
 
 def request(what: str) -> str:
-    """*what* without the tool before its command: `npm test` of `Bash: npm test`."""
+    """Return *what* without the tool before its command: `npm test` for `Bash: npm test`."""
     tool, _, command = what.partition(": ")
     return command if command and tool.isidentifier() else what
 
 
 def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:
-    """The first of these that has a text, or a list of words."""
+    """Return the first value under *names* that is a text or a list of words; empty if there is none."""
     for name in names:
         value = given.get(name)
         if isinstance(value, list):
@@ -94,7 +97,7 @@ def _below(path: str, cwd: Any) -> str:
 
 
 def _counted(given: dict[str, Any]) -> tuple[int, int]:
-    """How many lines an edit adds and removes; those that begin and end both texts are not counted."""
+    """Return how many lines an edit adds and removes, without the common first and last lines of both texts."""
     added = removed = 0
     for edit in _edits(given):
         old, new = ((_text(edit, names) or "").splitlines() for names in (_OLD, _NEW))
@@ -104,7 +107,7 @@ def _counted(given: dict[str, Any]) -> tuple[int, int]:
 
 
 def alike(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines begin both texts, and how many of the others end both."""
+    """Return how many first lines both texts have in common, and how many last ones of the rest."""
     least = min(len(old), len(new))
     before = after = 0
     while before < least and old[before] == new[before]:
@@ -115,18 +118,22 @@ def alike(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _edits(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parts of the input of an edit, one or several."""
+    """Return the single edits in the input of a call."""
     edits = given.get("edits")
     return [edit for edit in edits[:MAX_EDITS] if isinstance(edit, dict)] if isinstance(edits, list) else [given]
 
 
 def _text(edit: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of these that is a text."""
+    """Return the first value under *names* that is a text; None if there is none."""
     return next((edit[name][:_LOOKED_AT] for name in names if isinstance(edit.get(name), str)), None)
 
 
 def replaced(given: Any) -> list[tuple[str, str | None, str]]:
-    """What a call with the input *given* writes: each file, the text that goes, None if all does, and what comes."""
+    """
+    Return the edits of a call with the input *given*: file, old text and new text.
+
+    The old text is None if the whole file is written.
+    """
     if isinstance(given, str):
         return _replaced_by_patch(given)
     if not isinstance(given, dict):
@@ -140,7 +147,7 @@ def replaced(given: Any) -> list[tuple[str, str | None, str]]:
 
 
 def _replaced_by_patch(text: str) -> list[tuple[str, str | None, str]]:
-    """The same of each hunk of a patch, wherever in *text* that begins."""
+    """Return the edits of the patch that begins anywhere in *text*, one for each hunk."""
     found: list[tuple[str, str | None, str]] = []
     path = ""
     old: list[str] = []
@@ -158,7 +165,7 @@ def _replaced_by_patch(text: str) -> list[tuple[str, str | None, str]]:
 
 
 def _patch(tool: str, text: str) -> str:
-    """The files of a patch, and how many lines come and go; nothing of any other text."""
+    """Return the files of a patch with its added and removed lines; empty if *text* is no patch."""
     text = text[:_LOOKED_AT].lstrip()
     if not text.startswith(_PATCH):
         return ""
@@ -170,9 +177,9 @@ def _patch(tool: str, text: str) -> str:
 
 
 def counts(added: int, removed: int) -> str:
-    """How many lines come and go, behind what it is about: ` (+12 −3)`; nothing if none does."""
+    """Return added and removed lines as ` (+12 −3)`; empty if both are 0."""
     return f" (+{added} −{removed})" if added or removed else ""
 
 
 def _middle(text: str) -> str:
-    return text if len(text) <= MOST else f"{text[: MOST // 2]}…{text[-MOST // 2 + 1 :]}"
+    return text if len(text) <= MAX_CALL_CHARS else f"{text[: MAX_CALL_CHARS // 2]}…{text[-MAX_CALL_CHARS // 2 + 1 :]}"

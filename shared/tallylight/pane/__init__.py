@@ -1,6 +1,6 @@
 """
-The engine of one pane, for every host: its tracker, its evidence, and what is remembered of its conversation.
+The engine of one pane, for every host: its tracker, its evidence, and its agent's conversation.
 
-A host gives a pane what it sees and draws its decision. Nothing here knows a terminal program or reads a file; what has
-to be read is asked for. A pane has three layers: start with `known`, then `occupied` and `pane`.
+A host passes to a pane all that it sees there, and draws its decision. Nothing here knows a terminal program or reads a
+file; a pane asks its host to have files read. It has three layers: start with `known`, then `occupied` and `pane`.
 """

@@ -1,12 +1,12 @@
 """
-The conversation of a pane: what the host remembers of the last agent that it saw a process of there.
+The conversation of a pane: how the last agent there could be continued, with its session, directory and options.
 
-It outlives the agent, so that what is left of a crash can be resumed. Only an agent that holds the foreground may fill
-it, so that nothing which is printed into a plain shell gets in. A session id from the agent's own status file is
-not replaced by one that came through the terminal. A directory that came through the terminal is not remembered: where
-something is run, and where git is asked, is what the agent's own status file says, else where its process works.
+It outlives the agent, so that it can be resumed after a crash. Only an agent in the foreground may fill it, so that
+text printed into a plain shell cannot. A session id from the agent's own status file is not replaced by one that came
+through the terminal. Nor is a directory that came through the terminal kept: commands run where the agent's own status
+file says, else where its process works.
 
-A stranger, which no agent file names, has a conversation once it has said itself how that is continued.
+A stranger, which is an agent without an agent file, has a conversation once it has reported how to continue it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,17 @@ from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire import osc26
 
-#: How often the process of a stranger is looked for, when it says how it is continued.
+#: How often the process of a stranger is looked for, when it reports how to continue it.
 _LOOKS = 8
 
 
 @attrs.define
 class Conversation:
-    """One pane's. `entry` is what is remembered, `resume` and `fork` what the program asked for in this run."""
+    """
+    The conversation of one pane, held in `entry`.
+
+    `resume` and `fork` are the commands with which the program asked, in this run, to be continued.
+    """
 
     table: Table
     entry: ConversationEntry = attrs.field(factory=ConversationEntry)
@@ -41,41 +45,44 @@ class Conversation:
     _own: tuple[int, int] = (0, 0)
     _is_listening: bool = False
     _own_session: bool = False
-    #: The id that OSC 26 said last.
+    #: The session id in the last OSC 26 report.
     _said_session: str = ""
     #: The working directory of the agent's process.
     _process_cwd: str = ""
-    #: A directory, and what the project in it is called.
+    #: A directory, and the name of the project in it.
     _named: tuple[str, str] = ("", "")
-    #: The arguments that were read, and their agent.
+    #: The arguments that were last read, and their agent.
     _read: tuple[tuple[str, ...], Agent] | None = None
     #: A stranger in the foreground that has no conversation yet, and how often its process may still be looked for.
     _stranger: Identity = NOBODY
     _looks: int = 0
-    #: The process of a stranger that has one.
+    #: The process of a stranger with a conversation.
     _pid: int | None = None
 
     @property
     def strangers_pid(self) -> int | None:
-        """The process of the agent in the foreground, if no agent file names it."""
+        """
+        Return the process of an agent in the foreground without an agent file, once it has reported how to resume it;
+        else None.
+        """
         return self._pid if self._is_listening else None
 
     @property
     def unnamed(self) -> str:
-        """The directory that has no project name yet; nothing if it has one, or there is none."""
+        """The agent's directory while its project has no name yet; empty if it has one, or there is no directory."""
         return self.entry.cwd if self.entry.cwd != self._named[0] else ""
 
     @property
     def project(self) -> str:
-        """What the agent's project is called, until that is known its directory; nothing without an agent."""
+        """The name of the agent's project, or of its directory until that is known; empty without an agent."""
         return self.entry.cwd.rstrip("/").rpartition("/")[2] if self.unnamed else self._named[1]
 
     def name_project(self, name: str) -> None:
-        """The project in its directory is called *name*."""
+        """Take *name* for the project in the agent's directory."""
         self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
-        """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be reported again."""
+        """Take in that the agent of *found*, working in *cwd*, holds the foreground. It may be a known run."""
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return
@@ -88,7 +95,7 @@ class Conversation:
             self._goes_on(found, first, agent, cwd)
 
     def _goes_on(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
-        """*agent* holds the foreground, by the command *first*: another run of it, or the same."""
+        """Take in *agent*, started by the command *first*: begin another conversation, or go on with the same."""
         if self._is_next(found, first) or self.entry.program:
             had = places(self.table.environ((found.process or first).pid))
             where = tuple(f"{name}={value}" for name, value in had.items())
@@ -104,7 +111,7 @@ class Conversation:
             self._note_front(found, first, agent)
 
     def _read_arguments(self, process: Process, agent: Agent) -> None:
-        """What *agent* was started with, as far as it may be started with that again."""
+        """Note those arguments of *agent* with which it may be started again."""
         if (process.argv, agent) == self._read:
             return
         self._read = process.argv, agent
@@ -118,7 +125,7 @@ class Conversation:
         return first.run != self._run or ((0, 0) not in (own, self._own) and own != self._own)
 
     def _note_front(self, found: Identity, first: Process, agent: Agent) -> None:
-        """Note the program in front of *agent*: it may restrict it, and is lost once both have ended."""
+        """Note the program that started *agent*: it may restrict the agent, and cannot be started again with it."""
         if found.is_behind and not leads_to(first, agent):
             name = base_name(first.argv[0] if first.argv else first.exe or first.comm)
             self.entry = attrs.evolve(self.entry, lost=tuple(dict.fromkeys((*self.entry.lost, name))))
@@ -129,7 +136,7 @@ class Conversation:
         self.resume = self.fork = ()
 
     def _meet(self) -> None:
-        """The stranger in the foreground, if there is one, says how it is continued."""
+        """Begin a conversation for the stranger in the foreground, if there is one and its process is found."""
         found, self._looks = self._stranger, self._looks - 1
         first = found.leader or found.process
         own = itself(found, self.table) if self._looks >= 0 else None
@@ -148,11 +155,11 @@ class Conversation:
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
 
     def ended(self) -> None:
-        """No agent holds the foreground any more."""
+        """Take in that no agent holds the foreground any more."""
         self._is_listening, self._stranger = False, NOBODY
 
-    def heard(self, report: Report) -> None:
-        """A report about the pane itself came in."""
+    def take(self, report: Report) -> None:
+        """Take session, directory and commands from a report about the pane itself."""
         if report.id or report.status is None:
             return
         if (report.resume or report.fork) and report.agent in ("", self._stranger.stranger):
@@ -169,19 +176,19 @@ class Conversation:
             self.resume, self.fork = report.resume, report.fork
 
     def _names_session(self, report: Report) -> bool:
-        """Return True if *report* has an id. OSC 26 sends all of its keys: one that is missing was taken back."""
+        """Return whether *report* has a session id, or takes one back: a key that OSC 26 leaves out is withdrawn."""
         if report.rule != osc26.RULE:
             return bool(report.session)
         before, self._said_session = self._said_session, report.session
         return bool(report.session) or self.entry.session == before
 
-    def recorded(self, session: str) -> None:
-        """The transcript of the agent's process is of *session*; whoever else names one knows better."""
+    def name_session(self, session: str) -> None:
+        """Take *session* from the agent's transcript, unless another source has named one."""
         if self._is_listening and session and not self.entry.session:
             self.entry = attrs.evolve(self.entry, session=session)
 
-    def armed(self, argv: tuple[str, ...]) -> None:
-        """The program asked to be started again by *argv*; nothing takes that back. It told no status."""
+    def set_resume(self, argv: tuple[str, ...]) -> None:
+        """Take in that the program asked to be resumed by *argv*, without a status. That is never withdrawn."""
         if argv:
             self._meet()
         if self._is_listening:

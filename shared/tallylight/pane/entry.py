@@ -1,5 +1,5 @@
 """
-A pane as an entry of the snapshot: the tracker's decision and records in the words of its schema.
+A pane as an entry of the snapshot: its decision, its records and its other state in the fields of the schema.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import UnknownProgramWatch
 from tallylight.model.details import NO_DETAILS
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Status
@@ -26,7 +26,7 @@ _NO_DIALOG = Dialog(None, "")
 def pane_entry(
     pane: Pane, epoch: Callable[[float], float], *, id_: str, tab: str, os_window: str, title: str, terminal: str = ""
 ) -> PaneEntry:
-    """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
+    """Return the entry of *pane*; *epoch* converts monotonic seconds into seconds since the epoch."""
     decision = pane.decision
     report, reason, answers = decision.report, decision.reason, pane.tracker.answers
     attention, pace, transcript = pane.attention, pane.pace or Pace(), pane.transcript
@@ -91,7 +91,7 @@ def pane_entry(
         visible=attention.visible,
         unknown=unknown,
         signs=signs,
-        said_per_s=pace.said,
+        said_per_s=pace.arrived,
         read_per_s=pace.read,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
@@ -109,13 +109,13 @@ def pane_entry(
 
 
 def _choices(pane: Pane, dialog: Dialog) -> tuple[tuple[str, str], ...]:
-    """The answers that can be given from here. What another machine asks is answered there."""
+    """Return the choices that a person can take from here; none for an agent of another machine, in ssh."""
     offered = dialog.choices if not pane.unknown.is_remote else ()
     return tuple((choice.keys, choice.label) for choice in offered)
 
 
-def _program(watch: UnknownWatch) -> tuple[str, str]:
-    """The program in the foreground that no agent file names, and by what it is taken for an agent, if it is."""
+def _program(watch: UnknownProgramWatch) -> tuple[str, str]:
+    """Return the name of an unknown program in the foreground, and the signs that it is an agent."""
     program = watch.program
     if program is None or (watch.is_remote and not watch.is_agent):
         return "", ""

@@ -1,5 +1,5 @@
 """
-Why a pane shows its light: the answer to each of the three questions, who gave it, and what would change it.
+Why a pane shows its light: the answer to each of the three questions, its source, and what would change it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
 
-#: How a turn ended, by the status of who knows that best.
+#: The words for the end of a turn, by the status in the best claim.
 _ENDS = {
     Status.DONE: "over, finished",
     Status.ERROR: "over, failed",
@@ -26,21 +26,21 @@ _ENDS = {
     Status.QUIET: "over, or silent",
 }
 _NOTHING = "nothing"
-#: More names of sources than anybody reads.
+#: So many names of sources are summed up in one phrase.
 _MANY = 6
 
 
 def explained(
     found: Answers, decision: Decision, timing: Timing, epoch: Callable[[float], float]
 ) -> tuple[AnswerEntry, ...]:
-    """The three answers; *epoch* turns monotonic seconds into seconds since the epoch."""
+    """Return the three answers; *epoch* converts monotonic seconds into seconds since the epoch."""
     entries = _turn(found, decision, timing), _asks(found, decision), _rest(found, decision)
     return tuple(attrs.evolve(entry, at=epoch(entry.at)) if entry.source else entry for entry in entries)
 
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     turn = found.turn
-    if found.asks is not None and found.asks.fact.is_so:  # some titles call that over
+    if found.asks is not None and found.asks.fact.is_so:  # some titles report the end of the turn then
         return AnswerEntry(question="turn", answer="waits for an answer")
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
@@ -55,14 +55,15 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
 
 
 def _asks(found: Answers, decision: Decision) -> AnswerEntry:
-    asks, whose = found.asks, f"{decision.whose}: " if decision.whose else ""
+    asks, prefix = found.asks, f"{decision.child_name}: " if decision.child_name else ""
     if asks is None or not asks.fact.is_so:
-        is_other = whose and decision.status is Status.WAITING
-        return AnswerEntry(question="asks", answer=f"{whose}{decision.kind or 'something'}" if is_other else _NOTHING)
+        is_other = prefix and decision.status is Status.WAITING
+        return AnswerEntry(question="asks", answer=f"{prefix}{decision.kind or 'something'}" if is_other else _NOTHING)
     return _entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
 
 
 def _rest(found: Answers, decision: Decision) -> AnswerEntry:
+    """Return the answer to the question `rest`: what still runs beside the turn, such as subagents."""
     rest, count = found.rest, decision.report.background
     if rest is None or not rest.fact.is_so:
         return AnswerEntry(question="rest", answer=f"{count} of its subagents still run" if count else _NOTHING)
@@ -87,7 +88,7 @@ def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, mo
 
 
 def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEntry, ...]:
-    """The claims that are not shown, each with why; those without a vote first."""
+    """Return the claims that are not shown, each with the reason; claims without a vote come first."""
     shown, lost = light(found), []
     for source in sorted(found.claims, key=lambda source: (source not in found.refusals, -source)):
         claim = found.claims[source]
@@ -107,7 +108,7 @@ def put_aside(found: Answers, epoch: Callable[[float], float]) -> tuple[LosingEn
 
 @functools.cache
 def contradictors(question: int, fact: Fact) -> tuple[Source, ...]:
-    """The sources that overrule *fact* by a newer answer to *question*, best first."""
+    """Return the sources that could overrule *fact* by a newer answer to *question*, best first."""
     found = {
         source
         for (source, _), facts in FACTS.items()

@@ -1,8 +1,8 @@
 """
-Faults of one pane: what cannot be taken in of it costs that one input, and no other pane and no later input.
+Faults of one pane: an exception while an input is processed costs that input, and no other pane and no later input.
 
-A fault is a mistake of ours, for evidence of any shape is expected. It is reported once, with its place, so that it can
-be found; the same one again is passed over in silence.
+A fault is a mistake in our code, for evidence of any form is expected. It is reported once, with its place, so that it
+can be found; the same fault again is not reported.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, Concatenate, ParamSpec
 
 import attrs
 
-#: Limits: characters of the line that is reported, and faults that are remembered as reported.
+#: The most characters of a reported line, and the most faults that are reported for one pane.
 MAX_LINE = 300
 MAX_REPORTED = 32
 
 
 @attrs.define
 class Faults:
-    """The faults of one pane. *tell* gets one line for each."""
+    """The faults of one pane. *tell* is called with one line for each new one."""
 
     tell: Callable[[str], None]
     _reported: set[tuple[str, str, str]] = attrs.field(factory=set)
 
     def take(self, what: str, error: Exception) -> None:
-        """Note that *error* was raised while *what* was taken in."""
+        """Report that *error* was raised while *what* was processed, unless that was reported before."""
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
@@ -43,7 +43,7 @@ P = ParamSpec("P")
 
 
 def isolates_faults(what: str) -> Callable[[Callable[Concatenate[Any, P], None]], Callable[Concatenate[Any, P], None]]:
-    """A method that takes in *what*: an exception in it is one of the `faults` of its pane, and ends there."""
+    """Decorate a method that takes in *what*: an exception in it goes to `self.faults` and ends there."""
 
     def decorate(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
         @functools.wraps(method)

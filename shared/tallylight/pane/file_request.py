@@ -1,7 +1,7 @@
 """
-The files of an agent's own that a pane wants read: its status file, and the end of a transcript.
+The files that an agent keeps and a pane wants read: its status file, and the end of a transcript.
 
-They are read away from a host's main thread, and nothing but the bytes comes back: what they say is `evidence`'s.
+A worker reads them, away from a host's main thread, and returns only bytes. `evidence` decodes them.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _STATUS_FILE_BYTES = 65_536
 
 
 class Request(Protocol):
-    """Something of an agent's own that a pane wants read: `read` is a worker's, and its result is the pane's."""
+    """A request of a pane to read files. A worker calls `read`; the result goes back to the pane."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What is read lies where these do, mostly where the first does: there it hangs, if it does."""
+        """Paths on the mounts that are read from, the most important first: a hanging mount is recognised by them."""
 
     def read(self) -> object:
-        """What there is; None if nothing is new."""
+        """Return the content, or None if nothing is new. May block on a disk."""
 
 
 @attrs.define
 class Growth:
-    """How large a transcript was, and when it was changed, when it was last read because it had grown."""
+    """The size and time of change of a transcript when it was last read because it had grown."""
 
     stamp: tuple[int, int] | None = None
 
@@ -41,10 +41,10 @@ class Growth:
 @attrs.frozen
 class FileRequest:
     """
-    A status file, and a transcript, None where there is no name for it.
+    A request for a status file, and for the end of a transcript, which may be None.
 
-    The transcript is read only where it can have news: *known* is what the status file held last time. With
-    *growth*, its very end is read also whenever it has changed. *is_last*: its agent has ended.
+    The transcript is read only if the status file differs from *known*, its last content, or if *is_undecided*. With
+    *growth*, its last bytes are read also whenever it has changed. *is_last*: the agent has ended.
     """
 
     status_file: Path
@@ -59,12 +59,16 @@ class FileRequest:
         return (self.status_file,) if self.transcript is None else (self.status_file, self.transcript)
 
     def read(self) -> tuple[bytes | None, bytes] | None:
-        """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
+        """
+        Return the bytes of both files; None if nothing is new.
+
+        The status file is None if it does not exist, the transcript empty if it was not needed.
+        """
         status_file, path = read_part(self.status_file, -_STATUS_FILE_BYTES, _STATUS_FILE_BYTES), self.transcript
         if self.is_undecided or status_file != self.known:
             found = read_part(path, -TAIL_BYTES, TAIL_BYTES) if path is not None else b""
             if path is not None and found is None:
-                # One of a session that has moved to another directory lies where it began.
+                # The transcript of a session that moved to another directory stays where it began.
                 with contextlib.suppress(OSError):
                     path = next(path.parents[1].glob(f"*/{path.name}"), path)
                 found = read_part(path, -TAIL_BYTES, TAIL_BYTES)

@@ -1,10 +1,9 @@
 """
-The age of what a pane shows, across a restart of its host: a question that waited before it has waited since then.
+The age of a pane's status across a restart of its host: a question that waited before the restart keeps its time.
 
-An earlier run told since when the pane showed what (`snapshot.former`). If the same process of the same agent comes to
-the same status and kind again soon after the pane was first seen, and nothing that is known says that it is another
-question, that is since when it is so. It is no evidence: it changes no status, only since when it has been shown, and
-whether a person has looked at it.
+An earlier run of the host published each pane's status and its begin (`snapshot.former`). The begin is taken over if
+the same process of the same agent soon shows the same status and kind again. A question or reply that is known to
+differ prevents that. The status itself never changes by this: only its begin, and whether a person has seen it.
 """
 
 from __future__ import annotations
@@ -19,37 +18,37 @@ from tallylight.model.dialog import Dialog
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.pane.transcript import Transcript
-from tallylight.snapshot.former import Known
+from tallylight.snapshot.former import FormerPanes
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import text
 from tallylight.tracker.attention import Attention
 
-#: How soon, in seconds after a pane was first seen, what it shows must begin in order to have been so before.
+#: A status must begin within so many seconds after the pane was first seen to count as the old one.
 SETTLE_S = 15.0
-#: By how many seconds the system may be wrong about when a process began.
+#: The error, in seconds, that the system may make about when a process began.
 EXACT_S = 2.0
 
 
 @attrs.define(eq=False)
 class Former:
     """
-    What earlier runs reported of the pane *id*; *known*, which may be filled later, has every pane of theirs.
+    Compares the pane *id* with its entries in snapshots of earlier runs. *known*, which may be filled later, has them.
 
     The pane was first seen at monotonic *began*; *origin* is monotonic 0 in seconds since the epoch.
     """
 
     id: str
-    known: Known
+    known: FormerPanes
     attention: Attention
     table: Table
     origin: float
     began: float
-    #: What the age was taken from, and since when this run shows it.
+    #: The entry that gave the age, and since when this run shows the same.
     _entry: PaneEntry | None = None
     _own: float = 0.0
-    #: Whether it is decided that it is the same, or is not.
+    #: Whether it is decided if the status is the old one.
     _is_sure: bool = False
-    #: Whether it has worked since.
+    #: Whether the agent has worked since the restart.
     _has_worked: bool = False
     _starts: dict[int, float | None] = attrs.field(factory=dict)
     _last: tuple[Decision, Decision] | None = None
@@ -58,14 +57,14 @@ class Former:
         self, decision: Decision, pid: int | None, dialog: Dialog | None, transcript: Transcript | None
     ) -> Decision:
         """
-        *decision* with the age that it had before, if it was so before.
+        Return *decision* with the begin that it had before the restart, if it is the same status.
 
-        *pid* is the process in the foreground, *dialog* what is on the screen, and *transcript* the agent's.
+        *pid* is the process in the foreground, *dialog* the one on the screen, and *transcript* the agent's.
         """
         if self.id not in self.known:
             return decision
         if self._entry is not None and decision.since != self._own:
-            # It has gone on since: the same again is new.
+            # The status has changed since: the same one again is new.
             del self.known[self.id]
             return decision
         if not self._is_sure:
@@ -77,7 +76,7 @@ class Former:
         return self._last[1]
 
     def was_seen(self, decision: Decision, pid: int | None) -> bool:
-        """Whether *decision* is the end of a turn that a person had looked at: its reports arrive again."""
+        """Return whether *decision* is a turn's end that a person had seen before the restart."""
         self._has_worked |= decision.status is Status.WORKING and decision.reason.source is not Source.HEURISTIC
         if decision.status is not Status.DONE or self._has_worked:
             return False
@@ -85,7 +84,7 @@ class Former:
         return any(one.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
 
     def goes_on(self, now: float) -> bool:
-        """Whether it may still have the age of anything at *now*."""
+        """Return whether this object is still of use at *now*: a status may get an older begin, or has one."""
         if now <= self.began + SETTLE_S:
             return True
         self._is_sure = True
@@ -94,12 +93,12 @@ class Former:
         return self.id in self.known
 
     def _compare(self, decision: Decision, pid: int | None, marks: Sequence[tuple[str, str]]) -> None:
-        """Look whether what is shown, and asked in the words of *marks*, was shown before."""
+        """Set `_entry` if *decision*, identified by *marks*, was shown before the restart."""
         before, self._entry, self._last = self._entry, None, None
         entry = next((one for one in self.known[self.id] if self._is_of(one, decision, pid)), None)
         if entry is not None:
             told = [(was, now) for field, now in marks if (was := getattr(entry, field))]
-            # The first one of which both are known tells; where it is not the first of all, that one may yet.
+            # The first field that both have decides. If it is not the very first, a better one may still come.
             was, now = next((pair for pair in told if pair[1]), ("", ""))
             if was == now:
                 self._entry, self._own = entry, decision.since
@@ -110,7 +109,7 @@ class Former:
             self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
-        """Whether *entry* says the same of the same run of the same agent, and can be true."""
+        """Return whether *entry* shows the same status of the same run of the same agent, at a possible time."""
         report = decision.report
         if (entry.status, entry.kind, entry.agent) != (decision.status, decision.kind, report.agent):
             return False
@@ -124,24 +123,24 @@ class Former:
             if pid not in self._starts:
                 self._starts[pid] = self.table.start_time(pid)
             if (start := self._starts[pid]) is not None:
-                # What began later has the number of one that is gone.
+                # A process that began after the entry has reused the number.
                 return entry.since >= start - EXACT_S
         return bool(entry.session) and entry.session == report.session
 
 
 def asked(decision: Decision, dialog: Dialog | None) -> str:
-    """The question that is on the screen, with the name of the subagent that asks it; nothing if none does."""
+    """Return the question on the screen, after the name of the subagent that asks it; empty if there is none."""
     if dialog is None or decision.status is not Status.WAITING:
         return ""
-    whose, question = decision.whose, dialog.question
-    return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question
+    child_name, question = decision.child_name, dialog.question
+    return f"{child_name}: {question}" if child_name and question and not question.startswith(child_name) else question
 
 
 def _marks_of(decision: Decision, dialog: Dialog | None, transcript: Transcript | None) -> list[tuple[str, str]]:
-    """The identity of a question, or of the end of a turn: fields with their words, the best first."""
+    """Return the fields that identify a question or a turn's end, each with its text, the best first."""
     report = decision.report
     if decision.status in (Status.WORKING, Status.BACKGROUND):
-        return []  # what it says while it works changes all the time
+        return []  # its messages change all the time while it works
     if decision.status is Status.WAITING:
         told = [("what", report.what), ("question", asked(decision, dialog))]
     else:

@@ -1,5 +1,5 @@
 """
-What is known of a pane: its state, and what others may ask of it. Nothing in here changes it but `queue`.
+The state of a pane, and the questions that others may ask of it. Input comes in `occupied` and `pane`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tallylight.evidence.foreground import NOBODY
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records import limits
-from tallylight.evidence.unknown import UnknownWatch
+from tallylight.evidence.unknown import UnknownProgramWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
@@ -42,19 +42,19 @@ from tallylight.tracker.tracker import Tracker
 from tallylight.wire.inbox import Inbox, Pace
 from tallylight.wire.text import sanitise
 
-#: Whose word a replay has from the tape: the rest it reads from screens and titles again.
+#: Sources that a replay takes from the tape; it derives the others from screens and titles again.
 _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFICATION)
-#: What keeps its sessions from the terminal around them, by the names of its program.
+#: The multiplexers, by the name of their program: a terminal does not see into their sessions.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
-#: A program in the foreground is new for so many looks: a shell may become an agent.
+#: A program in the foreground is new for so many looks: a shell may yet become an agent.
 EAGER_LOOKS = 16
 
 
 class Known:
     """
-    What is known of one pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
+    The state of one pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
 
-    *tracker*: one that somebody listens in on, such as a recorder; else it is the pane's own.
+    *tracker*: one that a recorder listens to; the pane makes its own if there is none.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class Known:
         self.faults = Faults(tell)
         self.tracker = tracker if tracker is not None else Tracker(timing)
         self.tracker.on_report = self._heard
-        #: What its light was made of lately.
+        #: The recent inputs of its light.
         self.tape = Tape(self._was)
         self.attention = Attention()
-        #: What its host showed of it before the host was started again; the host's to set.
+        #: Its status before the host was restarted. The host sets it.
         self.former: Former | None = None
         self._order = Order()
         self._inbox = Inbox()
@@ -82,19 +82,19 @@ class Known:
         self.looks = ScreenLooks(self.tracker)
         self._has_begun = False
         self._pgid = 0
-        #: The group that was in the foreground when something was said last, and when that was.
+        #: The process group in the foreground at the last report through the terminal, and its time.
         self._said: tuple[int | None, float] = None, -math.inf
-        #: Whether a shell in here marks its commands.
+        #: Whether a shell in this pane marks its commands (OSC 133).
         self._is_marked = False
         self._identity = NOBODY
         #: Whether it had a progress bar at the last look.
         self.has_bar = False
-        #: In how many looks the same program was in the foreground.
+        #: The number of looks in which the same program was in the foreground.
         self._unmoved = 0
         self.own_files = OwnFiles(self.faults, self.tracker, self.conversation)
         #: The program in the foreground, if no agent file names it.
-        self.unknown = UnknownWatch()
-        #: What the processes of that in the foreground do.
+        self.unknown = UnknownProgramWatch()
+        #: The activity of the processes in the foreground.
         self.processes = ProcessWatch(self.tracker)
         self._title = ""
         #: The title in words, without glyphs and spinners.
@@ -102,13 +102,13 @@ class Known:
         self._title_at: float | None = None
         #: The text that waits for the end of its agent's turn.
         self.queued: Queued | None = None
-        #: What parts say of it, by the names of the fields that they declare; theirs to set.
+        #: Values from parts, by the names of the fields that they declare. The parts set them.
         self.more: dict[str, Any] = {}
-        #: The end of a turn, by its time, that a part has nothing more to say of.
+        #: The time of the last turn's end that a part has finished counting.
         self.counted_at = -math.inf
-        #: What others have changed of what its agent has. Its host's to set.
+        #: Files that other agents have changed, too. The host sets them.
         self.collisions: tuple[CollisionEntry, ...] = ()
-        #: The report of a limit by a protocol, a hook or a screen, and its end; and what is shown with the end of one.
+        #: A reported limit and its end, as read from the message; and a decision with the end of its limit.
         self._limit: tuple[object, float] = None, 0.0
         self._limited: tuple[Decision, Decision] | None = None
         #: The last report about the pane itself.
@@ -116,15 +116,15 @@ class Known:
 
     @property
     def decision(self) -> Decision:
-        """Return what the pane shows."""
+        """Return the status that the pane shows, with its reason."""
         shown = self.tracker.decision
         if self.former is not None:
             shown = self.former.with_original_time(shown, self.pid, self.dialog, self.transcript)
         return self._with_end(shown) if shown.status is Status.LIMITED else shown
 
     def _with_end(self, shown: Decision) -> Decision:
-        """*shown* of a limit with the end of that, as the agent's record says, or else its words."""
-        until = self._told_until
+        """Return *shown*, a usage limit, with the limit's end from the agent's record, else from its message."""
+        until = self._recorded_limit_end
         if not until:
             said = shown.since, shown.report.message
             if self._limit[0] != said:
@@ -135,8 +135,8 @@ class Known:
         return self._limited[1]
 
     @property
-    def _told_until(self) -> float:
-        """When the last limit of its agent ends by its record; 0 for none."""
+    def _recorded_limit_end(self) -> float:
+        """When the agent's last usage limit ends according to its record, in epoch seconds; 0 for none."""
         return self.transcript.details.limited_until if self.transcript is not None else 0.0
 
     @property
@@ -145,36 +145,36 @@ class Known:
 
     @property
     def agent(self) -> Agent | None:
-        """The agent that holds the foreground."""
+        """The agent in the foreground; None if there is none."""
         return self._run.identity.agent if self._run is not None else None
 
     @property
     def pid(self) -> int | None:
-        """The process in the foreground, as far as it is known."""
+        """The number of the process in the foreground, or of its group; None if neither is known."""
         process = self._identity.process
         return process.pid if process is not None else self._pgid or None
 
     @property
     def agent_process(self) -> Process | None:
-        """The process of the agent that holds the foreground, as far as it is known."""
+        """The process of the agent in the foreground; None if it is unknown or on another machine."""
         found = self._run.identity if self._run is not None else NOBODY
         return found.process if not found.is_remote else None
 
     @property
     def agent_pid(self) -> int | None:
-        """The number of that process, or of the one of a program that no agent file names."""
+        """The number of `agent_process`, or of the process of an agent without an agent file."""
         process = self.agent_process
         return process.pid if process is not None else self.conversation.strangers_pid
 
     @property
     def shows_sessions(self) -> bool:
-        """Return whether what holds the foreground shows a session of tmux or GNU Screen."""
+        """Return whether the foreground shows a session of tmux or GNU Screen."""
         process = self._identity.process
         return process is not None and base_name(process.exe) in MULTIPLEXERS
 
     @property
     def project(self) -> str:
-        """The project: as its agent says, else by its process's directory; of another machine, that one's name."""
+        """The project that its agent reports, else by its directory; for ssh the name of the other machine."""
         report = self.decision.report
         known = self.conversation.project
         if self._identity.is_remote:
@@ -182,13 +182,13 @@ class Known:
         return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
 
     def queue(self, queued: Queued | None) -> None:
-        """Have *queued* wait in it, in place of what did; None for nothing."""
+        """Set the text that waits in this pane to *queued*; None removes it."""
         self.queued = queued
         self.tracker.touch()
 
     @property
     def is_quiet(self) -> bool:
-        """True if nothing is likely to happen soon: it holds no agent, or one with nothing new on its screen."""
+        """Return whether no change is likely soon: there is no agent, or its screen does not change."""
         if self._unmoved < EAGER_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
@@ -207,17 +207,17 @@ class Known:
 
     @property
     def limited_until(self) -> float:
-        """When the last limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
-        return self._told_until or self.decision.limited_until
+        """When the last usage limit that its agent reported ends, in seconds since the epoch; 0 if there is none."""
+        return self._recorded_limit_end or self.decision.limited_until
 
     @property
     def unanswered(self) -> float | None:
-        """Since when the model has not answered an agent that works, if that is late."""
+        """Since when the model has been late to answer an agent that works; None if it is not."""
         return self.processes.unanswered if self.decision.status is Status.WORKING else None
 
     @property
     def outcome(self) -> str:
-        """The last sentence of the agent's reply, if the pane shows the end of its turn."""
+        """The last sentence of the agent's reply while the pane shows the end of its turn, else empty."""
         decision, transcript = self.decision, self.transcript
         if decision.status is not Status.DONE:
             return ""
@@ -225,52 +225,52 @@ class Known:
 
     @property
     def collides(self) -> bool:
-        """Return whether another agent has changed the same lines."""
+        """Return whether another agent has changed the same lines of a file."""
         return any(one.same for one in self.collisions)
 
     @property
     def is_counted(self) -> bool:
-        """Return whether all is known of the end of the turn that it shows, if it shows one."""
+        """Return whether parts have finished counting the turn that has ended, if one has."""
         decision = self.decision
         return decision.status is not Status.DONE or self.counted_at == decision.since
 
     @property
     def unnamed(self) -> str:
-        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        """The agent's directory while its project has yet to be looked up, else empty."""
         return self.conversation.unnamed if self.tracker.decision.is_lit else ""
 
     def name_project(self, name: str) -> None:
-        """Take the *name* of the project that was looked up."""
+        """Set the name of the project in the agent's directory."""
         self.conversation.name_project(name)
         self.tracker.touch()
 
     @property
     def pace(self) -> Pace | None:
-        """Return how much arrives and is read, if not everything was read recently."""
+        """Return how much arrives and how much is read; None if all of it was read recently."""
         return self._inbox.pace
 
     @property
     def is_behind(self) -> bool:
-        """Return whether more arrived than could be read at once: what arrives now is read later."""
+        """Return whether input waits to be read, because more arrived than could be read at once."""
         return bool(self._inbox)
 
     @property
     def dialog(self) -> Dialog | None:
-        """The dialog that waits on the screen as of the last look, for display and a person's own answer."""
+        """The dialog on the screen at the last look, for display and for a person's answer; None for none."""
         return self.looks.dialog
 
     def deadline(self) -> float | None:
-        """The time of the next `tick` that could change something; None if none could."""
+        """Return when the next `tick` could change something; None if none could."""
         due, deadline = self._inbox.due(), self.tracker.deadline()
         return deadline if due is None else due if deadline is None else min(due, deadline)
 
     def _heard(self, report: Report, now: float, since: float) -> None:
-        """The tracker got *report*: what a replay cannot find out again is remembered."""
+        """Note on the tape a *report* that a replay could not derive again."""
         if report.source in _READ_ELSEWHERE:
             self.tape.note("report", now, plain(report), max(0.0, now - since))
 
     def _held(self, foreground: Foreground | None) -> tuple[object, object]:
-        """Return who holds the foreground, and what names its process."""
+        """Return the foreground and the path and arguments of its process, as the tape keeps them."""
         process = self._identity.process
         named = [process.exe, *process.argv[:8]] if process is not None else None
         return (attrs.asdict(foreground) if foreground is not None else None), named

@@ -1,5 +1,5 @@
 """
-What a person asks of a pane from elsewhere, done to any host's pane: `snooze`, `unread`, `seen`.
+The marks that a person sets on a pane from elsewhere, for any host: `snooze`, `unread`, `seen`.
 """
 
 from __future__ import annotations
@@ -7,15 +7,15 @@ from __future__ import annotations
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.requests import Request
 
-#: The longest snooze in minutes: a day. A longer one would mean that the light is not wanted.
+#: The longest snooze, in minutes: a day.
 MAX_MINUTES = 24 * 60
 
 
 def carry_out(request: Request, pane: Pane, snooze_min: float, now: float) -> bool:
     """
-    Do what is asked to the ledger of *pane*; False if it is another verb's or makes no sense here.
+    Set the mark of *request* on *pane*; return False if it asks for something else or makes no sense here.
 
-    *snooze_min* is how many minutes a snooze is that names none. Only what needs a person can be snoozed.
+    *snooze_min*: the minutes of a snooze that names none. Only a status that needs a person can be snoozed.
     """
     attention = pane.attention
     attention.shown(pane.decision, now)
@@ -40,7 +40,7 @@ def carry_out(request: Request, pane: Pane, snooze_min: float, now: float) -> bo
 
 
 def mark_seen(pane: Pane, now: float) -> None:
-    """A person has looked at *pane*, or says so: `done` is old news, a question stays one."""
+    """Mark *pane* as looked at by a person: `done` becomes old news, a question stays one."""
     pane.tracker.seen(now)
     pane.attention.shown(pane.decision, now)
     pane.attention.see()

@@ -1,7 +1,7 @@
 """
-The own files of a pane's agent: the status file, a transcript, the transcript.
+The files that a pane's agent keeps: status file and transcript.
 
-A pane asks for `requests` at every tick, its host has a worker read them, and each result comes back to `answered`.
+A pane asks for `requests` at every tick. Its host has a worker read them, and each result comes back to `take_result`.
 Nothing in here reads a file.
 """
 
@@ -19,26 +19,26 @@ from tallylight.pane.run import EAGER_LOOKS, Run
 from tallylight.pane.transcript import Transcript, TranscriptRequest, TranscriptState
 from tallylight.tracker.tracker import Tracker
 
-#: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
+#: For so many seconds after its end it is checked whether an agent has removed its status file.
 LAST_WORDS_S = 1.0
 
 
 @attrs.define
 class OwnFiles:
-    """Those of the run in the foreground of one pane, and of the one before it. *now* is monotonic seconds."""
+    """The files of the agent in the foreground of one pane, and of the one before. *now* is monotonic seconds."""
 
     faults: Faults
     tracker: Tracker
     conversation: Conversation
     run: Run | None = None
-    #: An agent that has ended, while a worker looks whether its status file is still there.
+    #: An agent that has ended, while a worker checks whether its status file is still there.
     _ended: Run | None = None
 
     def replace(self, run: Run | None, now: float, *, is_gone: bool) -> None:
-        """*run* holds the foreground, or no agent does; *is_gone*: the one before has ended."""
+        """Take in that *run* holds the foreground, or no agent (None). *is_gone*: the one before has ended."""
         before, self.run = self.run, run
-        # An agent that removed its status file left in peace; one that did not was killed. What its shell runs for the
-        # next prompt changes nothing about that.
+        # An agent that removed its status file exited by itself; one that did not was killed. Commands that the shell
+        # runs for its next prompt do not matter.
         if before is not None or run is not None:
             self._ended, self.tracker.held_until = None, 0.0
         if is_gone and before is not None and before.known is not None:
@@ -52,16 +52,16 @@ class OwnFiles:
 
     @property
     def _leaving(self) -> Run | None:
-        """The agent that has ended, while it is worth looking up what it left."""
+        """The agent that has ended, while its status file is worth another check."""
         return self._ended if self._ended is not None and self._ended.missed < EAGER_LOOKS else None
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file may still say how."""
+        """Return whether a turn or an agent is over, and a file may still say how."""
         return self._leaving is not None or (self.run is not None and self.run.is_undecided)
 
     def requests(self, session: str, title: str) -> tuple[Request, ...]:
-        """All that is to be read at this tick; *session* and *title* are what is known of it so far."""
+        """Return what to read at this tick. *session* and *title*, as far as known, help to find the transcript."""
         if self.run is None and self._ended is None:
             return ()
         status = self.tracker.decision.status
@@ -69,16 +69,16 @@ class OwnFiles:
         return tuple(request for request in (self.file_request(), transcript) if request is not None)
 
     def file_request(self) -> FileRequest | None:
-        """What to read of its status file and its transcript at this tick."""
+        """Return the request for the status file, with the end of a transcript, at this tick; None for none."""
         if (leaving := self._leaving) is not None:
             return leaving.last_request()
         if self.run is None:
-            return None  # what was asked for of one that has ended may be answered yet, by a disk that hung
+            return None  # the last request for an ended agent may still be answered, by a disk that hung
         self._ended = None
         return self.run.request()
 
-    def answered(self, request: Request, found: object, now: float) -> None:
-        """What a worker has read for one of `requests`; None if nothing was new."""
+    def take_result(self, request: Request, found: object, now: float) -> None:
+        """Take *found*, a worker's result for one of `requests`; None if nothing was new."""
         if isinstance(found, TranscriptState) and isinstance(request, TranscriptRequest):
             self._transcribed(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
@@ -86,19 +86,23 @@ class OwnFiles:
 
     @isolates_faults("the agent's record")
     def _transcribed(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
-        # Else another agent has come to the foreground since.
+        # Otherwise another agent has come to the foreground since.
         if (transcript := self.transcript) is not None and transcript.process == request.process:
             transcript.tell(found, self.tracker, self.conversation, now)
 
     @isolates_faults("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:
-        """The content of what `file_request` asked for; *path* is the status file's. *is_last*: asked after the end."""
+        """
+        Take the content of the status file at *path*, and of the end of its transcript.
+
+        *is_last*: it was asked for after the agent's end.
+        """
         ended, run = self._ended, self.run
         if ended is not None and ended.status_file == path:
-            # What was read before the end is no sign that the file has outlived its agent.
+            # A file that was read before the end does not prove that it has outlived its agent.
             if not is_last and status_file is not None:
                 return
-            # It is known now whether it took its status file with it.
+            # Now it is known whether the agent removed its status file.
             self._ended, self.tracker.held_until = None, 0.0
             if status_file is None:
                 self.tracker.report(ended.goodbye(), now)
@@ -107,9 +111,9 @@ class OwnFiles:
         elif run is not None and run.status_file == path:  # else another agent has come to the foreground since
             report = run.read(status_file, tail, now)
             if report is not None:
-                self.read_elsewhere(report, now)
+                self.take_report(report, now)
 
-    def read_elsewhere(self, report: Report, now: float) -> None:
-        """The agent's own files say *report*, as they were read here or when they were recorded."""
-        self.conversation.heard(report)
+    def take_report(self, report: Report, now: float) -> None:
+        """Pass on *report*, which was made from the agent's own files now, or when a replayed recording was made."""
+        self.conversation.take(report)
         self.tracker.report(report, now)

@@ -1,9 +1,9 @@
 """
-The package that owns a program: what a worker reads of it, once a program.
+The package that installed a program: a worker reads it once, for signs that the program is an agent.
 
-Of what lies in a `node_modules` it is the nearest `package.json` above that has a name, with the `README.md` beside it;
-of a script of Python the distribution of its environment that has it as an entry point. Where none of them tells, the
-program itself is read: how a native agent is installed, most packages do not say. All that is read is bounded.
+For a program in `node_modules` that is the nearest `package.json` above with a name, and the `README.md` beside it. For
+a Python script it is the distribution with that entry point. If neither has a sign, the bytes of the program itself are
+searched: most packages do not say how a native agent is installed. All reads are bounded.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ from tallylight.evidence import made_with
 from tallylight.evidence.process import Process, is_version
 from tallylight.evidence.records.places import read_part
 from tallylight.evidence.stranger import file_of
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.snapshot.waiting_time_file import today
 
-#: Folders above a program, distributions of an environment, and bytes of a file that are read.
-_UP, _DISTRIBUTIONS = 6, 600
-_BYTES, _HEAD, _ENTRIES = 131_072, 8_192, 16_384
-#: Bytes that are read of a program at its begin, where compilers put texts, and at its end, where bundles hang; how
-#: many at a time, so that no other thread waits for the search; and by how many two parts overlap.
-_BEGIN, _END, _STEP, _OVERLAP = 16 << 20, 112 << 20, 1 << 20, 32
-#: Seconds that this may take.
-_MOST_S = 3.0
+#: The most folders above a program, and distributions of an environment, that are looked at.
+_MAX_FOLDERS, _MAX_DISTRIBUTIONS = 6, 600
+#: The most bytes that are read of a package's metadata, its README, and its entry points.
+_METADATA_BYTES, _README_BYTES, _ENTRIES_BYTES = 131_072, 8_192, 16_384
+#: The bytes of a program that are searched at its begin, where compilers put texts, and at its end, for bundles.
+_BEGIN_BYTES, _END_BYTES = 16 << 20, 112 << 20
+#: The bytes of one step, so that no other thread waits for the search, and the overlap of two steps.
+_STEP_BYTES, _OVERLAP_BYTES = 1 << 20, 32
+#: The most seconds of a search.
+_SEARCH_S = 3.0
 
 
 @attrs.frozen
 class PackageRequest:
-    """What the *run* of a program is made with; its file is *program*, an absolute path."""
+    """Asks what the *run* of a program was built with. *program* is the absolute path of its file."""
 
     program: Path
     run: tuple[int, int]
@@ -46,17 +48,19 @@ class PackageRequest:
         return (self.program,)
 
     def read(self) -> str:
-        """The sign, in words; nothing if its package is not found or has none."""
+        """Return the sign that it is an agent, in words; empty if its package is not found or has none."""
         folder, text = _npm(self.program)
-        found = made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _HEAD)) if text else ""
+        found = (
+            made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _README_BYTES)) if text else ""
+        )
         return found or made_with.of_python(_metadata(self.program)) or _of_itself(self.program)
 
 
 def version_of(process: Process) -> str:
     """
-    The version of the program that *process* runs, as its package says, or the folders that it lies in.
+    Return the version of the program that *process* runs, from its package or the names of its folders.
 
-    Else it is the day on which its file was written; nothing if its file is not known.
+    Without one it is the day on which the file was written; empty if the file is not known.
     """
     file = file_of(process)
     if not file:
@@ -72,29 +76,32 @@ def version_of(process: Process) -> str:
 
 
 def _npm(program: Path) -> tuple[Path, str]:
-    """The folder of the package of npm that *program* lies in, and its `package.json`; nothing if there is none."""
+    """
+    Return the folder of the npm package around *program* and the text of its `package.json`; without one, the real path
+    and "".
+    """
     place = Path(os.path.realpath(program))
     found = list(itertools.takewhile(lambda folder: folder.name != "node_modules", place.parents))
-    for folder in found[:_UP] if len(found) < len(place.parents) else ():
-        if (text := _text(folder / "package.json", _BYTES)) and '"name"' in text:
+    for folder in found[:_MAX_FOLDERS] if len(found) < len(place.parents) else ():
+        if (text := _text(folder / "package.json", _METADATA_BYTES)) and '"name"' in text:
             return folder, text
     return place, ""
 
 
 def _metadata(program: Path) -> str:
-    """The `METADATA` of the distribution that has *program* as an entry point; nothing if there is none."""
+    """Return the `METADATA` of the Python distribution with the entry point *program*; empty if there is none."""
     for folder in _distributions(program):
-        entries = _text(folder / "entry_points.txt", _ENTRIES).splitlines()
+        entries = _text(folder / "entry_points.txt", _ENTRIES_BYTES).splitlines()
         if any(entry.partition("=")[0].strip() == program.name for entry in entries):
-            return _text(folder / "METADATA", _BYTES)
+            return _text(folder / "METADATA", _METADATA_BYTES)
     return ""
 
 
 def _distributions(program: Path) -> Iterator[Path]:
-    """The distributions of the Python environment that has *program*, or its target, in its `bin`."""
+    """Yield the distributions of the Python environment that has *program*, or its target, in its `bin`."""
     for script in dict.fromkeys((program, Path(os.path.realpath(program)))):
         found = script.parent.parent.glob("lib/python3*/site-packages/*.dist-info")
-        yield from itertools.islice(found, _DISTRIBUTIONS)
+        yield from itertools.islice(found, _MAX_DISTRIBUTIONS)
 
 
 def _of_itself(program: Path) -> str:
@@ -107,13 +114,14 @@ def _of_itself(program: Path) -> str:
 
 @functools.lru_cache(256)
 def _of_bytes(program: Path, stamp: tuple[int, ...]) -> str:
-    """The sign in the program's own bytes, whose state *stamp* tells: each state of it is read once."""
-    size, until = stamp[2], time.monotonic() + _MOST_S
-    begin = range(0, min(size, _BEGIN), _STEP)
-    for at in (*begin, *range(size - _STEP, max(_BEGIN, size - _END) - _STEP, -_STEP)):
+    """Return the sign in the program's own bytes. *stamp* identifies the file, so that it is searched once."""
+    size, until = stamp[2], time.monotonic() + _SEARCH_S
+    begin = range(0, min(size, _BEGIN_BYTES), _STEP_BYTES)
+    end = range(size - _STEP_BYTES, max(_BEGIN_BYTES, size - _END_BYTES) - _STEP_BYTES, -_STEP_BYTES)
+    for at in (*begin, *end):
         if time.monotonic() > until:
-            break  # other agents' files wait
-        if sign := made_with.of_program(read_part(program, max(0, at), _STEP + _OVERLAP) or b""):
+            break  # other agents' files wait to be read
+        if sign := made_with.of_program(read_part(program, max(0, at), _STEP_BYTES + _OVERLAP_BYTES) or b""):
             return sign
     return ""
 
@@ -122,11 +130,11 @@ def _text(path: Path, most: int) -> str:
     return (read_part(path, 0, most) or b"").decode("utf-8", "replace")
 
 
-def package_of(program: Unknown | None) -> PackageRequest | None:
-    """What is to be read of an unknown *program*, until that was done once; None if its file is not known."""
+def package_of(program: UnknownProgram | None) -> PackageRequest | None:
+    """Return the request for the package of an unknown *program*; None if it was read or its file is not known."""
     if program is None or program.made_with is not None:
         return None
     file = file_of(program.process, program.name)
     if not file:
-        program.packaged("", program.process.run)
+        program.note_package("", program.process.run)
     return PackageRequest(Path(file), program.process.run) if file else None

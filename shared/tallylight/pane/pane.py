@@ -1,9 +1,9 @@
 """
-A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
+A pane of any host: it takes in all that the host sees there, and decides its status.
 
-A host reports what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
-see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
-what has to be read is asked for with `requests` and handed back.
+A host passes on the foreground process group, the title, the screen, a user variable, and whether a person can see the
+pane. It draws `decision`. Nothing in here knows a terminal program or reads a user's file: `requests` says what to
+read, and `take_result` takes the content.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from tallylight.evidence.process_table import inner_size
 from tallylight.evidence.screen import Look as Look
 from tallylight.evidence.titles import clean_title
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import UnknownProgram
 from tallylight.model.report import Report
 from tallylight.pane.faults import isolates_faults
 from tallylight.pane.occupied import Occupied
@@ -25,10 +25,10 @@ _TITLE, _START, _END = Key("title"), Key("start"), Key("end")
 
 
 class Pane(Occupied):
-    """One pane, and what its host and the programs in it report. *now* is monotonic seconds."""
+    """One pane, with methods for all that its host and the programs in it report. *now* is monotonic seconds."""
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
-        """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
+        """Look at the screen if its content or a change of it would be evidence; only then *read* is called."""
         if self.unknown.wants_look():
             self._look_for_signs(read(), now)
         if self.looks.is_wanted(now):
@@ -50,11 +50,15 @@ class Pane(Occupied):
         self.looks.take(look, self._run, now)
 
     def title(self, title: str, now: float) -> bool:
-        """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
+        """
+        Take in the title that the program set.
+
+        This and the next three methods return whether the input was read at once; otherwise it is read soon.
+        """
         return self._receive(_TITLE, functools.partial(self._titled, title), len(title), now)
 
     def user_variable(self, payload: str | None, now: float) -> bool:
-        """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+        """Take in that the pane's `tally` user variable was set to *payload*, or deleted. A broken one is ignored."""
         try:
             key = key_of(payload)
         except Exception as error:  # one pane's fault is no reason to lose the others
@@ -65,12 +69,12 @@ class Pane(Occupied):
         return self._receive(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
-        """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        """Take in that a command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
         self._is_marked = True
         return self._receive(_START if is_start else _END, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
-        """A notification of the program said what is in *report*."""
+        """Take in *report*, made from a notification of the program."""
         key = Key(("notified", report.source, report.id), bool(report.id))
         return self._receive(key, functools.partial(self._notified, report), len(report.message), now)
 
@@ -86,7 +90,7 @@ class Pane(Occupied):
         self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
-            self._update_program(Unknown.marked, now)
+            self._update_program(UnknownProgram.note_prompt_mark, now)
             self.tracker.command_start(now)
         else:
             self._command_ended(exit_code, now)
@@ -100,22 +104,22 @@ class Pane(Occupied):
         self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
-        self._update_program(lambda program: program.titled(title), now)
+        self._update_program(lambda program: program.note_title(title), now)
         if self._run is not None:
             self._read_title(now)
 
     @isolates_faults("the progress bar")
     def progress(self, is_shown: bool, now: float) -> None:
         """
-        Whether the pane has a progress bar (OSC 9;4) at this moment.
+        Take in whether the pane has a progress bar (OSC 9;4) at this moment.
 
-        Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
-        may well stay while the agent asks.
+        If an agent shows one while it works, the end of the bar is the end of its turn. A bar that is shown decides
+        nothing: it may stay while the agent asks.
         """
         if is_shown != self.has_bar:
             self.tape.note("bar", now, is_shown)
         self.has_bar = is_shown
-        self._update_program(lambda program: program.barred(is_shown=is_shown), now)
+        self._update_program(lambda program: program.note_progress_bar(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
@@ -127,20 +131,20 @@ class Pane(Occupied):
         self.tape.note("carrier", now, payload)
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
-            self.conversation.armed(recipe.argv)
-            self.tracker.touch()  # others get it, whatever becomes of the status
+            self.conversation.set_resume(recipe.argv)
+            self.tracker.touch()  # it is published even if the status does not change
             return
         said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
         self._said = self._pgid, now
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
                 self._last_report = report
-            self.conversation.heard(report)
+            self.conversation.take(report)
             self.tracker.report(report, now)
         self._note_end(before, now)
 
     def look(self, visible: bool, now: float) -> None:
-        """Whether the pane is in front of a person."""
+        """Take in whether the pane is visible to a person."""
         if self.former is not None and not self.former.goes_on(now):
             self.former = None
         self.attention.shown(self.decision, now)
@@ -152,7 +156,7 @@ class Pane(Occupied):
             self.attention.seen = True
 
     def tick(self, now: float) -> None:
-        """Let time pass, if anything depends on it."""
+        """Let time pass: read input that waits, and decide again if a deadline has come."""
         deadline, due = self.tracker.deadline(), self._inbox.due()
         if any(at is not None and now >= at for at in (deadline, due)):
             self.tape.note("tick", now)

@@ -1,5 +1,5 @@
 """
-What the processes of a pane's program do, as a worker samples them: when to do that, and what to report of it.
+The activity of the processes of a pane's program: when a worker samples it, and what is reported of it.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.tracker import Tracker
 
-#: Seconds between two samples: while something goes on, while the agent tells its turns itself, of a program without
+#: Seconds between two samples: of an active program, of an agent that reports its turns, of a program without
 #: connections, and of one at rest.
-OFTEN_S, TOLD_S, WITHOUT_S, SELDOM_S = 0.4, 2.0, 1.0, 10.0
-#: Rows of the end of the screen that are compared.
+ACTIVE_S, REPORTING_S, UNCONNECTED_S, RESTING_S = 0.4, 2.0, 1.0, 10.0
+#: The last rows of the screen that are compared.
 _ROWS = 16
 
 
 @attrs.define
 class ProcessWatch:
-    """The processes of one pane, for its *tracker*. *now* is monotonic seconds."""
+    """Watches the processes of one pane, and reports to its *tracker*. *now* is monotonic seconds."""
 
     tracker: Tracker
     process: Process | None = None
     traffic: Traffic = attrs.field(factory=Traffic)
-    #: Since when the model does not answer, if that is late.
+    #: Since when the model has been late to answer; None if it is not.
     unanswered: float | None = None
     _at: float = -math.inf
-    #: What holds, and what was told of it.
+    #: The fact of the last sample, and the report that was made of one.
     _fact: Fact | None = None
     _said: Report | None = None
 
     def begin(self, process: Process | None) -> None:
-        """The program that is watched is *process* with all below it; None for none."""
+        """Watch *process* with all below it from now on; None for none."""
         run = process.run if process is not None else None
         if run != (self.process.run if self.process is not None else None):
             self.traffic, self._at, self.unanswered = Traffic(), -math.inf, None
@@ -50,14 +50,14 @@ class ProcessWatch:
 
     def _pause(self, now: float) -> float:
         tracker = self.tracker
-        if tracker.said.tells_turns:
-            return TOLD_S if tracker.decision.status is Status.WORKING else SELDOM_S
+        if tracker.claims.tells_turns:
+            return REPORTING_S if tracker.decision.status is Status.WORKING else RESTING_S
         if self._said is None and not self.traffic.is_pending(now):
-            return SELDOM_S
-        return OFTEN_S if self.traffic.is_known else WITHOUT_S
+            return RESTING_S
+        return ACTIVE_S if self.traffic.is_known else UNCONNECTED_S
 
     def look(self, look: Look, now: float) -> None:
-        """The screen; where the cursor is, a person types."""
+        """Take in the screen, without the cursor's row: a person types there."""
         last = len(look.lines)
         while last and not look.lines[last - 1].strip():
             last -= 1
@@ -68,18 +68,18 @@ class ProcessWatch:
         self.traffic.look(rows, now)
 
     def take(self, sample: Sample, now: float) -> None:
-        """A worker has taken *sample*."""
+        """Take in a worker's *sample*."""
         self._at = now
         tracker = self.tracker
         works = tracker.decision.status is Status.WORKING
         self.traffic.take(sample)
-        self._fact = self.traffic.fact(now, is_running=works and tracker.said.tells_turns)
+        self._fact = self.traffic.fact(now, is_running=works and tracker.claims.tells_turns)
         before, self.unanswered = self.unanswered, self.traffic.unanswered_since(now) if works else None
         if self.unanswered != before:
             tracker.touch()
 
     def tell(self, now: float, *, is_asked: bool) -> None:
-        """Tell what holds as of the last sample. *is_asked*: a dialog is on the screen, and wins."""
+        """Report the fact of the last sample to the tracker. *is_asked*: a dialog is on the screen, and wins."""
         fact, said = self._fact, self._said
         if fact is None and said is not None:
             self._said = None

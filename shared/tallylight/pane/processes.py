@@ -1,5 +1,5 @@
 """
-Who holds the foreground, as a pane asks for it. A host answers from the process table, a replay from what was recorded.
+The program in the foreground, as a pane asks for it. A host looks into the process table, a replay into its recording.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from tallylight.evidence.foreground import Identity
 
 
 class Foregrounds(Protocol):
-    """Who holds the foreground, by its process group: `evidence.process_table.ForegroundReader`."""
+    """Finds the program in the foreground by its process group: see `evidence.process_table.ForegroundReader`."""
 
     def look(self, pgid: int) -> Identity:
-        """Who holds the foreground of process group *pgid*; the same object as long as nothing changed."""
+        """Return the program of process group *pgid*; the same object as long as nothing changed."""
 
-    def anew(self, pgid: int) -> Identity:
-        """The same, without remembering anything."""
+    def look_uncached(self, pgid: int) -> Identity:
+        """Return the program of process group *pgid*, read again and not kept."""
 
     def forget(self, pgid: int) -> None:
-        """The pane that asked for *pgid* has another foreground now, or is gone."""
+        """Drop what is kept for *pgid*: its pane has another foreground now, or is gone."""

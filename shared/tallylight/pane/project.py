@@ -1,7 +1,7 @@
 """
-The project that an agent works on: the name of the git repository that its directory belongs to, else of the directory.
+The project that an agent works on: the name of the git repository around its directory, else of the directory.
 
-Read on a worker: a disk may not answer. Only a directory that the system or the agent's own file told is looked at.
+A worker reads it, for a disk may not answer. The directory is from the system or from the agent's own file.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 from pathlib import PurePosixPath
 
-#: How many directories up a repository is looked for.
+#: The most directories above that are searched for a repository.
 MAX_LEVELS = 64
 
 
 def project_of(cwd: str, home: str) -> str:
     """
-    Name the project of the absolute directory *cwd*; nothing if there is no name for it.
+    Return the name of the project of the absolute directory *cwd*; empty if it has none.
 
-    A repository that holds all of *home*, or that *home* lies in, is no project of what is below.
+    A repository at *home* or above it does not count: it is no project of the directories below.
     """
     here = PurePosixPath(os.path.normpath(cwd))
     above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")

@@ -1,8 +1,8 @@
 """
-A run: one run of one agent in the foreground of a pane, with its own files.
+A run: one run of one agent in the foreground of a pane, with the files that it keeps.
 
-The status file is looked for by the agent's process, the transcript by what the status file says. Neither is read here:
-`Run.request` names them, and `Run.read` is given their content.
+The agent's process leads to the status file, and the status file to the transcript. Neither is read here:
+`Run.request` names them, and `Run.read` takes their content.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from tallylight.pane.file_request import FileRequest, Growth
 from tallylight.pane.transcript import Transcript, TranscriptRequest
 from tallylight.tracker.foreground import Foreground
 
-#: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
+#: A missing status file is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
 SELDOM = 8
 
 
 @attrs.define
 class Run:
-    """One run of one agent in the foreground."""
+    """One run of one agent in the foreground, with its files as they were last read."""
 
     identity: Identity
     titles: TitleReader
-    #: What the tracker got about it.
+    #: The foreground that was passed to the tracker.
     foreground: Foreground
     turns: Turns | None = None
-    #: What its process is for itself.
+    #: The number of its process in its own namespace.
     number: int = 0
     status_file: Path | None = None
-    #: What the status file last held; None while it is not there.
+    #: The last content of the status file; None while it does not exist.
     known: bytes | None = None
-    #: In how many ticks it was not there.
+    #: The number of ticks in which it did not exist.
     missed: int = 0
     progress: ProgressReader = attrs.Factory(ProgressReader)
     transcript: Transcript | None = None
@@ -52,11 +52,11 @@ class Run:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn is over, and a file may still say how."""
+        """Return whether a turn is over, and a file may still say how."""
         return self.turns is not None and self.turns.is_undecided
 
     def find_files(self, table: Table, now: float) -> None:
-        """Work out where the agent has its status file and its transcript, if it has any; no disk is looked at."""
+        """Set the paths of the agent's status file and transcript, if it keeps any. Reads no disk."""
         agent, process = self.identity.agent, self.identity.process
         if agent is None or process is None or not agent.record:
             self.transcript = None
@@ -71,7 +71,7 @@ class Run:
             self.turns = Turns(agent.name)
 
     def transcript_request(self, session: str, title: str, status: Status) -> TranscriptRequest | None:
-        """What to read of its transcript at this tick; *session*, *title* and *status* are what is known so far."""
+        """Return the request for its transcript at this tick; None for none. *session* and *title* help to find it."""
         if self.transcript is None:
             return None
         cwd = ""
@@ -83,7 +83,7 @@ class Run:
         return self.transcript.request(session, cwd, title, status)
 
     def request(self) -> FileRequest | None:
-        """What to read of it at this tick, while it holds the foreground."""
+        """Return the request for its status file at this tick, while it holds the foreground; None for none."""
         if self.turns is None or self.status_file is None:
             return None
         self.missed = self.missed + 1 if self.known is None else 0
@@ -95,20 +95,20 @@ class Run:
         return FileRequest(self.status_file, path, self.known, self.turns.is_undecided, growth)
 
     def last_request(self) -> FileRequest | None:
-        """What to read of it at this tick, now that it has ended: whether its status file is still there."""
+        """Return the request that checks, after its end, whether its status file is still there."""
         self.missed += 1
         if self.status_file is None:
             return None
         return FileRequest(self.status_file, None, self.known, is_undecided=True, is_last=True)
 
     def read(self, status_file: bytes | None, tail: bytes, now: float) -> Report | None:
-        """What the content of its files says at monotonic *now*; None if nothing new."""
+        """Return the report in the content of its files at monotonic *now*; None if nothing is new."""
         process = self.identity.process
         if self.turns is None or process is None:
             return None
         known, self.known = self.known, status_file
         if status_file is None:
-            # Only the absence of a file that was there is a goodbye.
+            # A file that was never there says nothing about an exit.
             return self.goodbye() if known is not None else None
         if status_file == known and not tail and not self.turns.is_undecided:
             return None
@@ -120,23 +120,23 @@ class Run:
             raise
 
     def goodbye(self) -> Report:
-        """It has taken its status file with it."""
+        """Return the report of its exit: it has removed its status file."""
         agent = self.identity.agent
         name = agent.name if agent is not None else ""
         return Report(source=Source.REGISTRY, status=None, agent=name, rule="status file removed")
 
 
 def same_run(before: Identity, after: Identity) -> bool:
-    """Whether both are the same agent started by the same command: more of it may be known by now."""
+    """Return whether both are the same agent started by the same command. *after* may have more details."""
     was, now = before.leader, after.leader
     if before.is_direct and after.is_direct and before.process is not None and after.process is not None:
-        # A shell without job control, or an editor, may lead to one agent after the other.
+        # A shell without job control, or an editor, may start one agent after the other.
         was, now = before.process, after.process
     return before.agent == after.agent and was is not None and now is not None and was.run == now.run
 
 
 @functools.lru_cache(1024)
 def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
-    """The transcript of a session, asked for at every tick; None if its name is unusual."""
+    """Return the path of a session's transcript; None if a part of it would be unsafe. Asked for at every tick."""
     parts = claude_ending.path_parts(cwd, session)
     return status_file.parents[1].joinpath(*parts) if parts is not None else None

@@ -1,10 +1,10 @@
 """
-The tape of one pane: what its light of the last two minutes was made of, in memory and nowhere else.
+The tape of one pane: all inputs of its light in the last two minutes, in memory and nowhere else.
 
-Every input that the pane reads goes in, with the time of the reading: what a flood replaces before that does not. A
-screen is packed against the one before it. What is older than `SPAN_S`, or more than `LIMIT` bytes, is dropped, a
-stretch at a time; each begins with what was so before it.
-`told` is all of it as bytes, and `entries` reads them again, in whichever process a person asks what was wrong.
+Every input that the pane reads is noted with its time; an input that a flood replaced before that is not. A screen
+is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_BYTES`, are dropped, a stretch at a
+time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in any
+process in which a person asks what was wrong.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tallylight.evidence.screen import Look
 from tallylight.model.report import Report
 from tallylight.wire import values
 
-#: For how long, in seconds, and in how many bytes one pane is remembered, and in how many all of them are.
-SPAN_S, LIMIT, LIMIT_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
-#: Of one stretch: what is dropped at once.
-_STRETCH_S, _STRETCH = 15.0, 8
-#: What Python needs for one entry beside its bytes.
-_OVERHEAD = 200
-#: Of one entry, read again; a screen of 500 rows by 1000 columns fits.
-_MOST = 4 * 1024 * 1024
+#: The most seconds and bytes of one tape, and the most bytes of all tapes of a host.
+SPAN_S, MAX_BYTES, MAX_BYTES_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
+#: The most seconds of a stretch, and its share of a tape's bytes: one in so many.
+_STRETCH_S, _STRETCHES = 15.0, 8
+#: The memory that Python needs for one entry, in addition to its bytes.
+_OVERHEAD_BYTES = 200
+#: The most bytes of one uncompressed entry; a screen of 500 rows by 1000 columns fits.
+_ENTRY_BYTES = 4 * 1024 * 1024
 _HEAD = struct.Struct("<dBBI")
-#: The kinds of entries, by their numbers on the tape. `was` holds another one, of what was so when a stretch began.
+#: The kinds of entries, by their numbers on the tape. A `was` contains another entry: the state at a stretch's begin.
 KINDS = ("look", "again", "unlooked", "foreground", "report", "title", "carrier", "mark", "bar", "seen", "tick", "was")
-#: Of a report, what a recording has of it.
+#: The fields of a report that a recording keeps.
 _FIELDS = tuple(
     "id kind agent rule session title project cwd worktree mode message what detail background".split()  # noqa: SIM905
 )
@@ -40,31 +40,35 @@ _ALL: weakref.WeakSet[Tape] = weakref.WeakSet()
 
 
 def plain(report: Report, **more: float) -> dict[str, Any]:
-    """*report* as a recording has it."""
+    """Return *report* as JSON for a recording."""
     fields = {name: value for name in _FIELDS if (value := getattr(report, name))}
     return {"type": "report", "source": report.source.word, "status": report.status, **fields, **more}
 
 
 class Tape:
-    """What came to one pane; *begin* notes what holds at the start of a stretch. *now* is monotonic seconds."""
+    """
+    The last inputs of one pane. *now* is monotonic seconds.
+
+    *begin* is called at the start of each stretch, to note the present state.
+    """
 
     def __init__(self, begin: Callable[[float], None]) -> None:
         self._begin = begin
-        #: Stretches, the oldest first: since when, their size, and the entries.
+        #: Stretches, the oldest first: begin, size in bytes, and entries.
         self._stretches: deque[tuple[float, list[int], list[bytes]]] = deque()
         self._look: Look | None = None
         self._before = b""
-        #: Whether a stretch begins, and what is noted shows what was so before.
+        #: Whether a stretch begins, so that entries are about the state before it.
         self._begins = False
         self.size = 0
         _ALL.add(self)
 
     def note(self, kind: str, now: float, *data: Any) -> None:
-        """Something of this *kind* came."""
+        """Add an input of this *kind*."""
         self._keep(kind, now, json.dumps(data, separators=(",", ":")).encode() if data else b"")
 
     def look(self, look: Look, now: float) -> None:
-        """The screen was looked at."""
+        """Add a look at the screen."""
         self._turn(now)
         if look == self._look:
             self._keep("again", now, b"")
@@ -75,8 +79,8 @@ class Tape:
         self._keep("look", now, text)
 
     @property
-    def told(self) -> bytes:
-        """All that is remembered, as `entries` reads it."""
+    def data(self) -> bytes:
+        """The whole tape, as `entries` reads it."""
         return b"".join(part for _, _, parts in self._stretches for part in parts)
 
     def _keep(self, kind: str, now: float, data: bytes) -> None:
@@ -85,31 +89,31 @@ class Tape:
         if kind == "look":
             packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, self._before[-32768:])
             packed, self._before = packer.compress(data) + packer.flush(), data
-        limit = min(LIMIT, LIMIT_OF_ALL // max(1, len(_ALL)))
-        if len(packed) + _OVERHEAD > limit // 2:
+        limit = min(MAX_BYTES, MAX_BYTES_OF_ALL // max(1, len(_ALL)))
+        if len(packed) + _OVERHEAD_BYTES > limit // 2:
             self._forget()
-        # What a stretch begins with may have been too much already.
+        # The state at the begin of a stretch may have been too large already.
         if not self._stretches:
             return
         _, size, parts = self._stretches[-1]
         entry = _HEAD.pack(now, KINDS.index(kind), not parts, len(packed)) + packed
         parts.append(entry)
-        size[0] += len(entry) + _OVERHEAD
-        self.size += len(entry) + _OVERHEAD
+        size[0] += len(entry) + _OVERHEAD_BYTES
+        self.size += len(entry) + _OVERHEAD_BYTES
         while len(self._stretches) > 1 and (self.size > limit or now - self._stretches[1][0] > SPAN_S):
             self.size -= self._stretches.popleft()[1][0]
         if self.size > limit:
             self._forget()
 
     def _forget(self) -> None:
-        """One entry is too much to be kept: nothing of what it belongs to is."""
+        """Drop everything: an entry was too large, and others are no use without it."""
         self._stretches.clear()
         self._look, self._before, self.size = None, b"", 0
 
     def _turn(self, now: float) -> None:
-        """Begin another stretch, if it is time."""
+        """Begin another stretch if the last one is full."""
         last = self._stretches[-1] if self._stretches else None
-        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= LIMIT // _STRETCH):
+        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= MAX_BYTES // _STRETCHES):
             return
         self._look, self._before = None, b""
         self._stretches.append((now, [0], []))
@@ -120,9 +124,9 @@ class Tape:
 
 def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
     """
-    The entries of a tape: time, kind and data, first those of the state before.
+    Yield the entries of a tape as time, kind and data; the state before the first stretch comes first.
 
-    `ValueError` for bytes that are no tape.
+    Raises `ValueError` for bytes that are no tape.
     """
     at, before, stretches = 0, b"", 0
     while at < len(told):
@@ -138,7 +142,7 @@ def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
             before, stretches = b"", stretches + 1
         try:
             if kind == "look":
-                before = zlib.decompressobj(-15, before[-32768:]).decompress(data, _MOST)
+                before = zlib.decompressobj(-15, before[-32768:]).decompress(data, _ENTRY_BYTES)
                 place, *lines = before.decode("utf-8", "surrogatepass").split("\n")
                 row, column, columns, visible = values.load(place)
                 yield now, kind, Look(lines, int(row), int(column), int(columns), bool(visible))

@@ -1,8 +1,8 @@
 """
-The transcript of the agent in a pane: what to read of it, and what it has said.
+The transcript of the agent in a pane: what to read of it, and the reports in it.
 
-`Transcript` belongs to a run and is its host's main thread's. `TranscriptRequest.read` is a worker's: it finds out
-which transcript it is, reads what was added, and hands back what that says. Nothing is read again that has not changed.
+`Transcript` belongs to a run, and is used on its host's main thread. `TranscriptRequest.read` runs on a worker: it
+finds the agent's transcript, reads what was added, and returns the new state. Nothing unchanged is read again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.others import others_of
+from tallylight.evidence.others import rival_starts
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, own_number
 from tallylight.evidence.records.locate import SLACK_S, Facts
@@ -39,59 +39,58 @@ from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.tracker.tracker import Tracker
 
-#: In how many ticks a transcript is looked for: in every so many at first and when a turn begins, then in every so many
-#: while there is none, and in every so many to see whether the agent has another one by now.
+#: In the first so many ticks, and after the begin of a turn, a transcript is looked for in every `EAGER_EVERY`th tick.
+#: After them it is `SELDOM_EVERY`th, and once there is one, `AGAIN_EVERY`th: the agent may have another one by now.
 EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
-#: Where a transcript is known, the other processes in its directory may be those of so many seconds ago: to find them
-#: takes a look at every process that runs.
+#: Once a transcript is known, the list of other agents in its directory may be so many seconds old: it is costly.
 RIVALS_S = 2.0
-#: So many lines without anything that is known are of another format; a transcript may begin with some.
+#: A transcript with so many lines, none of them understood, has a strange format. Some begin with a few.
 STRANGE_LINES = 8
-#: A file that was written so short a time ago, in nanoseconds, may be written once more without another time.
+#: A file written less than so many nanoseconds ago may be written again with the same time.
 _FRESH_NS = 100_000_000
 
 
 @attrs.frozen(kw_only=True)
 class TranscriptState:
-    """What a worker has found out by now; the next one goes on with it."""
+    """All that workers have read of a transcript so far; the next read continues from it."""
 
     place: Place | None = None
     stamp: Stamp | None = None
     offset: int = 0
     #: When the agent was started, in seconds since the epoch; 0 if unknown.
     started: float = 0.0
-    #: As `Reader.is_exact`.
+    #: See `Reader.is_exact`.
     is_exact: bool = False
     reading: Reading | None = None
-    #: How long ago the last turn ended or began, in seconds, when that was read.
+    #: The age in seconds of the last turn's end or begin, when that was read.
     age: float = 0.0
-    #: When that was, in monotonic seconds of the worker; and whether that turn is another one than was read at first.
+    #: When it was read, in the worker's monotonic seconds; and whether it is another turn than at the first read.
     read_at: float = 0.0
     is_new: bool = False
-    #: Lines so far, if nothing in them is known; and whether there are enough of them to say so.
+    #: The number of lines so far if none is understood; and whether that is enough to call the format strange.
     unknown: int = 0
     is_strange: bool = False
     seen: Mapping[str, Growth] = attrs.Factory(dict)
     was_alone: bool = False
-    #: The same of the subagents that go on after its turn, by id.
+    #: The states of subagents that continue after its turn, by id.
     below: Mapping[str, TranscriptState] = attrs.Factory(dict)
 
     @property
     def details(self) -> Details:
-        """What it has beside the status."""
+        """The details that it has in addition to the status."""
         return self.reading.details if self.reading is not None and self.reading.is_known else NO_DETAILS
 
     @property
-    def told(self) -> tuple[object, ...]:
-        """All that is of interest to anybody but the next reading."""
+    def published(self) -> tuple[object, ...]:
+        """All values that a pane uses. The others matter only to the next read."""
         reading = self.reading
-        said = (reading.turn, reading.session, reading.asked, len(reading.background)) if reading is not None else ()
-        return self.place, self.started, self.is_strange, self.details, *said
+        turn = (reading.turn, reading.session, reading.asked, len(reading.background)) if reading is not None else ()
+        return self.place, self.started, self.is_strange, self.details, *turn
 
 
 @attrs.frozen(kw_only=True)
 class TranscriptRequest:
-    """Something new of *transcript* to be read; *session* and *title* are what its agent has said so far."""
+    """A request to read what is new in *transcript*. *session*, *cwd* and *title* help to find it."""
 
     transcript: Transcript
     before: TranscriptState
@@ -102,12 +101,12 @@ class TranscriptRequest:
 
     @property
     def process(self) -> Process:
-        """The agent's."""
+        """The process of the agent."""
         return self.transcript.process
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Where this hangs, if it does: the transcript, or where all of the agent's are."""
+        """Paths on the mounts that are read from: the transcript, or the folder of all the agent's transcripts."""
         place = self.before.place
         if place is not None:
             return tuple(Path(path) for path in (place.path, place.beside) if path)
@@ -117,7 +116,7 @@ class TranscriptRequest:
         return (Path(folder if folder.startswith("/") else f"{home_of(environ)}/.{agent.name}", "records"),)
 
     def read(self) -> TranscriptState | None:
-        """What is new; None if nothing of it is shown anywhere: then the next reading goes on from here."""
+        """Read what was added; return the new state, or None if a pane would show nothing new."""
         reader, found = reader_of(self.transcript.agent.record), self.before
         if reader is None:
             return None
@@ -127,8 +126,8 @@ class TranscriptRequest:
             found = attrs.evolve(_with_children(reader, _read_new(reader, found)), is_exact=reader.is_exact)
         if found == self.before:
             return None
-        # Nobody waits for one that was given up, and others may have read on since.
-        if found.told == self.before.told and self.transcript.found is self.before:
+        # A request that hung was dropped, and a later one may have read further meanwhile.
+        if found.published == self.before.published and self.transcript.found is self.before:
             self.transcript.found = found
             return None
         return found
@@ -136,13 +135,13 @@ class TranscriptRequest:
     def _located(self, reader: Reader) -> TranscriptState:
         agent, process, table, before = self.transcript.agent, self.process, self.transcript.table, self.before
         environ = table.environ(process.pid)
-        # A daemon that it has started serves others as well.
+        # A daemon that it has started serves others as well, and is left out.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
-        # Of a transcript that is known only another one of the same process is news.
+        # Once a transcript is known, the list of other agents may be a little older.
         age_s, now = RIVALS_S if before.place is not None else 0.0, time.monotonic()
         others: tuple[float, ...] = ()
         if reader.wants_others and not reader.others_last:
-            others = others_of(process, agent, table, now, age_s)
+            others = rival_starts(process, agent, table, now, age_s)
         places = Places(before=before.seen, is_alone=before.was_alone and not others)
         facts = Facts(
             pid=own_number(process.pid, table),
@@ -158,16 +157,16 @@ class TranscriptRequest:
         )
         place = reader.locate(facts, places)
         if place is not None and reader.others_last:
-            place = reader.locate(attrs.evolve(facts, others=others_of(process, agent, table, now, age_s)), places)
+            place = reader.locate(attrs.evolve(facts, others=rival_starts(process, agent, table, now, age_s)), places)
         if place is None or place == before.place:
-            # What was certain once stays so until another one is.
+            # A transcript that was certain once stays until another one is certain.
             is_strange = before.is_strange or places.is_strange
             return attrs.evolve(before, seen=places.seen, was_alone=not others, is_strange=is_strange)
         return TranscriptState(place=place, started=facts.started, seen=places.seen, was_alone=not others)
 
 
 def _with_children(reader: Reader, found: TranscriptState) -> TranscriptState:
-    """*found*, with what the transcripts of the subagents say that have gone on after the turn."""
+    """Return *found* with the transcripts of subagents that continue after the turn read, too."""
     place, reading = found.place, found.reading
     if reader.child is None or place is None or reading is None or not reading.left:
         return found
@@ -187,10 +186,10 @@ def _with_children(reader: Reader, found: TranscriptState) -> TranscriptState:
 
 def _with_reading(found: TranscriptState, before: Reading | None, reading: Reading) -> TranscriptState:
     """
-    *found* with *reading* in the place of the one *before*, and how long ago its turn ended or began.
+    Return *found* with *reading* in place of *before*, and with the age of its turn's end or begin.
 
-    The wall clock shows that, and may have been set since, or have gone on while the machine was suspended. But what
-    was not there when it was read before is no older than that, by a clock of ours.
+    The age comes from the wall clock, which may have been set, or have advanced during a suspend. So a turn that was
+    missing in the read before is at most as old as that read, by the monotonic clock.
     """
     read_at, turn, known = time.monotonic(), reading.turn, before.turn if before is not None else None
     is_new = before is not None and turn is not None and (known is None or turn.at != known.at)
@@ -203,7 +202,7 @@ def _with_reading(found: TranscriptState, before: Reading | None, reading: Readi
 
 
 def _read_new(reader: Reader, found: TranscriptState) -> TranscriptState:
-    """*found*, with what was added to the transcript since."""
+    """Return *found* with all that was added to the transcript since."""
     place, state, offset, before = found.place, found.reading, found.offset, found.stamp
     now = stamp(place) if place is not None else None
     if place is None or now is None or now == before:
@@ -214,10 +213,10 @@ def _read_new(reader: Reader, found: TranscriptState) -> TranscriptState:
         except StrangeError:
             return attrs.evolve(found, stamp=now, is_strange=True)
         if not data:
-            return attrs.evolve(found, stamp=None)  # it was busy
+            return attrs.evolve(found, stamp=None)  # the database was busy
     else:
         if before is not None and (before[0] != now[0] or now[1] < offset):
-            # Another file, or one that was begun again.
+            # Another file, or one that was started from the beginning.
             state, offset, found = None, 0, attrs.evolve(found, is_new=False)
         if reader.is_rewritten:
             data = whole(place)
@@ -237,15 +236,15 @@ def _read_new(reader: Reader, found: TranscriptState) -> TranscriptState:
 
 @attrs.define(eq=False)
 class Transcript:
-    """The transcript of one run of *agent* as *process*. A worker that has found no news sets *found* itself."""
+    """The transcript of one run of *agent* as *process*. A worker that found nothing to publish sets *found* itself."""
 
     agent: Agent
     process: Process
     table: Table
-    #: When this run was first seen, monotonic: what ended before is old news.
+    #: When this run was first seen, monotonic: a turn that ended before is old news.
     since: float
     found: TranscriptState = TranscriptState()
-    #: What was found when its details were last worked out, which is asked much more often, and these.
+    #: The details as they were last made, with the state they are from: they are asked for often.
     _known: TranscriptState = TranscriptState()
     _details: Details = NO_DETAILS
     _ticks: int = 0
@@ -254,39 +253,39 @@ class Transcript:
 
     @property
     def details(self) -> Details:
-        """What it has beside the status."""
+        """The details that it has in addition to the status."""
         if self.found is not self._known:
             self._known, self._details = self.found, self.found.details
         return self._details
 
     @property
-    def told(self) -> tuple[object, ...]:
-        """The parts of it for others."""
+    def published(self) -> tuple[object, ...]:
+        """The values that a host publishes: equal as long as none changes."""
         return self.details, self.is_strange
 
     @property
     def session(self) -> str:
-        """The session that it is of; nothing while that is not known."""
+        """The id of its session; empty while that is not known."""
         reading = self.found.reading
         return reading.session if reading is not None else ""
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What it has written of late, and what its subagents have that go on after its turn."""
+        """The recent edits of the agent, and of its subagents that continue after its turn."""
         found = self.found
         readings = [one.reading for one in (found, *found.below.values()) if one.reading is not None]
         return tuple(edit for reading in readings for edit in reading.edits)
 
     @property
     def is_strange(self) -> bool:
-        """Whether there is one without anything known: a format of another version."""
+        """Return whether nothing in the transcript is understood: its format is of another version."""
         return self.found.is_strange
 
     def request(self, session: str, cwd: str, title: str, status: Status) -> TranscriptRequest | None:
-        """What to read of it at this tick, at which its agent shows *status*."""
+        """Return the request for this tick, at which its agent shows *status*; None for none."""
         has_place, is_busy = self.found.place is not None, status in (Status.WORKING, Status.WAITING)
         if is_busy and not self._was_busy and not has_place:
-            self._ticks = 0  # many agents begin one with their first turn
+            self._ticks = 0  # many agents create it with their first turn
         self._was_busy = is_busy
         ticks, self._ticks = self._ticks, self._ticks + 1
         every = AGAIN_EVERY if has_place else EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY
@@ -298,19 +297,19 @@ class Transcript:
         )
 
     def tell(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
-        """A worker has found something new, at monotonic *now*: pass it to those who decide by it, and who show it."""
-        before = self.told
+        """Take a worker's result at monotonic *now*, and pass its news to *tracker* and *conversation*."""
+        before = self.published
         report = self.take(found, now)
-        conversation.recorded(self.session)
+        conversation.name_session(self.session)
         if report is not None:
             tracker.report(report, now, since=now - found.age)
-        if self.told != before:
-            tracker.touch()  # others get it, whatever becomes of the status
+        if self.published != before:
+            tracker.touch()  # it is published even if the status does not change
 
     def take(self, found: TranscriptState, now: float) -> Report | None:
-        """A worker has found something new, at monotonic *now*; return the report to make of it, if any."""
+        """Take a worker's result at monotonic *now*; return the report to make of it, or None."""
         self.found = found
-        turn = self._told_turn(now)
+        turn = self._turn_to_report(now)
         report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
         if turn is not None and found.reading is not None:
             report = attrs.evolve(
@@ -322,20 +321,20 @@ class Transcript:
                 what=found.reading.asked_for,
                 background=len(found.reading.background) if turn.status is Status.BACKGROUND else 0,
             )
-        # The same end again is no news, except for one of another turn.
+        # The same end again is no news, unless it is of another turn.
         key = attrs.evolve(report, title=str(turn.at) if turn is not None else "")
         if key == self._said or (self._said is None and turn is None):
             return None
         self._said = key
         return report
 
-    def _told_turn(self, now: float) -> Turn | None:
-        """The turn to report: one that ended since, and of an exact transcript one that goes on."""
+    def _turn_to_report(self, now: float) -> Turn | None:
+        """Return the last turn if it ended since this run began, or still goes on in an exact transcript."""
         found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
-            # What an earlier process left does not go on. If the clock was set back, a new turn seems older than it is.
+            # A turn of an earlier process does not go on. After the clock was set back a new turn seems older.
             is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SLACK_S)
             return turn if is_own and found.is_exact else None
         return turn if now - found.age >= self.since else None

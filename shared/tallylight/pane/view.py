@@ -1,5 +1,5 @@
 """
-A pane as notifications see it.
+A pane as the notifier sees it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from tallylight.tracker.notify import View
 
 
 def view_of(pane: Pane, name: str) -> View:
-    """What *pane*, which its host calls *name*, shows at this moment, and what the person has to do with it."""
+    """Return *pane*, with display name *name*, as the notifier sees it at this moment."""
     attention = pane.attention
     return View(
         decision=pane.decision,

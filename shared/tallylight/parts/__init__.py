@@ -7,7 +7,7 @@ needed for the first time. A package offers its part by an entry point of the gr
     [project.entry-points."tallylight.parts"]
     moon = "tallylight_moon:PART"
 
-and `tallylight_moon/__init__.py` says what it adds:
+and `tallylight_moon/__init__.py` describes it:
 
     from tallylight.parts import Field, Key, Part, Verb
 
@@ -29,11 +29,10 @@ and `tallylight_moon/__init__.py` says what it adds:
 
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
 hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
-`evidence.records.readers.Reader` of the transcripts of agents whose file says `record = "moon"`. Each pane of a
-snapshot has a field `phase`, and `shown(value)` makes words of it. `opens(pane)` says why the list does not open a page
-over a pane. The key `m` of the list lends its terminal to `over(row)`. `phase(query)` answers `tally serve`,
-`news(rows, seconds)` says what happened while you were away, and `undo` takes back what the part has put into a file of
-yours.
+`evidence.records.readers.Reader` for agents with `record = "moon"` in their file. Each pane of a snapshot has a field
+`phase`, and `shown(value)` makes words of it. `opens(pane)` returns why the list does not open a page over a pane. The
+key `m` of the list lends its terminal to `over(row)`. `phase(query)` answers `tally serve`, `news(rows, seconds)` sums
+up the time while you were away, and `undo` reverts the part's changes to your files.
 
 A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
 finds the parts; docs/parts.md explains all of it with a whole example.
@@ -54,7 +53,7 @@ class Verb:
     """
     A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`.
 
-    Who types one of *words* is told of this verb.
+    A person who types one of *words* gets this verb as a suggestion.
     """
 
     group: str
@@ -97,17 +96,17 @@ class Part:
     """
     One part. Each module is written as Python imports it, an object in one as `module:name`.
 
-    *verbs* by their names; *host* is a `hosts.part.HostPart`; *checks* is called with the environment and all
-    snapshots, and yields each `Finding` for `tally doctor`; *fact* is called in the list with the selected pane of a
-    snapshot, and returns a few words at once; *news* is called in the list when its person comes back, with the rows
-    and the seconds, and returns one line; *undo* is a module of what `tally setup --undo` takes back: `plan(system)`
-    returns edits and problems, and `undo(system, edit)` what was done.
+    *verbs* by their names. *host* is a `hosts.part.HostPart`. *checks* gets the environment and all snapshots, and
+    yields each `Finding` for `tally doctor`. *fact* gets the selected pane of the list, and returns a few words at
+    once. *news* gets the rows and the seconds of an absence when the person comes back to the list, and returns one
+    line. *undo* is a module for `tally setup --undo`: `plan(system)` returns edits and problems, and `undo(system,
+    edit)` a line about what it did.
 
-    *readers* are each an `evidence.records.readers.Reader`, by what an agent file calls its `record`; *opens* are
-    called with the selected pane, by the word of the page that the list opens over it, and return a `Refusal` or None;
-    *keys* are those of the list that are free; *routes* answer `GET /api/parts/NAME/ROUTE` of the server, each called
-    on a thread with the query as a mapping, and return what JSON can say; *fields* by their names; *serves* are modules
-    and objects that the core asks for (`index.ask`).
+    *readers* are each an `evidence.records.readers.Reader`, by the `record` of an agent file. *opens* get the selected
+    pane, by the word of the page that the list opens over it, and return a `Refusal` or None. *keys* are free keys of
+    the list. *routes* answer `GET /api/parts/NAME/ROUTE` of the server: each is called on a thread with the query as a
+    mapping, and returns JSON values. *fields* by their names. *serves* are modules and objects that the core asks for
+    (`index.ask`).
     """
 
     name: str

@@ -1,8 +1,8 @@
 """
-The index of the parts: what each part says of itself, so that nobody has to import parts to learn their verbs.
+The index of the parts: their descriptions, so that no process has to import parts to learn their verbs.
 
-`tally parts` finds them and writes `<state directory>/parts/index.json`. An index of another build counts as none.
-Without one, the process that looks for a part finds all of them itself, which takes some hundredths of a second.
+`tally parts` finds them and writes `<state directory>/parts/index.json`. An index of another build is ignored. Without
+one, a process that needs a part finds all of them itself, which takes some hundredths of a second.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tallylight.parts import GROUP, Field, Key, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
-#: Of the file. Another number counts as no file.
+#: The version of the file; another one is ignored.
 VERSION = 3
 #: Bytes of the file, parts in it, and characters of each text.
-MAX_BYTES, MAX_PARTS, MAX_TEXT = 256 * 1024, 64, 500
-#: The directory of packages for parts of others, as an extra: kitty's Python looks there, too.
+MAX_BYTES, MAX_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
+#: The directory of packages for other people's parts, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
 
@@ -39,12 +39,12 @@ _TEXTS, _NAMED = ("name", "about", "host", "checks", "fact", "news", "undo"), ("
 
 
 class MissingPartError(TallyError):
-    """An installation without the part that something needs."""
+    """The installation lacks a part that something needs."""
 
 
 @attributes.frozen
 class InstalledPart:
-    """One part: *fault* says why it could not be loaded, *is_on* that nobody has turned it off."""
+    """One part: *fault* is the error of its import, *is_on* is False if a person has turned it off."""
 
     part: Part
     version: str = ""
@@ -53,7 +53,7 @@ class InstalledPart:
 
     @property
     def is_used(self) -> bool:
-        """Return whether anything of it is used."""
+        """Whether the part is on and has no fault."""
         return self.is_on and not self.fault
 
 
@@ -63,7 +63,7 @@ def path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, ...]:
-    """Return every part, those that are turned off or faulty included: as in the file, else as they are found."""
+    """Return every part, even those that are off or faulty: from the index, or else as found."""
     kept = _kept(environ)
     if kept.get("version") != VERSION or kept.get("build") != _build():
         off = _off(kept)
@@ -72,7 +72,7 @@ def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, .
 
 
 def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the contents of the file; none if it is not there, or cannot be read."""
+    """Return the contents of the file; empty if it is missing or unreadable."""
     try:
         return values.members(read_write.read_own(path(environ), MAX_BYTES))
     except (OSError, TallyError):
@@ -80,14 +80,14 @@ def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
 
 
 def listed(kept: Mapping[str, object]) -> tuple[InstalledPart, ...]:
-    """Return the parts that an index of this version lists; what is wrong in it costs that part."""
+    """Return the parts in an index of this version; a faulty entry affects only its part."""
     rows, off = kept.get("parts"), _off(kept)
     found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_PARTS]]
     return tuple(one for one in found if one is not None)
 
 
 def _build() -> str:
-    """Return which build this is, whichever Python runs it: kitty has one of its own."""
+    """Return the build, without the Python that runs it: kitty has one of its own."""
     return re.sub(r"(?:, )?Python [^)]*", "", build.name())
 
 
@@ -116,14 +116,14 @@ def _own() -> Iterator[tuple[str, str, Any]]:
 
 
 def _of_others() -> Iterator[tuple[str, str, Any]]:
-    import importlib.metadata  # as much to load as all else
+    import importlib.metadata  # it takes as long to load as all else
 
     for point in importlib.metadata.entry_points(group=GROUP):
         yield point.name, point.dist.version if point.dist is not None else "", point.load
 
 
 def load(name: str) -> Any:
-    """Import what *name* names: a module, or an object in one, `module:object`."""
+    """Import the module *name*, or the object `module:object`."""
     module, _, attribute = name.partition(":")
     found = importlib.import_module(module)
     return getattr(found, attribute) if attribute else found
@@ -149,7 +149,7 @@ def refresh(
 
 
 def discard(environ: Mapping[str, str]) -> None:
-    """Remove the index and its empty directories; it stays where a person has turned a part off."""
+    """Remove the index and its empty directories, unless a person has turned a part off."""
     if not _off(_kept(environ)):
         file = path(environ)
         with contextlib.suppress(OSError):
@@ -159,7 +159,7 @@ def discard(environ: Mapping[str, str]) -> None:
 
 
 def forget() -> None:
-    """Find out again which parts are used."""
+    """Clear the caches, so that used parts are read again."""
     used.cache_clear()
     fields.cache_clear()
 
@@ -183,7 +183,7 @@ def _from_json(value: object, off: set[str]) -> InstalledPart | None:
         return None
 
     def text(name: str) -> str:
-        return values.text(value.get(name), MAX_TEXT) or ""
+        return values.text(value.get(name), MAX_FIELD_CHARS) or ""
 
     verbs = {
         name: Verb(verb[0], verb[1], verb[2], tuple(verb[3:]))
@@ -245,29 +245,29 @@ def keys() -> dict[str, Key]:
 
 
 def named(field: str, name: str) -> Any:
-    """Return what the first part has that names an object *name* in a *field* of it; None if no part does."""
+    """Return the object *name* of the first part that has one in this *field*; None if no part does."""
     return next((load(getattr(one.part, field)[name]) for one in used() if name in getattr(one.part, field)), None)
 
 
 def routes() -> Iterator[tuple[str, str]]:
-    """Yield each route of a part below `/api/parts`, and what answers it."""
+    """Yield each route of a part below `/api/parts`, and the name of its function."""
     for one in used():
         for route, name in one.part.routes.items():
             yield f"{one.part.name}/{route}", name
 
 
 def ask(name: str) -> Any:
-    """Return what a part serves by *name*; None if no part does."""
+    """Return the object that a part serves by *name*; None if no part does."""
     return named("serves", name)
 
 
 def part_of(verb: str) -> str:
-    """Return the name of the part with *verb*, which may be off or faulty; nothing if there is none."""
+    """Return the name of the part with *verb*, which may be off or faulty; empty if there is none."""
     return next((found.part.name for found in all_parts() if verb in found.part.verbs), "")
 
 
 def need(name: str, purpose: str) -> Any:
-    """Return what a part serves by *name*; `MissingPartError` with the *purpose* if no part does."""
+    """Return the object that a part serves by *name*; raise `MissingPartError` with the *purpose* if no part does."""
     if (found := ask(name)) is None:
         raise MissingPartError(f"this installation lacks the part for {purpose}; `tally parts` lists what it has")
     return found
@@ -279,7 +279,7 @@ def undoing() -> list[Any]:
 
 
 def checks() -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part with checks, and the function that makes them."""
+    """Yield the name of each part with checks, and a function that loads them."""
     for found in used():
         if found.part.checks:
             yield found.part.name, functools.partial(load, found.part.checks)

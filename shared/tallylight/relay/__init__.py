@@ -1,5 +1,5 @@
 """
-The relay, `tally run`: it sits on the pty between a program and a terminal that drops the protocols of agents.
+The relay, `tally run`: a pty between a program and a terminal that drops the protocols of agents.
 
-`relay.core` is what it does to the bytes, without input, output or a clock; the shell around it owns the pty.
+`relay.core` processes the bytes, without input, output or a clock; `relay.loop` around it owns the pty.
 """

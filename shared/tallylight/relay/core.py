@@ -1,27 +1,26 @@
 """
-The relay's core: bytes of the program in, bytes for the terminal out; what the terminal sends goes the other way.
+The relay's core: it passes bytes between program and terminal, and reads and removes the protocols of agents.
 
-No input, no output, no clock: the shell around it moves the bytes, passes `now` in monotonic seconds, and sleeps until
-`deadline`. The contract, each line of it a test:
+It has no input, no output and no clock: `relay.loop` moves the bytes, passes `now` in monotonic seconds, and sleeps
+until `deadline`. Its contract, each line held by a test:
 
-* What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
-  writes in between, which are never inside a sequence or a character. What goes to the program is what the terminal
-  sent, and the constant answers to `OSC 7501;?` and `OSC 88;query`, at most `ANSWERS_A_SECOND`, ahead of whatever the
-  terminal answers.
-* Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
-  would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a
-  codec of ours reads. All else is passed on, and so is a sequence that cuts off another by ESC: without it the terminal
-  would be left inside that one. With *passthrough* nothing is consumed; it is read and answered all the same.
-* What may yet become such a sequence is held, `HELD_S` at most. If the rest comes later, it is passed on and not read;
-  the terminal's parser is followed through it, so that nothing of ours is written into it.
-* The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
-  and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
-  remembered, in an envelope too. `resized` sends everything again.
-* The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, except for
-  what one must read to know its owner, is consumed or passed on as it would be and read in its turn, the newest of
-  each record alone: see `relay.deferred`. So a flood costs little more than to find its sequences.
-* With *heartbeat* (WezTerm forgets variables when it is attached again) what is known is sent again that often, marked
-  as a repetition. With nothing to send, and without it, nothing wakes us.
+* The terminal gets the program's bytes at once and in order, without consumed sequences. Our own writes go between
+  them, never inside a sequence or a character. The program gets the terminal's bytes and our constant answers to
+  `OSC 7501;?` and `OSC 88;query`, at most `ANSWERS_A_SECOND`, before any answer of the terminal.
+* Protocols that neither kitty nor WezTerm understands are consumed. These are OSC 1338, 26, 88, 7501 and Warp's JSON,
+  with any content. For the numbers that other programs use, too (21337, 3008, 777), a codec decides. All else is passed
+  on. So is a sequence that aborts another by its ESC: without it the terminal would stay inside that one. With
+  *passthrough* nothing is consumed; sequences are read and answered all the same.
+* An unfinished sequence of that kind is held, for `HELD_S` at most. Its rest is then passed on unread. The terminal's
+  parser is followed through it, so that nothing of ours is written into it.
+* The state is sent as the `tally` user variable, one write for each changed record. There are at most
+  `WRITES_A_SECOND` rounds of `BATCH` writes; the last state is never lost. A variable that the program writes itself is
+  passed on and noted, in an envelope, too. `resized` sends everything again.
+* The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. Faster ones are consumed or
+  passed on in the same way, but read later, only the newest of each record: see `relay.deferred`. Sequences that must
+  be read to know their protocol are no part of that. So a flood costs little more than the search for its sequences.
+* With *heartbeat* the state is sent again that often, marked as a repetition: WezTerm forgets variables when it is
+  attached again. Without one, and with nothing to send, nothing wakes the relay.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import Spoken
+from tallylight.relay.spoken import ProtocolReader
 from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
@@ -46,10 +45,10 @@ from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
-#: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
-#: (https://www.rfc-editor.org/rfc/rfc6298), and nobody waits for the half of one: no terminal draws anything for it.
+#: The seconds to wait for the rest of a sequence. Over ssh a lost packet comes again after 1 to 3 s
+#: (https://www.rfc-editor.org/rfc/rfc6298), and no terminal draws anything for half a sequence.
 HELD_S = 3.0
-#: How long an answer waits for the rest of a key that a person pressed, in seconds.
+#: The seconds for which an answer waits for the rest of a key that a person pressed.
 KEY_S = 0.030
 WRITES_A_SECOND = 10
 BATCH = 32
@@ -57,20 +56,20 @@ ANSWERS_A_SECOND = 64
 
 PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_072)
 
-#: The numbers that others use too: only a codec can decide on a sequence.
+#: Numbers that other programs use, too: only a codec can decide on a sequence.
 _SHARED = (21337, 3008)
-#: What is sent back to a query, with the query's own terminator: constant bytes, and nothing that the program wrote.
+#: The answers to queries, sent with the query's own terminator: constant bytes, nothing that the program wrote.
 _ANSWERS = {osc7501.QUERY: osc7501.QUERY, osc88.QUERY: osc88.SUPPORTED}
 _QUERIES = {raw: whole(raw) for query in _ANSWERS for end in (BEL, ST) if (raw := b"\x1b]" + query + end)}
 
 
 class RelayCore(Core):
     """
-    One program in one terminal.
+    The core for one program in one terminal.
 
-    *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends. A
-    function is asked for it when the program first says something.
-    *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* gets every payload that goes out.
+    *agent* is the name of a known agent, or a function for it, called at the program's first report. The host sees for
+    itself how a known agent ends. *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* is
+    called with every payload that is sent.
     """
 
     def __init__(
@@ -97,30 +96,30 @@ class RelayCore(Core):
             flood=(self._is_flooded, self._defer),
             screen=screen,
         )
-        self._spoken = Spoken(self._agent)
-        self._records = self._spoken.records
-        #: A notification that is yet to be reported.
+        self._protocols = ProtocolReader(self._agent)
+        self._records = self._protocols.records
+        #: The payload for a notification that has yet to be sent.
         self._attention = ""
         self._unwrapper = Unwrapper(screen=screen)
         self._keys = Position()
-        #: Answers that wait for the end of a sequence of the terminal's, and since when.
+        #: Answers that wait for the end of a sequence from the terminal, and since when.
         self._pending_answers: list[bytes] = []
         self._owed_at = 0.0
         self._is_fresh = True  # nothing was read since the last reset
-        #: Nothing is due, and only a sequence of interest changes that. A key and its echo cost no further look.
+        #: Nothing is due, and only a sequence of interest changes that. So a key and its echo cost little.
         self._is_idle = False
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
         self._heartbeat = heartbeat
-        #: When to send everything again; None with nothing to send.
+        #: When to send everything again; None if there is nothing to send.
         self._next_beat: float | None = None
         self._answers = Bucket(ANSWERS_A_SECOND, ANSWERS_A_SECOND)
 
     # Bytes in ------------------------------------------------------------------------------------------------
 
     def from_child(self, data: bytes, now: float) -> None:
-        """The program wrote *data*."""
+        """Take in *data*, written by the program."""
         self._now = now
         splitter = self._splitter
         holds = splitter.holds
@@ -138,11 +137,11 @@ class RelayCore(Core):
             self._write(now, splitter.gap)
 
     def from_user(self, data: bytes, now: float) -> None:
-        """The terminal sent *data*: keys, pastes, answers to the program's own questions."""
+        """Take in *data* from the terminal: keys, pastes, answers to the program's own queries."""
         self._now = now
         if not data:
             return
-        # An ESC ends what was unfinished: that was the Escape key.
+        # An ESC shows that the unfinished sequence before it was the Escape key.
         if self._pending_answers and data.startswith(b"\x1b"):
             self._send_answers()
         self._child.append(data)
@@ -151,7 +150,7 @@ class RelayCore(Core):
             self._send_answers()
 
     def tick(self, now: float) -> None:
-        """Let time pass: give up on what is held too long, send what had to wait."""
+        """Let time pass: release a sequence that was held too long, and send what had to wait."""
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
         if self._pending_answers and now >= self._owed_at + KEY_S:
@@ -162,7 +161,7 @@ class RelayCore(Core):
         if self._is_changed:
             self._write(now)
         if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
-            # Send again what the host has, or stop where there is nothing left.
+            # Send the host's state again, or stop if there is none.
             payloads = self._records.repeated(BATCH)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
             if payloads:
@@ -170,9 +169,7 @@ class RelayCore(Core):
 
     def resized(self, now: float) -> None:
         """
-        The terminal has another size, or the program was resumed after a stop: it may be another terminal.
-
-        It gets everything again.
+        Send everything again: the terminal has another size, or the program was resumed in what may be another one.
         """
         self._is_idle = False
         self._records.renew()
@@ -181,13 +178,12 @@ class RelayCore(Core):
 
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         """
-        The program has ended; nothing more comes from it.
+        Take in that the program has ended, and write the last reports.
 
-        `done` and `error` stay, for a person to see. A program that ended well while `working` has done its work.
-        Everything else is withdrawn, and if it was `waiting` the host learns that the program did not take that back
-        itself: it stays until seen. One exception: of an agent that the host knows and that did not end well nothing is
-        withdrawn. The host knows its last words, sees it leave the foreground with us, and concludes: `down` from
-        `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
+        `done` and `error` stay, for a person to see. A program that ended well while `working` is `done`. All else is
+        withdrawn; for a `waiting` the host learns that the program did not withdraw it, and shows it until seen. For a
+        known agent that did not end well nothing is withdrawn. The host has its last report and sees it leave the
+        foreground with us: it concludes `down` from `working`, and `waiting` stays until seen.
         """
         self._splitter.release(self._terminal)
         self._now = now
@@ -204,7 +200,7 @@ class RelayCore(Core):
                 self._records.end(report.id, is_waiting=is_waiting)
         self._mirror.clear()
         self._send_answers()
-        # What the program has left unfinished would swallow our words.
+        # An unfinished sequence of the program would swallow our reports.
         end = b"" if self._splitter.position.is_safe else envelope.ST
         while self._is_changed and (data := self._writes(now)):
             self._terminal.append(end + data)
@@ -220,18 +216,18 @@ class RelayCore(Core):
             return None
         held = self._held_at + HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._pending_answers else None
-        # Inside a sequence there is nothing to do before its end has come.
+        # Inside a sequence nothing is written before its end has come.
         write = self._next_write if self._is_changed and self._splitter.position.is_safe else None
         beat = self._next_beat if self._splitter.position.is_safe else None
         return min((at for at in (held, owed, write, beat, self._inbox.due()) if at is not None), default=None)
 
-    # What is known -------------------------------------------------------------------------------------------
+    # State ---------------------------------------------------------------------------------------------------
 
     def reports(self) -> list[Report]:
-        """What the program says now, a report for each record."""
+        """Return the program's current reports, one for each record."""
         return self._records.current()
 
-    # What is done with a sequence ----------------------------------------------------------------------------
+    # Sequences -----------------------------------------------------------------------------------------------
 
     def _take(self, sequence: Sequence) -> bool:
         """Read one sequence; return whether it is consumed."""
@@ -248,21 +244,21 @@ class RelayCore(Core):
         return is_ours and not self._passthrough and self._splitter.position.is_safe
 
     def _open(self, sequence: Sequence) -> None:
-        """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
+        """Open an envelope for the terminal around our multiplexer: a hook's variable may be in it."""
         self._is_fresh = False
         for inner in self._unwrapper.feed(sequence):
             if inner.number == user_var.NUMBER:
                 self._read_in_turn(inner)
 
     def _read_in_turn(self, sequence: Sequence) -> bool:
-        """Read one sequence, or keep it for later if it comes too fast; return whether it was read and is ours."""
+        """Read one sequence, or defer it if it comes too fast; return whether it was read and is ours."""
         if not self._inbox.is_full(self._now) and self._inbox.admits(self._now, len(sequence.raw)):
             return self._read(sequence)
         self._defer([sequence.raw], len(sequence.raw))
         return False
 
     def _defer(self, raws: list[bytes], size: int) -> bool:
-        """Read *raws*, sequences of *size* bytes, later; return whether those that are ours are consumed."""
+        """Defer *raws*, sequences of *size* bytes in all; return whether those of our protocols are consumed."""
         self._is_fresh = False
         if any(query in raws for query in _QUERIES):
             for raw in [raw for raw in raws if raw in _QUERIES][:ANSWERS_A_SECOND]:
@@ -271,16 +267,16 @@ class RelayCore(Core):
         return not self._passthrough
 
     def _read_on(self, *, everything: bool = False) -> None:
-        """Read what came too fast, if its time has come."""
+        """Read deferred sequences if their time has come."""
         due = self._inbox.due()
         if due is not None and (everything or self._now >= due):
             for call in self._inbox.take(self._now, is_last=everything):
                 call(self._now)
 
     def _read(self, sequence: Sequence) -> bool:
-        """Do what one sequence says; return whether it is ours."""
+        """Take in one sequence; return whether it is of our protocols."""
         self._is_fresh = False
-        event, report = self._spoken.take(sequence, self._now)
+        event, report = self._protocols.take(sequence, self._now)
         if report is not None and report.rule == osc26.RULE:
             self._mirror.report(report, self._now)
         elif isinstance(event, Notification):
@@ -292,8 +288,8 @@ class RelayCore(Core):
         return isinstance(event, Report | Update | cli_agent.CliAgentEvent | osc1338.Recipe)
 
     def _notify(self, whole: Notification) -> None:
-        """Tell a notification of an agent that says nothing else: it raises attention, no more."""
-        # What speaks a protocol needs no such hint.
+        """Report a notification of an agent without other reports: it raises attention, no more."""
+        # An agent that reports by a protocol needs no such hint.
         if not len(self._records) and (agent := self._agent()):
             text = f"{whole.title}: {whole.body}" if whole.body else whole.title
             report = Report(
@@ -302,7 +298,7 @@ class RelayCore(Core):
             self._attention = osc1338.encode_payload(report)
 
     def _is_flooded(self) -> bool:
-        """Whether more has come than is read, or answered, at this time."""
+        """Return whether more has come than is read, or answered, at this time."""
         return self._inbox.is_full(self._now) or (self._answers.left < 1 and self._now == self._answers.at)
 
     def _answer(self, sequence: Sequence) -> None:
@@ -314,16 +310,17 @@ class RelayCore(Core):
                 self._send_answers()
 
     def _send_answers(self) -> None:
+        """Give the program the answers to its own queries, which wait while a key is half sent."""
         self._child += self._pending_answers
         self._pending_answers.clear()
 
     def _reset(self) -> None:
-        """RIS: the terminal starts afresh, and so do the records."""
+        """Forget all reports: the program has reset the terminal (RIS)."""
         if self._is_fresh:  # a flood of them is cheap
             return
         self._is_fresh = True
         self._inbox.forget_but_arms()
-        self._spoken.clear()
+        self._protocols.clear()
         self._mirror.clear()
 
     # Our own writes ------------------------------------------------------------------------------------------
@@ -333,9 +330,9 @@ class RelayCore(Core):
         return bool(self._attention) or self._records.is_changed or self._mirror.is_changed
 
     def _write(self, now: float, gap: int | None = None) -> None:
-        # A clock that went back must not silence us.
+        # A clock that went back must not stop our writes.
         self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
-        # Behind all there is; or where the last sequence was taken out, if the program has begun something since.
+        # At the end; or in place of the last consumed sequence, if the program has begun another one since.
         place = len(self._terminal) if self._splitter.position.is_safe else gap
         if now >= self._next_write and place is not None and (data := self._writes(now)):
             self._terminal.insert(place, data)

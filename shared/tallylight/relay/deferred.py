@@ -1,11 +1,10 @@
 """
-DeferredSequences: an inbox for whole sequences that come by the thousand.
+Deferred sequences: an inbox for whole sequences that come by the thousand.
 
-What comes too fast is laid aside as it is, at the speed of the memory, and looked at when it is due or has grown large:
-from its newest end on, until as many records are found as the inbox keeps. Of all that is older only what may concern
-the program itself is looked at, because that is kept however many records there are. So most of a flood is never
-decoded. What is left is what `Inbox.keep` would have left, had each been kept when it came (a test compares them), and
-perhaps more: nothing goes to make room for what is itself replaced a moment later.
+Sequences that come too fast are stored unread, and sorted once they are due or too many. So most of a flood is never
+decoded. The result is that of `Inbox.keep` for each sequence in turn, as a test compares. It may even keep more, for
+nothing makes room for a sequence that is replaced a moment later. Sequences about the program itself are always found,
+because they are kept however many records there are.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from tallylight.wire import envelope, osc88, osc1338, osc7501, user_var
 from tallylight.wire.inbox import RECIPE, Call, Inbox, Key, Limits, key_of, record_key
 from tallylight.wire.scanner import Sequence, whole
 
-#: What is laid aside at most before it is looked at, in sequences and in bytes.
-MOST, MOST_BYTES = 8192, 262_144
-#: One that cannot be read is none, as for the codec.
+#: The most sequences, and bytes of them, that are stored before they are sorted.
+MAX_DEFERRED, MAX_DEFERRED_BYTES = 8192, 262_144
+#: The fields of OSC 7501 that its codec would read.
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([A-Za-z0-9_.,+/=-]*)\s*(?=:|\Z)")
-#: Nearly all that names a child in plain words.
+#: Most sequences about a child, found without decoding.
 _OF_CHILD = re.compile(
     rb"\x1b\](?:7501;[^\x07\x1b]*?:id=|1338;[^\x07\x1b%]*?;id=[^;\x07\x1b%]++(?![^\x07\x1b]*;id=))"
 ).match
-#: What may concern the program itself, as far as that is known without decoding anything.
+#: Sequences that may be about the program itself, as far as that is known without decoding.
 _OWN = re.compile(
     rb"\x1b\](?:7501(?![^\x07\x1b]*[;:]\s*id\s*=)|1338|88|1337)"
     rb";[^\x07\x1b]*(?:\x07|\x1b\\)"
 )
-#: A recipe as it is carried: it has no status.
+#: A recipe in a payload, which has no status.
 _RECIPE = re.compile(rb";resume=(?!.*;state=)", re.DOTALL)
 _ID_7501 = re.compile(rb"[;:]\s*id\s*=")
 _VARIABLE = b"\x1b]%b%b=" % (user_var.BEGINNING, envelope.CARRIER.encode())
@@ -42,53 +41,53 @@ _NUMBER = slice(2, 7)
 
 
 class DeferredSequences(Inbox):
-    """One program's. *read* is what is done with each sequence in its turn."""
+    """The deferred sequences of one program. *read* is called with each of them in its turn."""
 
     def __init__(self, limits: Limits, read: Callable[[Sequence], object]) -> None:
         super().__init__(limits)
         self._read_sequence = read
-        self._laid: list[bytes] = []
-        self._laid_size = 0
-        #: Whether more records can be kept than were found.
+        self._unsorted: list[bytes] = []
+        self._unsorted_size = 0
+        #: Whether there is room for more records than were found.
         self._has_room = True
 
     def __len__(self) -> int:
-        return len(self._laid) + super().__len__()
+        return len(self._unsorted) + super().__len__()
 
     def is_full(self, now: float) -> bool:
-        """Whether what comes now is not to be read at once."""
-        return bool(self._laid) or super().is_full(now)
+        """Return whether the next sequence must wait."""
+        return bool(self._unsorted) or super().is_full(now)
 
     def defer(self, raws: list[bytes], size: int) -> None:
-        """Read *raws*, whole sequences of *size* bytes, later."""
-        self._laid += raws
-        self._laid_size += size
-        if len(self._laid) >= MOST or self._laid_size >= MOST_BYTES:
-            self._look()
+        """Keep *raws*, whole sequences of *size* bytes in all, for later."""
+        self._unsorted += raws
+        self._unsorted_size += size
+        if len(self._unsorted) >= MAX_DEFERRED or self._unsorted_size >= MAX_DEFERRED_BYTES:
+            self._sort()
 
     def due(self) -> float | None:
         return self._next() if len(self) else None
 
     def take(self, now: float, *, is_last: bool = False) -> list[Call]:
-        self._look()
+        self._sort()
         return super().take(now, is_last=is_last)
 
     def forget_but_arms(self) -> None:
-        """All that waits is void, except for how to start again: that is not a matter of the screen."""
-        self._laid = [raw for raw in self._laid if raw.startswith(_ARM)]
-        self._look()
+        """Drop all waiting sequences except recipes, which a reset of the screen does not concern."""
+        self._unsorted = [raw for raw in self._unsorted if raw.startswith(_ARM)]
+        self._sort()
         self.forget_but(osc88.NUMBER)
 
-    def _look(self) -> None:
-        laid, self._laid, self._laid_size = self._laid, [], 0
-        for key, sequence in reversed([*self._newest(laid)]):
+    def _sort(self) -> None:
+        unsorted, self._unsorted, self._unsorted_size = self._unsorted, [], 0
+        for key, sequence in reversed([*self._newest(unsorted)]):
             self.keep(key, lambda _, sequence=sequence: self._read_sequence(sequence), len(sequence.raw))  # type: ignore[misc]
 
     def _newest(self, raws: list[bytes]) -> Iterator[tuple[Key, Sequence]]:
-        """Of each record the newest of *raws*, the newest first, as far as they can be kept."""
+        """Yield the newest of *raws* for each record, the newest first, as many as can be kept."""
         found: set[Hashable] = set()
         count = size = 0
-        #: Of what concerns the program itself, by kind: nothing older counts, or nothing but a withdrawal.
+        #: For sequences about the program itself, by kind: no older one counts, or only a withdrawal.
         is_over: dict[tuple[bytes, bool], bool] = {}
         self._has_room = True
         for raw in self._in_question(list(dict.fromkeys(reversed(raws)))):
@@ -112,7 +111,7 @@ class DeferredSequences(Inbox):
             yield key, sequence
 
     def _in_question(self, raws: list[bytes]) -> Iterator[bytes]:
-        """Each of *raws* while there is room; of what is behind only what may concern the program itself."""
+        """Yield each of *raws* while there is room, then only those that may be about the program itself."""
         for at, raw in enumerate(raws, 1):
             yield raw
             if not self._has_room:
@@ -122,7 +121,7 @@ class DeferredSequences(Inbox):
 
 
 def _own_text(raw: bytes) -> bytes | None:
-    """What of *raw* there is to read without more ado, if it may concern the program itself; None if it does not."""
+    """Return the readable part of *raw* if it may be about the program itself, else None."""
     if raw.startswith(b"\x1b]7501;"):
         return None if _ID_7501.search(raw) else raw
     text = raw
@@ -135,20 +134,20 @@ def _own_text(raw: bytes) -> bytes | None:
         return b";state=clear"
     elif not raw.startswith((b"\x1b]1338;", _ARM)):
         return None
-    # The last id counts, and an empty one is none.
+    # The last id counts; an empty one is that of the program itself.
     _, has_id, rest = text.rpartition(b";id=")
     is_child = has_id and rest[:1] not in (b"", b";", b"\x07", b"\x1b")
     return None if is_child or b";at=" in text else text
 
 
 def _new_key(sequence: Sequence, found: Set[Hashable]) -> Key | None:
-    """What *sequence* is about; None for what is *found* already, and for what cannot be read and replaces nothing."""
+    """Return the key of *sequence*; None if a newer one of that key is in *found*, or it cannot be read."""
     key = key_of_sequence(sequence)
     return None if key is None or key.name in found or wire.decode(sequence) is None else key
 
 
 def key_of_sequence(sequence: Sequence) -> Key | None:
-    """What *sequence* is about while it waits; None for one that says nothing."""
+    """Return the key under which *sequence* waits; None for a sequence without any content."""
     number, body = sequence.number, sequence.body
     if number == osc7501.NUMBER:
         fields = dict(_FIELD_7501.findall(body))
@@ -166,10 +165,10 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         return _newer(key) if key is not None else None
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
-    # Reports of changes alone cannot be told apart; an equal one needs no second reading.
+    # Partial updates must all be read, but an equal one needs no second reading.
     return Key(sequence.raw, is_many=True)
 
 
 def _newer(key: Key) -> Key:
-    """*key*; of one that is kept where it first was, too, the newest counts here."""
+    """Return *key*, changed so that here the newest sequence counts in any case."""
     return Key(key.name, is_many=True) if key.stays else key

@@ -1,9 +1,9 @@
 """
-The loop of the relay: everything the core may not do itself: read, write, wait, stop, end.
+The loop of the relay: it reads, writes, waits, stops and ends, which the core does not.
 
-It sleeps until one of its descriptors, a signal or the core's own deadline wakes it; while nothing happens it does
-not wake at all. The program is read while nothing waits for the terminal, and the terminal while no more than
-`MAX_WAITING` waits for the program, so one that does not read stops its counterpart and nobody's memory grows.
+It sleeps until a descriptor, a signal or the core's deadline wakes it; while nothing happens it does not wake at all.
+The program is read while nothing waits for the terminal, and the terminal while at most `MAX_WAITING_BYTES` wait for
+the program. So a side that does not read stops the other one, and no memory grows.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ else:
     import _signal as signal  # without names for the numbers, which load as much again as all of this
 
 
-#: One read. The kernel hands out a terminal's bytes in pieces of at most 4 KiB: behind a large one there may be more.
-CHUNK = 8192
-_FULL_READ = 2048
-#: What one turn takes from the program, before there is another look at everything else.
-TURN = 65536
-#: What a program may leave behind when it ends or stops while another still writes to its terminal.
-MAX_LAST_WORDS = 1 << 20
-#: What may wait for the program before the terminal is read no further.
-MAX_WAITING = 1 << 18
-#: How long after a sign of life we look where the program is.
-CWD_DELAY = 0.2
-#: How long, in milliseconds, a lazy core waits for the first sign of its program. An agent takes ten times as long.
+#: The most bytes of one read, and the size of a read after which there may be more: the kernel returns up to 4 KiB.
+CHUNK_BYTES, _FULL_READ_BYTES = 8192, 2048
+#: The most bytes that are read from the program before everything else gets a turn.
+TURN_BYTES = 65536
+#: The most bytes that are read when a program ends or stops while another still writes to its terminal.
+MAX_LAST_BYTES = 1 << 20
+#: The most bytes that may wait for the program before the terminal is read no further.
+MAX_WAITING_BYTES = 1 << 18
+#: The seconds from input or output to the next look at the program's directory.
+CWD_DELAY_S = 0.2
+#: The milliseconds for which a lazy core waits for its program's first output. An agent takes ten times as long.
 FIRST_SIGN_MS = 10
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
@@ -47,8 +46,8 @@ class Relay:
     """
     One program on its terminal, the terminal around it, and the core between them.
 
-    The core is made while the program starts. One that *is_lazy* is not made at all for a program that is over at once
-    and has said nothing.
+    The core is made while the program starts. With *is_lazy* it is not made for a program that ends at once without
+    output.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Relay:
         self.refusal = 0
 
     def __getattr__(self, name: str) -> Core:
-        """The core, the first time that it is asked for."""
+        """Make the core when `_core` is first read."""
         if name != "_core":
             raise AttributeError(name)
         self._core = core = self._make_core()
@@ -94,7 +93,7 @@ class Relay:
         outer, inner = self._outer.fd, self._inner
         while not self._program and self._status is None:
             self._read_monitor()  # so that a signal for the program finds it
-        # The size may have changed since it was copied, and then the signal came to nobody.
+        # The size may have changed since it was copied, before the program could get the signal.
         pty.copy_size(outer, inner)
         timeout: float | None = 0 if self._has_core else FIRST_SIGN_MS
         while self._status is None:
@@ -119,10 +118,10 @@ class Relay:
         return self._status
 
     def _poll(self) -> select.poll:
-        """What waits for signals, the monitor, and what is wanted of both terminals; each is made once."""
+        """Return the poll for signals, the monitor, and the present needs of both terminals; each is made once."""
         out, into = self._out.size, self._in.size
-        # Never for more to read than can be written: what the terminal has no room for stays with the program.
-        terminal = (_IN if into < MAX_WAITING else 0) | (_OUT if out else 0)
+        # Nothing is read that could not be written: output without room on the terminal stays with the program.
+        terminal = (_IN if into < MAX_WAITING_BYTES else 0) | (_OUT if out else 0)
         program = (0 if out or self._stops else _IN) | (_OUT if into else 0)
         poll = self._polls.get((terminal, program))
         if poll is None:
@@ -133,7 +132,7 @@ class Relay:
         return poll
 
     def _write_rest(self) -> None:
-        """Write what is left, unless the terminal goes, or someone wants us gone."""
+        """Write the rest, unless the terminal goes or a deadly signal comes."""
         poll = select.poll()
         poll.register(self._signals.fd, select.POLLIN)
         poll.register(self._outer.fd, select.POLLOUT)
@@ -151,28 +150,28 @@ class Relay:
 
     def _read_program(self, *, waits: bool = True) -> int:
         """
-        Pass on what the program has written, about `TURN` bytes at most; return how many they were.
+        Pass on the program's output, about `TURN_BYTES` at most; return the number of bytes.
 
-        Each piece is written as it was read, so that the program, the relay and the terminal work side by side. It
-        *waits* with the next one until the terminal has taken the last.
+        Each piece is written as it is read, so that program, relay and terminal work in parallel. With *waits* the next
+        one is read only once the terminal has taken the last.
         """
         size, now = 0, monotonic()
-        while size < TURN and not (waits and self._out.size):
+        while size < TURN_BYTES and not (waits and self._out.size):
             try:
-                data = os.read(self._inner, CHUNK)
+                data = os.read(self._inner, CHUNK_BYTES)
             except OSError:
-                break  # nothing more; or nobody has that terminal open any more
+                break  # nothing more; or no process has that terminal open any more
             self._core.from_child(data, now)
             self._flush()
             size += len(data)
-            if len(data) < _FULL_READ:
+            if len(data) < _FULL_READ_BYTES:
                 break
         if size and self._look is None:
-            self._look = now + CWD_DELAY
+            self._look = now + CWD_DELAY_S
         return size
 
     def _serve_terminal(self, event: int) -> None:
-        """Write to the terminal, read from it."""
+        """Write to the terminal and read from it, as *event* allows."""
         if event & _GONE:
             return self._hang_up()
         if event & _OUT:
@@ -183,7 +182,7 @@ class Relay:
                 self._flush()
         if event & _IN:
             try:
-                data = os.read(self._outer.fd, CHUNK)
+                data = os.read(self._outer.fd, CHUNK_BYTES)
             except BlockingIOError:
                 return None
             except OSError:
@@ -194,21 +193,21 @@ class Relay:
             self._core.from_user(data, now)
             self._flush()
             if self._look is None:
-                self._look = now + CWD_DELAY
+                self._look = now + CWD_DELAY_S
         return None
 
     def _flush(self) -> None:
-        """Take from the core what is ready, and write of it what is taken."""
+        """Write the core's output to terminal and program; a queue keeps the rest."""
         if data := self._core.to_terminal():
             self._out.put(data)
         # Answers for a program that reads none of them are dropped in the end.
-        if (data := self._core.to_child()) and self._in.size < MAX_WAITING:
+        if (data := self._core.to_child()) and self._in.size < MAX_WAITING_BYTES:
             self._in.put(data)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
     def _pass_time(self) -> float | None:
-        """Do what is due; return the milliseconds until something else is, or None if nothing is."""
+        """Do all that is due; return the milliseconds until the next deadline, or None if there is none."""
         now = monotonic()
         due = self._core.deadline()
         if due is not None and due <= now and not self._out.size:
@@ -219,13 +218,13 @@ class Relay:
             self._look = None
             self._follow()
         if self._out.size:
-            due = None  # what is not due before the terminal reads on
+            due = None  # the core waits until the terminal reads on
         if self._look is not None and (due is None or self._look < due):
             due = self._look
         return None if due is None else max(0.0, (due - now) * 1000 + 0.5)
 
     def _follow(self) -> None:
-        """Be in the folder of the program in the foreground, where a terminal looks for it."""
+        """Change to the directory of the program in the foreground: a terminal asks this process for it."""
         try:
             leader = os.tcgetpgrp(self._inner)
             folder = _cwd(leader) or _cwd(self._program)
@@ -238,7 +237,7 @@ class Relay:
     # -- signals and the program's fate --------------------------------------------------------------------------------
 
     def _serve_signals(self, *, continued: bool = False) -> None:
-        """Do what each signal asks for that has come; *continued*: SIGCONT has, if it is among them or not."""
+        """Act on each signal that has come. *continued*: SIGCONT has come, even if it is not among them."""
         numbers = self._signals.take()
         if continued:
             self._resume()
@@ -276,7 +275,7 @@ class Relay:
             else:
                 self._end(value)
         if not data and self._status is None:
-            # Killed. With the leader of its session the program has lost its terminal.
+            # The monitor was killed. With the leader of its session the program has lost its terminal.
             self._end(signal.SIGKILL)
 
     def _end(self, status: int) -> None:
@@ -294,23 +293,23 @@ class Relay:
             os.waitpid(self._monitor, 0)
 
     def _drain(self) -> None:
-        """Read what the program has written before it ended or stopped. The kernel has all of it by now."""
-        left = MAX_LAST_WORDS
+        """Read all output from before the program ended or stopped. The kernel has it by now."""
+        left = MAX_LAST_BYTES
         while left > 0 and (size := self._read_program(waits=False)):
             left -= size
 
     def _stop(self) -> None:
-        """Stop as the program has, so that the shell around us gets its prompt; go on with it when continued."""
+        """Stop like the program, so that the shell around us gets its prompt; go on when continued."""
         self._stops = False
         self._follow()
         if signals.has_shell():
             self._outer.restore()
             signals.stop_group()
-        # Once: a second SIGCONT could reach the program when it has stopped again.
+        # SIGCONT is sent once: a second one could reach the program when it has stopped again.
         self._serve_signals(continued=True)
 
     def _resume(self) -> None:
-        # A terminal that is gone has no modes; the next look at it will say that it is gone.
+        # A terminal that is gone has no modes; the next read from it will fail.
         with pty.ignoring(termios.error):
             self._outer.enter_raw()
         pty.copy_size(self._outer.fd, self._inner)
@@ -319,7 +318,7 @@ class Relay:
         _kill(self._monitor, signal.SIGCONT)
 
     def _hang_up(self) -> None:
-        """The terminal is gone: the program's goes too when we close our end, and the kernel signals that."""
+        """End, for the terminal is gone: when we close the program's one, the kernel signals that."""
         self._out.clear()
         if self._status is None:
             self._status = signal.SIGHUP

@@ -1,9 +1,8 @@
 """
-Mirror: the native progress bar of a terminal, OSC 9;4, for what an agent says through OSC 26.
+Mirror: the terminal's own progress bar, OSC 9;4, for an agent that reports through OSC 26.
 https://docs.otty.sh/vt/osc/osc-26
 
-Reports in, the last one wins; `take` gives the sequence that brings the bar up to date. A wait has no mirror: the bar
-stays as it was.
+The last report wins; `take` returns the sequence that updates the bar. `waiting` leaves the bar as it is.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from tallylight.model.status import Status
 from tallylight.wire import envelope
 
 CLEAR = "0"
-#: kitty takes a bar away that has not been heard of for a minute.
+#: The bar is sent again after so many seconds: kitty removes one without news for a minute.
 REFRESH_S = 30.0
 
 
 class Mirror:
-    """The bar of one terminal."""
+    """The progress bar of one terminal."""
 
     def __init__(self) -> None:
         self._wanted = self._shown = CLEAR
@@ -26,11 +25,11 @@ class Mirror:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the bar shows something else than it should."""
+        """Return whether the terminal's progress bar has to be sent again."""
         return self._wanted != self._shown
 
     def report(self, report: Report, now: float) -> None:
-        """Take in what the agent said."""
+        """Take in a report of the agent."""
         if report.status is Status.WORKING:
             self._wanted = f"1;{report.progress.percent}" if report.progress else "3"
         elif report.status is Status.ERROR:
@@ -41,16 +40,16 @@ class Mirror:
             self.renew()
 
     def clear(self) -> None:
-        """Nothing is to be shown any more."""
+        """Have the bar removed."""
         self._wanted = CLEAR
 
     def renew(self) -> None:
-        """The terminal may have forgotten."""
+        """Have the bar sent again, for the terminal may have forgotten it."""
         if self._shown != CLEAR:
             self._shown = ""
 
     def take(self, now: float) -> bytes:
-        """Give out what has changed."""
+        """Return the sequence that updates the bar; nothing if it is up to date."""
         if not self.is_changed:
             return b""
         self._shown, self._shown_at = self._wanted, now

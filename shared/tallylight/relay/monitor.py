@@ -1,16 +1,16 @@
 """
-The monitor: the process between the relay and its program, which makes job control work in the terminal it leads.
+The monitor: a process between the relay and its program. It leads the inner terminal, so that job control works there.
 
-The kernel lets nobody stop a group without a member that has a parent in its own session: a program that led the inner
-terminal itself could not be stopped with ctrl-Z. So the monitor leads it, and the program has a group of its own,
-in the foreground. The monitor says on a pipe what becomes of the program, a line each:
+The kernel stops a process group only if a member has its parent in the same session. So a program that led the inner
+terminal itself could not be stopped with ctrl-Z. The monitor leads it, and the program has a group of its own in the
+foreground. The monitor reports the program's fate on a pipe, a line each:
 
 * `P<pid>` it was started;  `E<errno>` it could not be executed;
 * `T<signal>` it was stopped;  `X<wait status>` it ended, and so does the monitor.
 
-SIGCONT to the monitor continues the program. When the relay is killed, the inner terminal hangs up, the program gets
-SIGHUP as from a closed window, and the monitor restores the outer terminal, if it still has the modes that the relay
-left. A shell with job control has mostly done that already; a script has not.
+SIGCONT to the monitor continues the program. If the relay is killed, the inner terminal hangs up, and the program gets
+SIGHUP as from a closed window. The monitor then restores the outer terminal, if it still has the relay's modes: a shell
+with job control has mostly done that, a script has not.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
     import _signal as signal  # without names for the numbers, which load as much again as all of this
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-#: Names the terminal and the session the relay has made, for one that is started inside it.
+#: The variable with the terminal and the session that the relay made, for a relay started inside it.
 MARKER = "TALLY_RELAY"
 _IGNORED = (
     signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2,
@@ -86,7 +86,7 @@ class _Monitor:
             if os.WIFSTOPPED(status):
                 self._report(f"T{os.WSTOPSIG(status)}")
                 continue
-            # Take the foreground, so that our end does not hang up on what the program has left running in its group.
+            # Take the foreground, so that our end does not hang up processes that the program left in its group.
             with pty.ignoring(OSError):
                 os.tcsetpgrp(self._slave, os.getpgrp())
             self._report(f"X{status}")
@@ -110,7 +110,7 @@ class _Monitor:
         os._exit(NOT_EXECUTABLE)
 
     def _report(self, line: str) -> None:
-        with pty.ignoring(OSError):  # nobody may listen any more
+        with pty.ignoring(OSError):  # the relay may be gone
             os.write(self._pipe, f"{line}\n".encode())
 
     def _continue(self, _number: int, _frame: FrameType | None) -> None:
@@ -133,18 +133,18 @@ class _Monitor:
 
 
 def _own_group(pid: int) -> None:
-    """Both sides do it, since either may come first."""
+    """Give *pid* a process group of its own. Parent and child both do, since either may be first."""
     with pty.ignoring(OSError):
         os.setpgid(pid, pid)
 
 
 def marker(fd: int) -> str:
-    """What names the terminal *fd* and our session: a terminal's name alone is used again."""
+    """Return a name for the terminal *fd* with our session: a terminal's name alone is used again."""
     return f"{pty.name_of(fd)}:{os.getsid(0)}"
 
 
 def program_environment() -> dict[str, str]:
-    """Our environment as it was given to us: the interpreter adds a locale of its own to an empty one."""
+    """Return our environment as we got it, without the locale that the interpreter may have added."""
     environment = dict(os.environ)
     if environment.get("LC_CTYPE", "").startswith(("C.", "UTF-8")):
         try:
@@ -158,7 +158,7 @@ def program_environment() -> dict[str, str]:
 
 
 def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
-    """Become *command*, found as a shell finds it; OSError says why not."""
+    """Replace this process by *command*, found as by a shell; raise OSError if that fails."""
     for number in signals.IGNORED_BY_PYTHON:
         signal.signal(number, signal.SIG_DFL)
     name = command[0]
@@ -176,13 +176,13 @@ def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
         except OSError as error:
             if error.errno != errno.ENOEXEC:
                 raise
-            # A script without a first line that names its interpreter.
+            # The file is a script without an interpreter line.
             os.execve("/bin/sh", ["sh", path, *command[1:]], environment)  # noqa: S606
     raise refusal
 
 
 def refused(name: str, error: OSError) -> int:
-    """Say why *name* was not executed; return the exit code a shell has for that."""
+    """Print why *name* was not executed; return a shell's exit code for that."""
     if error.errno == errno.ENOENT and "/" not in name:
         sys.stderr.write(f"tally run: {name}: command not found\n")
         return NOT_FOUND

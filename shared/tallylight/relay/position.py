@@ -1,9 +1,9 @@
 """
-Position: where a reader of control sequences is after the bytes it got, in as little work as that takes.
+Position: the state of a reader of control sequences after the bytes so far, found with little work.
 
-`note` takes the next bytes. An ESC starts afresh whatever it interrupts, so that only what follows the last one counts.
-`note_later` is for the many pieces nobody asks about: it only remembers the last of them, and looks at it when asked.
-The envelope of a multiplexer may hold ESC: the code that finds one sets the state and notes nothing of its content.
+`note` takes the next bytes. An ESC interrupts any sequence, so only the bytes after the last one count. `note_later` is
+for the many pieces after which no state is needed: it keeps only the last of them, and reads it when asked. The
+envelope of a multiplexer may contain ESC: the code that finds an envelope sets the state and skips its content.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import re
 
 _CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
 _NOT_INTERMEDIATE = re.compile(rb"[^ -/]")
-#: One search for each byte is many times faster than one for a set of them, and pictures come in megabytes.
+#: Several searches for one byte are much faster than one for a set of bytes, and images have megabytes.
 _OSC_END = (b"\x07", b"\x18", b"\x1a")
 _STRING_END = (b"\x18", b"\x1a")
 
 
 class State(enum.Enum):
-    """What the reader is in the middle of."""
+    """The part of a sequence that the reader is in."""
 
     GROUND = enum.auto()
     ESCAPE = enum.auto()
@@ -28,7 +28,7 @@ class State(enum.Enum):
     #: DCS, APC, PM, SOS.
     STRING = enum.auto()
     ENVELOPE = enum.auto()
-    #: An envelope, behind an ESC of it.
+    #: An envelope, after an ESC in it.
     ENVELOPE_ESCAPE = enum.auto()
 
 
@@ -36,20 +36,20 @@ ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 
 class Position:
-    """One stream."""
+    """The part of a control sequence that one stream is in, and whether other bytes may be written there."""
 
     def __init__(self) -> None:
-        #: Behind all but `_later`.
+        #: The state before `_later`.
         self._state = State.GROUND
-        #: The last three bytes of it, to see whether a character is whole.
+        #: The last three bytes, to see whether a character is whole.
         self._last = b""
-        #: What was not looked at yet, and where its last ESC is.
+        #: The bytes that were not read yet, and the index of the last ESC in them.
         self._later = b""
         self._escape = -1
 
     @property
     def state(self) -> State:
-        """Where the reader is now."""
+        """The state of the reader now."""
         if self._later:
             self._look()
         return self._state
@@ -62,18 +62,18 @@ class Position:
 
     @property
     def is_in_envelope(self) -> bool:
-        """Whether `state` is one of an envelope."""
+        """Return whether the reader is inside an envelope."""
         return self._state in ENVELOPES
 
     @property
     def is_safe(self) -> bool:
-        """Whether something else may be written here: no sequence and no character is cut by it."""
+        """Return whether other bytes may be written here without cutting a sequence or a character."""
         if self._later:
             self._look()
         return self._state is State.GROUND and not unfinished(self._last)
 
     def note(self, data: bytes, start: int, end: int) -> None:
-        """Take data[start:end] in."""
+        """Take in data[start:end]."""
         if self._later:
             self._look()
         if start >= end:
@@ -93,12 +93,12 @@ class Position:
         self._last = data[max(0, end - 3) : end]
 
     def note_later(self, data: bytes, escape: int) -> None:
-        """Take all of *data* in, outside of an envelope; its last ESC is at *escape*, which is -1 if it has none."""
+        """Take in all of *data*, outside of an envelope; its last ESC is at *escape*, -1 for none."""
         is_short = len(data) < 3 and not data.isascii()  # which may be the middle of a character
         if escape < 0 and (self._escape >= 0 or self._state is not State.GROUND or is_short):
             self.note(data, 0, len(data))
         else:
-            # What came before does not matter any more: behind an ESC nothing does, and ground stays ground.
+            # Earlier bytes do not matter: an ESC interrupts them, and without one the ground state stays.
             self._later, self._escape = data, escape
 
     def _look(self) -> None:
@@ -110,7 +110,7 @@ class Position:
 
 
 def _after(state: State, data: bytes, at: int, end: int) -> State:
-    """The state after data[at:end], which holds no ESC, from *state*."""
+    """Return the state after data[at:end], which contains no ESC, starting from *state*."""
     if state is State.ESCAPE:
         found = _NOT_INTERMEDIATE.search(data, at, end)
         if found is None:
@@ -131,7 +131,7 @@ def _after(state: State, data: bytes, at: int, end: int) -> State:
 
 
 def unfinished(data: bytes) -> int:
-    """The bytes at the end of *data* that begin a character of UTF-8 and do not end it."""
+    """Return the number of bytes at the end of *data* that begin a UTF-8 character and do not end it."""
     for back, byte in enumerate(reversed(data[-3:]), 1):
         if byte & 0xC0 != 0x80:
             length = 2 if 0xC2 <= byte < 0xE0 else 3 if 0xE0 <= byte < 0xF0 else 4 if 0xF0 <= byte < 0xF5 else 1

@@ -1,8 +1,8 @@
 """
-The two terminals of the relay: the one it runs on, and the one it makes for its program.
+The two terminals of the relay: the outer one it runs on, and the inner one that it makes for its program.
 
-`Outer` is a description of the relay's terminal that is nobody else's, so that it can be set non-blocking: the
-descriptors 0 and 1 share theirs with the shell. Its modes are put back exactly as they were found.
+`Outer` opens the relay's terminal once more, so that it can be non-blocking: the descriptors 0 and 1 are shared with
+the shell. Its modes are restored exactly as they were found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ignoring:  # noqa: N801 - as a word of the language
-    """`contextlib.suppress`, without all that it loads: the monitor holds that for as long as its program runs."""
+    """Like `contextlib.suppress`, without its imports: the monitor would keep them while its program runs."""
 
     def __init__(self, *errors: type[BaseException]) -> None:
         self._errors = errors
@@ -30,7 +30,7 @@ class ignoring:  # noqa: N801 - as a word of the language
         return kind is not None and issubclass(kind, self._errors)
 
 
-#: rows, columns, width and height in pixels: four shorts.
+#: Rows, columns, width and height in pixels: four shorts.
 _NO_SIZE = bytes(8)
 _IFLAG, _OFLAG, _CFLAG, _LFLAG, _CC = 0, 1, 2, 3, 6
 
@@ -45,25 +45,25 @@ class Outer:
         self._is_raw = False
 
     def enter_raw(self) -> None:
-        """Have every key reach us as it is. What was typed ahead is kept. In the background this stops us."""
+        """Set raw modes: every key reaches us unchanged, typed-ahead ones too. In the background this stops us."""
         set_modes(self.fd, self.raw)
         self._is_raw = True
 
     def restore(self) -> None:
-        """Put the modes back. A terminal that is gone has none."""
+        """Restore the modes as they were found, unless the terminal is gone."""
         if self._is_raw:
             self._is_raw = False
             with ignoring(termios.error):
                 set_modes(self.fd, self.saved)
 
     def close(self) -> None:
-        """Restore it and let go of it."""
+        """Restore the modes and close the terminal."""
         self.restore()
         os.close(self.fd)
 
 
 def open_outer() -> Outer | None:
-    """The terminal of standard input and output, if both are the same one."""
+    """Return the terminal of standard input and output; None if they are not the same terminal."""
     try:
         if not (os.isatty(0) and os.isatty(1)) or os.fstat(0).st_rdev != os.fstat(1).st_rdev:
             return None
@@ -82,14 +82,14 @@ def _open_again(fd: int) -> int:
         os.close(again)
     except OSError:
         pass
-    # After `su` the device may be another user's, and in a container it may have no name here. A controlling
-    # terminal opens all the same; this asks whether *fd* is ours.
+    # After `su` the device may be another user's, and in a container it may have no name here. A controlling terminal
+    # still opens; the next call raises if *fd* is not ours.
     os.tcgetpgrp(fd)
     return os.open("/dev/tty", flags)
 
 
 def raw_modes(modes: list[Any]) -> list[Any]:
-    """The modes of a terminal that changes nothing, in either direction."""
+    """Return *modes* changed so that the terminal passes all bytes unchanged, in both directions."""
     raw = [*modes[:_CC], list(modes[_CC])]
     raw[_IFLAG] &= ~(
         termios.IGNBRK | termios.BRKINT | termios.PARMRK | termios.INPCK | termios.ISTRIP | termios.INLCR
@@ -105,9 +105,9 @@ def raw_modes(modes: list[Any]) -> list[Any]:
 
 def set_modes(fd: int, modes: list[Any]) -> None:
     """
-    Set a terminal's modes at once, however many signals come meanwhile.
+    Set a terminal's modes at once, also when signals interrupt the call.
 
-    At once: waiting until the output is read could wait without end for a terminal that has stopped reading.
+    It does not wait for the output, which a terminal may have stopped reading.
     """
     while True:
         try:
@@ -119,7 +119,7 @@ def set_modes(fd: int, modes: list[Any]) -> None:
 
 
 def open_inner(outer: Outer) -> tuple[int, int]:
-    """A new terminal with the modes and the size of *outer*: our end, which does not block, and the program's."""
+    """Make a terminal with the modes and the size of *outer*; return our end, non-blocking, and the program's."""
     master, slave = os.openpty()
     copy_size(outer.fd, master)
     termios.tcsetattr(slave, termios.TCSANOW, outer.saved)
@@ -128,13 +128,13 @@ def open_inner(outer: Outer) -> tuple[int, int]:
 
 
 def copy_size(source: int, target: int) -> None:
-    """Give *target* the size of *source*, in cells and in pixels. The kernel signals its program if that is new."""
-    with ignoring(OSError):  # one of them may be gone, which the next read will say
+    """Set the size of *target* to that of *source*, in cells and pixels. The kernel signals a change to its program."""
+    with ignoring(OSError):  # one of them may be gone; the next read will fail then
         fcntl.ioctl(target, termios.TIOCSWINSZ, fcntl.ioctl(source, termios.TIOCGWINSZ, _NO_SIZE))
 
 
 def name_of(fd: int) -> str:
-    """What to call the terminal *fd*: its path, or its number where it has no path here."""
+    """Return the path of the terminal *fd*, or its device number if it has no path here."""
     try:
         return os.ttyname(fd)
     except OSError:

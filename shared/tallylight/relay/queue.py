@@ -12,7 +12,7 @@ else:
 
 
 class Queue:
-    """What waits to be written to *fd*; *size* is how much that is."""
+    """Bytes that wait to be written to *fd*; *size* is their number."""
 
     def __init__(self, fd: int) -> None:
         self.size = 0
@@ -21,7 +21,7 @@ class Queue:
         self._done = 0
 
     def put(self, data: bytes) -> None:
-        """Write *data*, and keep what is not taken yet."""
+        """Write *data*, and keep the part that *fd* does not take yet."""
         if not self._pieces:
             try:
                 taken = os.write(self._fd, data)
@@ -37,7 +37,7 @@ class Queue:
         self.size += len(data)
 
     def write(self) -> None:
-        """Write what is taken now. A terminal that is gone takes everything; the next look at it says so."""
+        """Write as much as *fd* takes now. For a terminal that is gone everything is dropped."""
         while self._pieces:
             piece = self._pieces[0]
             try:
@@ -55,6 +55,6 @@ class Queue:
         return None
 
     def clear(self) -> None:
-        """Give it up."""
+        """Drop all waiting bytes."""
         self._pieces.clear()
         self.size = self._done = 0

@@ -1,15 +1,14 @@
 """
-Records of a relay: what the program said through all its protocols, as the one state that the host gets.
+Records of a relay: the program's reports through all its protocols, merged into one state for the host.
 
-Reports go in; `take` gives the payloads of the `tally` user variable that bring the host up to date, one a changed
-record. A record keeps one claim for each rank of protocol. The best rank speaks, and the others fill the fields it
-leaves empty, because an agent often speaks several at once and the poorer ones would only blur it. A rank that has said
-nothing for `FUSE_S` before another one spoke has lost its say: one program may have followed another.
+`take` returns payloads of the `tally` user variable that update the host, one for each changed record. A record keeps
+one claim for each rank of protocol. The claim of the best rank counts, and the others fill its empty fields: an agent
+often reports through several protocols at once. A rank without a report for `FUSE_S` before the newest one does not
+count any more: another program may have followed the first.
 
-At most `limit` records are kept, the least recently heard of goes first, and its reports to the host are withdrawn.
-Of those that are gone and yet to be withdrawn at most twice as many are remembered; of more the half told longest ago
-is forgotten, because the host, which keeps as many records as we do, has heard of enough others since to have dropped
-them. What a report costs depends on those limits and not on how many came before.
+At most `limit` records are kept: the one with the oldest report is dropped first, and withdrawn from the host. At most
+twice as many dropped records wait to be withdrawn. Beyond that the older half is forgotten: the host keeps as many
+records as we do, and has dropped those by itself. The cost of a report does not grow with the number before.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
-#: An identical report is reported again this long after the last time, in seconds: in the host it holds off the fuse.
+#: An identical report is sent again after so many seconds, so that the host's fuse does not burn down.
 REFRESH_S = 30.0
-#: The host's own fuse for what a program says explicitly.
+#: The host's fuse for explicit reports, in seconds.
 FUSE_S = 300.0
-#: What marks a repetition: a key that no reader knows, and so every reader skips.
+#: The mark of a repetition: a key that no reader knows, and so every reader skips.
 BEAT = ";beat=1"
 #: The rule of a report that the program itself wrote into the `tally` variable.
 NOTED = osc1338.VARIABLE_RULE
 
-#: How much each protocol can say, by the rule of its reports.
+#: The rank of each protocol by how much it can express, by the rule of its reports.
 _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
 _FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
-#: By rank: the report, and its time.
+#: The claims about a record by rank: the report, and its time.
 _Claims = dict[int, tuple[Report, float]]
 
 
@@ -47,6 +46,7 @@ def _best(claims: _Claims) -> int:
 
 
 def _merged(claims: _Claims) -> Report:
+    """Return the report of the best claim of one record, its empty fields filled from the others, best rank first."""
     best = claims[_best(claims)][0]
     others = [claims[rank][0] for rank in sorted(claims, reverse=True)]
     gaps: dict[str, object] = {}
@@ -57,24 +57,24 @@ def _merged(claims: _Claims) -> Report:
 
 
 class Records:
-    """All records of one relay. *agent* is asked who those are of that do not say it."""
+    """All records of one relay. *agent* returns the agent's name for records without one."""
 
     def __init__(self, agent: Callable[[], str] = str, *, limit: int = MAX_RECORDS) -> None:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Claims] = OrderedDict()
-        #: What the host knows of a record: what was reported last (None for one to be reported again), and when.
+        #: The host's records: the last report sent (None for one to be sent again), and when.
         self._published: dict[str, tuple[Report | None, float]] = {}
-        #: Those of them without a record, the longest gone first.
+        #: The ids of published records that were dropped here, the oldest first.
         self._gone: dict[str, None] = {}
-        #: Those of them that are withdrawn in place of a program that ended while it waited.
+        #: The ids to withdraw in place of a program that ended while it waited.
         self._left: set[str] = set()
-        #: How many of the records, and of those that are gone, are below another one than the root.
+        #: The number of present and dropped records below another one than the root.
         self._nested = 0
-        #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
-        self._arm = osc1338.Recipe()
-        #: What the host knows of it.
-        self._arm_published = osc1338.Recipe()
+        #: The recipe of OSC 88. It is sent with the root record, or alone while there is none.
+        self._recipe = osc1338.Recipe()
+        #: The recipe that the host has.
+        self._recipe_published = osc1338.Recipe()
         #: Ids for `take` to look at, in the order of their changes.
         self._changed: dict[str, None] = {}
 
@@ -83,20 +83,20 @@ class Records:
 
     @property
     def is_changed(self) -> bool:
-        """Whether there may be something to send."""
+        """Return whether there may be something to send."""
         return bool(self._changed)
 
     def current(self) -> list[Report]:
-        """Every record, the least recently heard of first."""
+        """Return the report of every record, the one with the oldest report first."""
         return [self._merged(id_) for id_ in self._records]
 
     def status(self, id_: str = "") -> Status | None:
-        """What a record says; None if there is none."""
+        """Return the status of a record; None if there is no such record."""
         claims = self._records.get(id_)
         return claims[_best(claims)][0].status if claims else None
 
     def report(self, report: Report, now: float) -> None:
-        """Take in what the program said through a protocol that we pass on."""
+        """Take in a report of the program that has to be passed on to the host."""
         rank = _RANKS.get(report.rule, 1)
         if report.status is None:
             self._withdraw(report.id, rank)
@@ -114,15 +114,15 @@ class Records:
         if before is None or before[0] != report:
             self._changed[report.id] = None
             if (before[0].agent if before else "") != report.agent:
-                # Those below inherit the name.
+                # Records below inherit the name.
                 for id_ in self._within(report.id, self._records):
                     self._changed[id_] = None
         elif (last := self._published.get(report.id)) and now - last[1] >= REFRESH_S and rank == _best(claims):
             self._published[report.id] = (None, last[1])
             self._changed[report.id] = None
 
-    def noted(self, report: Report, now: float) -> None:
-        """Take in what the program reported to the host itself: it is the newest, and need not be reported again."""
+    def note_sent(self, report: Report, now: float) -> None:
+        """Take in a report that the program sent to the host itself: it need not be sent again."""
         self.report(report, now)
         self._changed.pop(report.id, None)
         self._forget(report.id)
@@ -132,50 +132,50 @@ class Records:
                 self._forget(id_)
         if report.id in self._records:
             self._published[report.id] = (self._merged(report.id), now)
-            if not report.id and self._arm.argv:  # which the program does not put into the variable itself
+            if not report.id and self._recipe.argv:  # the program's own variable lacks the recipe
                 self._published[report.id] = (None, now)
                 self._changed[""] = None
-        elif not report.id and self._arm != self._arm_published:
+        elif not report.id and self._recipe != self._recipe_published:
             self._changed[""] = None
 
-    def armed(self, arm: osc1338.Recipe) -> None:
-        """The program asked to be resumed so, which wins over what a report says; or it took that back."""
-        if self._arm != arm:
-            self._arm = arm
+    def set_recipe(self, arm: osc1338.Recipe) -> None:
+        """Set the recipe of OSC 88, which wins over that in a report; an empty one withdraws it."""
+        if self._recipe != arm:
+            self._recipe = arm
             self._changed[""] = None
 
     def replace(self, report: Report, now: float) -> None:
-        """Let *report* be all there is to say of its record."""
+        """Replace all claims about a record by *report*."""
         self._records[report.id] = {_RANKS.get(report.rule, 1): (report, now)}
         self._changed[report.id] = None
 
     def clear(self) -> None:
-        """Forget everything; what the host knows is withdrawn."""
+        """Drop all records; the next `take` withdraws those that the host has."""
         for id_ in list(self._records):
             self._drop(id_)
 
     def end(self, id_: str, *, is_waiting: bool) -> None:
-        """The program has ended, and *is_waiting* for an answer: forget one record, and not those below it."""
+        """Drop one record, without those below it: the program has ended, while *is_waiting* for an answer."""
         if id_ in self._records:
             self._drop(id_)
             if is_waiting:
                 self._left.add(id_)
 
     def renew(self) -> None:
-        """Tell the host everything again: it may have forgotten, or be another one."""
+        """Have everything sent to the host again: it may have forgotten, or be another one."""
         for id_, (_, at) in self._published.items():
             self._published[id_] = (None, at)
         for id_ in (*self._published, *self._records):
             self._changed[id_] = None
-        if self._arm.argv:
-            self._arm_published = osc1338.Recipe()
+        if self._recipe.argv:
+            self._recipe_published = osc1338.Recipe()
             self._changed[""] = None
 
     def take(self, limit: int, now: float) -> list[str]:
         """Return at most *limit* payloads with changes; withdrawals first."""
         payloads: list[str] = []
         gone = [id_ for id_ in self._changed if id_ not in self._records]
-        # Parents first: the host takes what is below a withdrawn record away with it.
+        # Parents first: the host withdraws the records below with them.
         for id_ in sorted(gone, key=lambda id_: (id_.count("/"), bool(id_))):
             if id_ in self._published:
                 if len(payloads) >= limit:
@@ -185,11 +185,11 @@ class Records:
                     self._forget(below)
                     if below in self._records:
                         self._changed[below] = None
-            if not id_ and self._arm != self._arm_published:
+            if not id_ and self._recipe != self._recipe_published:
                 if len(payloads) >= limit:
                     return payloads
-                payloads.append(osc1338.encode_recipe(self._arm))
-                self._arm_published = self._arm
+                payloads.append(osc1338.encode_recipe(self._recipe))
+                self._recipe_published = self._recipe
             self._changed.pop(id_, None)
         for id_ in list(self._changed):
             if len(payloads) >= limit:
@@ -198,14 +198,14 @@ class Records:
             report, known = self._merged(id_), self._published.get(id_, (None, 0.0))[0]
             payload = _payload(report)
             if not id_:
-                self._arm_published = self._arm
+                self._recipe_published = self._recipe
             if payload not in ("", _payload(known)):
                 payloads.append(payload)
                 self._published[id_] = (report, now)
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
-        """At most *limit* payloads that the host has already, the newest last, each marked as a repetition."""
+        """Return at most *limit* payloads that the host has already, the newest last, each marked as a repetition."""
         published = [self._published[id_][0] for id_ in self._records if id_ in self._published]
         payloads = filter(None, map(_payload, published[-limit:]))
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
@@ -215,7 +215,7 @@ class Records:
         return pairs.join([pair for pair in fields if pair[1]]).decode()
 
     def _within(self, top: str, ids: Iterable[str]) -> list[str]:
-        """Those of *ids*, all of records or of what is gone, that are below *top*, without itself."""
+        """Return the *ids* below *top*, without itself. They are of present or dropped records."""
         if not top:
             return [id_ for id_ in ids if id_]
         prefix = f"{top}/"
@@ -236,7 +236,7 @@ class Records:
                 self._changed.pop(old, None)
 
     def _forget(self, id_: str) -> None:
-        """The host knows nothing of this record."""
+        """Take note that the host has no such record."""
         self._published.pop(id_, None)
         if id_ in self._gone:
             del self._gone[id_]
@@ -245,7 +245,7 @@ class Records:
     def _withdraw(self, top: str, rank: int) -> None:
         for id_ in [top, *self._within(top, self._records)]:
             claims = self._records.get(id_)
-            # The best protocol knows that it is over; a weaker one only takes its own reports back.
+            # The best protocol ends the record; a weaker one only withdraws its own report.
             if claims and rank >= _best(claims):
                 self._drop(id_)
             elif claims and claims.pop(rank, None):
@@ -253,8 +253,8 @@ class Records:
 
     def _merged(self, id_: str) -> Report:
         report = _merged(self._records[id_])
-        if self._arm.argv and not id_:
-            report = attributes.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
+        if self._recipe.argv and not id_:
+            report = attributes.evolve(report, resume=self._recipe.argv, cwd=report.cwd or self._recipe.cwd)
         if report.agent:
             return report
         above = id_
@@ -270,5 +270,5 @@ def _payload(report: Report | None) -> str:
     try:
         return osc1338.encode_payload(report, via=report.rule) if report is not None else ""
     except ValueError:
-        # An id or a status that has no word on the wire: there is no way to send it.
+        # The wire has no word for the id or the status: it cannot be sent.
         return ""

@@ -1,7 +1,7 @@
 """
-The shell of the relay: whether there is anything to relay, a program on a terminal of its own, and its end as ours.
+The shell of the relay: it runs a program on a terminal of its own, and ends like that program.
 
-The terminal around us is restored on every way out. Where nothing is to be relayed this process becomes the program.
+The terminal around us is always restored. If there is nothing to relay, this process becomes the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def steps_aside() -> bool:
-    """Whether this process has nothing to relay: it is configured not to, or it runs inside a relay already."""
+    """Return whether there is nothing to relay: it is configured so, or this process already runs inside a relay."""
     mark = os.environ.get(monitor.MARKER, "")
     if mark == "0":
         return True
@@ -31,7 +31,7 @@ def steps_aside() -> bool:
 
 
 def execute(command: list[str]) -> int:
-    """Become *command*; the exit code if that is not possible."""
+    """Replace this process by *command*; return an exit code if that fails."""
     try:
         monitor.execute(command, monitor.program_environment())
     except OSError as error:
@@ -42,8 +42,8 @@ def run(command: list[str], outer: pty.Outer, make_core: Callable[[], Core], *, 
     """
     Run *command* on a terminal of its own, with a core between it and *outer*; return its exit code.
 
-    The core is made while the program starts; one that *is_lazy* not for a program that is over at once and has said
-    nothing. Where the program died of a signal, so does this process.
+    The core is made while the program starts. With *is_lazy* it is not made for a program that ends at once without
+    output. If the program died of a signal, so does this process.
     """
     collected = signals.Signals()
     try:

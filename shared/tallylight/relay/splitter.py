@@ -1,14 +1,13 @@
 """
-Splitter: finds the few sequences a relay reads in a stream it otherwise does not touch.
+Splitter: finds the few sequences that a relay reads in a stream that it otherwise passes on.
 
-`feed` appends what is to be passed on to a list, the very object it was given wherever that is possible, and hands
-every whole sequence of interest to *take*, which says whether it is consumed. What it finds is what the scanner
-finds (a test compares them); it is a second reader of the same grammar because the scanner makes an object of every
-colour change, and a relay must keep up with the pty. It can be so short because an ESC starts afresh whatever it
-interrupts: only a string that may hold ESC, the envelope of a multiplexer, needs memory.
+`feed` appends the bytes to pass on to a list, uncopied if possible. It passes every whole sequence of interest to
+*take*, which returns whether it is consumed. It finds the same sequences as the scanner, and a test compares them. It
+is a second reader of the same grammar for speed: the scanner makes an object of every colour change. It can be short
+because an ESC interrupts any sequence: only the envelope of a multiplexer, which may contain ESC, needs memory.
 
-Held back is only what may yet become a sequence of interest: `ESC`, the start of an introducer in `INTRODUCERS`, or the
-body behind one, up to `LIMIT` bytes. `release` gives up on it; the rest, should it come, is then passed on unread.
+Only an unfinished sequence of interest is held back: `ESC`, the start of an introducer in `INTRODUCERS`, or the body
+after one, up to `MAX_SEQUENCE_BYTES` bytes. `release` passes it on; its rest is then passed on unread.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ from tallylight.relay.position import ENVELOPES, Position, State
 from tallylight.wire import cli_agent, osc3008, osc21337, user_var
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.registry import OURS
-from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind, whole
+from tallylight.wire.scanner import BEL, MAX_SEQUENCE_BYTES, ST, Sequence, SequenceKind, whole
 
-#: The beginnings of what is consumed, whatever it says.
+#: The beginnings of sequences that are consumed with any content.
 _OWN = *(b"%d;" % number for number in OURS), b"777;" + cli_agent.PREFIX
 _VARIABLE = user_var.BEGINNING + CARRIER.encode()
-#: Those with `;` of a number that is not ours alone go as far as it takes to tell.
+#: The beginnings of all sequences of interest. For a number that others use, too, they include more of the content.
 INTRODUCERS = tuple(
     b"\x1b]" + start for start in (*_OWN[:-1], b"21337;", *osc3008.BEGINNINGS, b"777;notify;", b"9;", b"99;", _VARIABLE)
 )
-#: What else a terminal hears of its programs: titles, and marks of the shell.
+#: Further sequences with a meaning for a terminal: titles, and marks of the shell.
 HEARD = (b"\x1b]0;", b"\x1b]2;", b"\x1b]133;")
-#: A progress bar is the terminal's own and of no interest to a relay, though it has the number of a notification.
+#: A progress bar has the number of a notification, but is of no interest to a relay.
 BAR = b"\x1b]9;4;"
 _TMUX = b"\x1bPtmux;"
 _SCREEN = b"\x1bP"
 _RESET = b"\x1bc"
 
 _STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
-#: The pairs of an envelope are passed over in one go: a flood of them is cheap.
+#: The pairs of an envelope are skipped in one step, so that a flood of them is cheap.
 _TMUX_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
 _SCREEN_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
 
@@ -53,14 +52,14 @@ def _branches(words: list[bytes]) -> list[bytes]:
     ]
 
 
-#: By the envelope, and whether all is of interest that a terminal hears.
+#: The beginnings to search for, by envelope and by whether `HEARD` is of interest, too.
 _STARTS = {
     (envelope, is_all): (envelope, *INTRODUCERS, *(HEARD if is_all else ()))
     for envelope in (_TMUX, _SCREEN)
     for is_all in (False, True)
 }
-#: Any start, except that of a `BAR` for a relay; and RIS, as often as it is in a row. A trie is quick, and each ESC of
-#: the stream is looked up.
+#: The search for any beginning but `BAR`, and for RIS, several in a row at once. A trie is fast, and every ESC of the
+#: stream is looked up.
 _SEARCH = {
     (envelope, is_all): re.compile(
         rb"\x1b(?:c(?:\x1bc)*+|"
@@ -73,13 +72,12 @@ _PARTIAL = {
     key: frozenset(start[:size] for start in starts for size in range(1, len(start))) for key, starts in _STARTS.items()
 }
 _LONGEST = max(map(len, INTRODUCERS))
-#: Bytes between two sequences of interest from which on each is read by itself: that costs less than to go through all
-#: that is between them.
+#: With so many bytes between two sequences of interest each is read by itself: to read all between them costs more.
 DENSE = 256
 
 
-#: What a flood may consist of: of interest what is consumed unread and what is passed on, and else what leaves the
-#: terminal where something may be taken out: text in whole characters, colours, RIS, titles and similar.
+#: The contents of a flood: consumed sequences, passed-on ones of interest, and others after which a sequence may be
+#: removed. The others are text in whole characters, colours, RIS, titles and similar.
 _BODY = rb"[^\x07\x18\x1a\x1b]*+(?:\x07|\x1b\\)"
 _CONSUMED = rb"\x1b\](?:%b)%b|\x1b\](?:%b|%b)[ -~]{0,4000}(?:\x07|\x1b\\)" % (
     b"|".join(map(re.escape, _OWN)), _BODY, osc21337.CERTAIN, osc3008.CERTAIN,
@@ -90,7 +88,7 @@ _OTHER = (
     rb"|\x1b\[[0-?]*[ -/]*[@-~]|\x1bc"
     rb"|\x1b\](?:[0-8];|9;4;|133;|3008;(?![^\x07\x1b]*;(?:event|kind)=)|21337;(?![^\x07\x1b]*[;a-z]=))" + _BODY
 )
-#: What an ESC breaks off, as often as it is in a row.
+#: Sequences that an ESC aborts, several in a row.
 _BROKEN = re.compile(rb"(?:\x1b\][^\x07\x18\x1a\x1b]*+(?=\x1b[^\\]))*+", re.DOTALL).match
 _FLOOD = re.compile(rb"(?:" + _CONSUMED + rb"|" + _PASSED + rb"|" + _OTHER + rb")*+").match
 _FLOOD_READ = re.compile(_CONSUMED + rb"|" + _PASSED).findall
@@ -98,7 +96,9 @@ _FLOOD_CONSUMED = re.compile(_CONSUMED).sub
 
 
 def _ending(data: bytes, at: int) -> tuple[int, bytes] | None:
-    """Where the body of an OSC that goes on at *at* ends, and its terminator: none if broken off. None: it goes on."""
+    """
+    Return the end of an OSC from *at* on, and its terminator, empty for an aborted one; None if it has not ended.
+    """
     stop = _STOP.search(data, at)
     if stop is None:
         return None
@@ -112,12 +112,12 @@ def _ending(data: bytes, at: int) -> tuple[int, bytes] | None:
 
 class Splitter:
     """
-    Splits one stream. *take* gets each sequence of interest, *reset* is called at each RIS, and *open_envelope* gets a
-    copy of each envelope of a multiplexer.
+    Splits one stream. *take* is called with each sequence of interest, *reset* at each RIS.
 
-    *flood* says whether *take* would not read what comes now, and takes many such at once; it says, too, whether they
-    are consumed. *screen*: we run inside GNU Screen, where any DCS may hold ESC. *hears_all*: what a terminal alone
-    hears is of interest, too: titles, bars and marks of the shell.
+    *open_envelope* gets a copy of each envelope of a multiplexer. *flood* is a pair: a function that returns whether
+    *take* would defer a sequence now, and one that defers many at once and returns whether they are consumed. *screen*:
+    we run inside GNU Screen, where any DCS may contain ESC. *hears_all*: titles, bars and marks of the shell are of
+    interest, too.
     """
 
     def __init__(
@@ -141,27 +141,27 @@ class Splitter:
         self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).match
         self._envelope_start = envelope
         self._partial = _PARTIAL[envelope, hears_all]
-        #: Where the terminal is after all that was passed on.
+        #: The position of the terminal's parser after all that was passed on.
         self.position = Position()
         #: The start of an envelope's introducer that was released before it was whole.
         self._tail = b""
         self._held = bytearray()
-        #: Whether what is held has its whole introducer.
+        #: Whether the held bytes have a whole introducer.
         self._in_body = False
-        #: What is held at the beginning of what is split was held before.
+        #: Whether the data begins with bytes that were held before.
         self._is_same = False
-        #: Counts the beginnings of something held.
+        #: How often bytes were held back.
         self.holds = 0
-        #: Where in the list that `feed` appended to something else may be: behind the last sequence consumed.
+        #: The index in `feed`'s list at which another write is safe: in place of the last consumed sequence.
         self.gap: int | None = None
 
     @property
     def held(self) -> int:
-        """How many bytes are held back."""
+        """The number of bytes that are held back."""
         return len(self._held)
 
     def release(self, out: list[bytes]) -> None:
-        """Pass on what is held; it is no sequence of interest any more."""
+        """Pass on the held bytes to *out*; they are no sequence of interest any more."""
         if not self._held:
             return
         data = bytes(self._held)
@@ -172,12 +172,12 @@ class Splitter:
         out.append(data)
 
     def feed(self, data: bytes, out: list[bytes]) -> bool:
-        """Take the next bytes; append to *out* what is to be passed on. True: that was all, and nothing is held."""
+        """Take the next bytes and append to *out* those to pass on. Return True if that was all of them."""
         self.gap = None
         if not data:
             return not self._held
         if not (self._held or self._tail or self.position.is_in_envelope):
-            # Nearly every piece has nothing in it: one search in it, and no look at what it has instead.
+            # Most pieces have no sequence of interest: they cost one search.
             last = data.rfind(b"\x1b")
             if last < 0 or (self._search(data) is None and self._partial_start(data, last) == len(data)):
                 self.position.note_later(data, last)
@@ -187,7 +187,7 @@ class Splitter:
         return False
 
     def _partial_start(self, data: bytes, last: int) -> int:
-        """*last*, where the last ESC is, if that may yet become an introducer; else, or without one, the end."""
+        """Return *last*, the index of the last ESC, if that may yet become an introducer, else the end of *data*."""
         may_become = last >= 0 and len(data) - last < _LONGEST and data[last:] in self._partial
         return last if may_become else len(data)
 
@@ -207,7 +207,7 @@ class Splitter:
                 if noted < start:
                     note(data, noted, start)
                     noted = start
-                if start - at < DENSE and (flood := self._flood_end(data, start)) > start:
+                if (flood := self._flood_end(data, at, start)) > start:
                     self._pass_flood(data, begin, start, flood, out)
                     at = begin = noted = flood
                     continue
@@ -218,9 +218,9 @@ class Splitter:
                     self._hold(data, start, out)
                     return
                 at, terminator = ending
-                if not terminator or at - start > LIMIT:
+                if not terminator or at - start > MAX_SEQUENCE_BYTES:
                     at = _BROKEN(data, at).end()  # type: ignore[union-attr]  # it may be empty
-                    continue  # what aborts one is read again
+                    continue  # the aborting byte is read again
                 if take(whole(data[start:at])):
                     if start > begin:
                         out.append(data[begin:start])
@@ -244,23 +244,29 @@ class Splitter:
         if begin < stop_at:
             out.append(data[begin:stop_at])
 
-    def _flood_end(self, data: bytes, start: int) -> int:
-        """Where the sequences end that begin at *start* and are not to be read at once, if we are in a flood."""
-        if self._flood is None or len(data) > LIMIT or not self._flood[0]() or not self.position.is_safe:
+    def _flood_end(self, data: bytes, last: int, start: int) -> int:
+        """
+        Return the end of the sequences from *start* that a flood defers; *start* itself if there is no flood.
+
+        *last* is the end of the sequence before it.
+        """
+        if start - last >= DENSE or self._flood is None or len(data) > MAX_SEQUENCE_BYTES:
+            return start
+        if not self._flood[0]() or not self.position.is_safe:
             return start
         found = _FLOOD(data, start)
         return found.end() if found else start
 
     def _pass_flood(self, data: bytes, begin: int, start: int, end: int, out: list[bytes]) -> None:
-        """Pass data[begin:end] on, except what is consumed behind *start*; what there is of interest is read later."""
+        """Pass on data[begin:end] without the consumed sequences after *start*, and defer those of interest."""
         assert self._flood, "there is one"
-        lay = self._flood[1]
+        defer = self._flood[1]
         flood = data[start:end]
         reset = flood.rfind(_RESET)
         if reset >= 0:
-            lay(_FLOOD_READ(flood[:reset]), reset)
+            defer(_FLOOD_READ(flood[:reset]), reset)
             self._reset()
-        if lay(_FLOOD_READ(flood[reset + 1 :]), end - start):
+        if defer(_FLOOD_READ(flood[reset + 1 :]), end - start):
             flood = _FLOOD_CONSUMED(b"", flood)
         out += [piece for piece in (data[begin:start], flood) if piece]
         self.gap = len(out)
@@ -268,17 +274,17 @@ class Splitter:
             self.position.passed(flood, len(flood))
 
     def _hold(self, data: bytes, at: int, out: list[bytes]) -> None:
-        """Hold data[at:] back, if there is any and it is not too long."""
+        """Hold back data[at:], unless it is empty or too long."""
         if at < len(data):
             self._held += data[at:]
             self.holds += not self._is_same or at > 0
-            if len(self._held) >= LIMIT:
+            if len(self._held) >= MAX_SEQUENCE_BYTES:
                 self.release(out)
 
     def _resume(self, data: bytes, out: list[bytes]) -> tuple[bytes, int, int]:
         """
-        Go on with what is held or was released; return what is to be split now, the beginning of what of it is yet to
-        be passed on, or -1 if there is nothing, and where to look on.
+        Go on with held or released bytes. Return the data to split, the index of its first byte that has yet to be
+        passed on, and the index to search from. The indexes are -1 if nothing is left to split.
         """
         self._is_same = False
         if not self._held:
@@ -294,7 +300,7 @@ class Splitter:
         ending = _ending(data, 0)
         if ending is None:
             self._held += data
-            if len(self._held) >= LIMIT:
+            if len(self._held) >= MAX_SEQUENCE_BYTES:
                 self.release(out)
             return data, -1, -1
         end, terminator = ending
@@ -302,7 +308,7 @@ class Splitter:
         self._held.clear()
         self._in_body = False
         raw = held + data[:end]
-        is_whole = terminator and len(raw) <= LIMIT and (self._hears_all or not raw.startswith(BAR))
+        is_whole = terminator and len(raw) <= MAX_SEQUENCE_BYTES and (self._hears_all or not raw.startswith(BAR))
         if is_whole and self._take(whole(raw)):
             self.gap = len(out)
             return data, end, end
@@ -311,7 +317,7 @@ class Splitter:
         return data, 0, end
 
     def _late(self, data: bytes) -> int:
-        """The start of an envelope or of RIS was released; see whether this is the rest of it."""
+        """Check whether *data* completes an envelope's introducer or a RIS that was released; return where to go on."""
         joined = self._tail + data[:_LONGEST]
         passed, self._tail = len(self._tail), b""
         if joined.startswith(_RESET):
@@ -325,18 +331,18 @@ class Splitter:
         return 0
 
     def _copy(self, piece: bytes) -> None:
-        """Collect an envelope while it passes; hand it over once it is whole."""
+        """Collect an envelope while it passes, and pass a copy to `open_envelope` once it is whole."""
         if self._open is None:
             return
-        self._envelope += piece[: LIMIT + 1 - len(self._envelope)]
+        self._envelope += piece[: MAX_SEQUENCE_BYTES + 1 - len(self._envelope)]
         if self.position.state is State.GROUND:
             raw = bytes(self._envelope)
             self._envelope.clear()
-            if len(raw) <= LIMIT and raw.endswith(ST):
+            if len(raw) <= MAX_SEQUENCE_BYTES and raw.endswith(ST):
                 self._open(Sequence(SequenceKind.DCS, raw[2:-2], ST, raw))
 
     def _skip_envelope(self, data: bytes, at: int) -> int:
-        """Go on inside an envelope; return where it ends."""
+        """Follow the inside of an envelope from *at*; return its end."""
         position = self.position
         start = at
         if position.state is State.ENVELOPE_ESCAPE and at < len(data):

@@ -1,8 +1,8 @@
 """
-Spoken: what one program says through all of its protocols, as records, and the notifications that are whole.
+The protocols of one program: the reports and notifications in its sequences.
 
-Sequences go in one by one. Protocols that send only what changed are added up, and chunks are put together. The relay
-and the ear of tmux's panes read with it, so that a sequence means the same in both.
+Sequences go in one by one. Partial updates are merged, and chunks are joined. The relay and the reader of tmux's panes
+both use it, so that a sequence means the same in both.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tallylight.wire.registry import Event
 from tallylight.wire.scanner import Sequence
 
 
-class Spoken:
-    """One program's. *agent* is asked who the records are of that do not say it."""
+class ProtocolReader:
+    """Reads the sequences of one program. *agent* returns the agent's name for records without one."""
 
     def __init__(self, agent: Callable[[], str] = str) -> None:
         self.records = Records(agent)
@@ -31,7 +31,7 @@ class Spoken:
         self._otty, self._tab = osc26.Accumulator(), osc21337.TabStatus()
 
     def take(self, sequence: Sequence, now: float) -> tuple[Event | None, Report | None]:
-        """Take in one sequence; return what was read, a notification once it is whole, and the report it made."""
+        """Take in one sequence; return its event (a notification only once it is whole) and its report."""
         event = wire.decode(sequence)
         report: Report | None = None
         match event:
@@ -42,10 +42,10 @@ class Spoken:
             case cli_agent.CliAgentEvent():
                 report = cli_agent.to_report(event, self.records.status())
             case osc1338.Recipe():
-                self.records.armed(event)
+                self.records.set_recipe(event)
             case user_var.UserVar(envelope.CARRIER, value):
                 if (noted := osc1338.decode_variable(value)) is not None:
-                    self.records.noted(noted, now)
+                    self.records.note_sent(noted, now)
             case Notification() | Chunk():
                 event = self._notifications.merge(event)
         if report is not None:
@@ -53,6 +53,6 @@ class Spoken:
         return event, report
 
     def clear(self) -> None:
-        """Forget everything; what the host knows is withdrawn."""
+        """Drop all records, so that the host's are withdrawn."""
         self.records.clear()
         self._begin()

@@ -1,7 +1,7 @@
 """
-What `tally doctor` looks at on disk: the same looks that `tally setup` plans from, as findings. Reads only.
+The checks of `tally doctor` on disk: they read the same state as `tally setup`, and yield findings. Reads only.
 
-Each check takes the system and yields findings; a finding that is not ok says what to do about it.
+Each check takes the system; a finding that is not ok has a remedy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETUP = "run `tally setup`"
 
 
 def installation(system: System) -> Iterator[Finding]:
-    """The private environment, the packages in it, the command."""
+    """Check the private environment, the packages in it, and the command."""
     place = install_paths.layout(system)
     name = system.short(place.data)
     if not place.lib.exists():
@@ -61,6 +61,7 @@ def installation(system: System) -> Iterator[Finding]:
 
 
 def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
+    """Check that attrs and psutil import."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import importlib; importlib.import_module(sys.argv[2])"
     for name in ("attrs", "psutil"):
         done = system.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
@@ -74,7 +75,9 @@ def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
 
 
 def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
-    """kitty, its version, and the include in kitty.conf. *has_other*: nobody needs kitty, for there is WezTerm."""
+    """
+    Check kitty, its version, and the include in kitty.conf. *has_other*: kitty is not needed, for there is WezTerm.
+    """
     here = kitty.look(system)
     if not here.is_here:
         if not has_other:
@@ -98,7 +101,7 @@ def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
 
 
 def _kitty(system: System, here: kitty.Kitty, program: Path) -> Finding:
-    """The *program* and its version."""
+    """Return the finding about the *program* and its version."""
     if here.version is None:
         text = f"{system.short(program)} does not report its version"
         return Finding("kitty", Health.BROKEN, text, "update kitty")
@@ -111,7 +114,7 @@ def _kitty(system: System, here: kitty.Kitty, program: Path) -> Finding:
 
 
 def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
-    """Whether a light is seen: in a tab bar, or else in the title of the OS window."""
+    """Return whether a light is visible: in a tab bar, or else in the title of the OS window."""
     what, min_tabs = "tab bar", answer.bar_min_tabs
     config, _ = config_file.load_config(system.env)
     if config.kitty.style == "off":
@@ -131,7 +134,7 @@ def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
 
 
 def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.Answer | None) -> Iterator[Finding]:
-    """The key bindings, and what else is on those keys by now."""
+    """Yield the key bindings, and other bindings of those keys."""
     shown = ", ".join(
         f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )
@@ -144,6 +147,7 @@ def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.A
 
 
 def _kitty_conf(system: System, conf: Path) -> Finding:
+    """Check the include in *conf*."""
     what, name = "kitty.conf", system.short(conf)
     ours = install_paths.layout(system).kitty_conf
     try:
@@ -173,7 +177,7 @@ def _kitty_conf(system: System, conf: Path) -> Finding:
 
 
 def settings(system: System) -> Iterator[Finding]:
-    """The configuration and the agent files."""
+    """Check the configuration and the agent files."""
     path = directories.config_file(system.env)
     config, errors = config_file.load_config(system.env)
     for error in errors:
@@ -195,7 +199,7 @@ def settings(system: System) -> Iterator[Finding]:
 
 
 def in_force(system: System, hosts: Iterable[Snapshot]) -> Iterator[Finding]:
-    """What of the configuration lets programs do more than is in force in the running *hosts*."""
+    """Yield settings that would let programs do more than the running *hosts* allow."""
     from tallylight.config.powers import ALLOW, is_more  # setup begins without attrs
 
     config, _ = config_file.load_config(system.env)

@@ -1,7 +1,7 @@
 """
-Completions of shells, and manual pages: made when a package is built, and put where shells and `man` look for them.
+Completions of shells, and manual pages, and the places where shells and `man` look for them.
 
-`packaging/completions` makes them. A checkout has none of its own.
+`packaging/completions` makes them when a package is built. A checkout has none of its own.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 
-#: The folder of the package that they are in: the scripts, and the pages in `man1`.
+#: The folder of the package with the scripts, and the pages in `man1`.
 MADE = "_completions"
 SCRIPTS = {"bash": "tally", "zsh": "_tally", "fish": "tally.fish"}
-#: Our files have one of these; a file of that name that somebody else wrote does not.
+#: Marks of our files; another program's file of that name has none.
 _MARKS = (b"Tallylight", b"tally completions")
 
 
 def made() -> Path:
-    """The folder with the scripts and the pages; `TallyError` where they were not made."""
+    """Return the folder with the scripts and the pages; raises `TallyError` where they were not made."""
     folder = Path(tallylight.__file__).parent / MADE
     if not folder.is_dir():
         raise TallyError(
@@ -34,7 +34,7 @@ def made() -> Path:
 
 
 def _places(system: System) -> dict[str, Path]:
-    """Where each shell looks for its script, and `man` for pages."""
+    """Return where each shell looks for its script, and `man` for pages."""
     data = data_dir(system.env).parent
     return {
         "bash": data / "bash-completion" / "completions",
@@ -45,7 +45,7 @@ def _places(system: System) -> dict[str, Path]:
 
 
 def install(system: System) -> list[Path]:
-    """Put all of them into their places; the scripts, and the folder of the pages. All, or `TallyError` and none."""
+    """Copy the scripts and the pages into their places, and return these. All, or `TallyError` and none."""
     folder, places = made(), _places(system)
     targets = {places[shell] / name: folder / name for shell, name in SCRIPTS.items()}
     targets |= {places["man"] / page.name: page for page in sorted((folder / "man1").iterdir())}
@@ -62,7 +62,7 @@ def install(system: System) -> list[Path]:
 
 
 def installed(system: System) -> list[Path]:
-    """Those that are in their places."""
+    """Return those of our scripts and pages that are in their places."""
     places = _places(system)
     found = [places[shell] / name for shell, name in SCRIPTS.items()]
     found += sorted([*places["man"].glob("tally.1"), *places["man"].glob("tally-*.1")])
@@ -70,7 +70,7 @@ def installed(system: System) -> list[Path]:
 
 
 def finding(system: System) -> Finding:
-    """Whether a shell finds ours: where `install` puts them, or where a package of the system does."""
+    """Return whether a shell finds ours: where `install` puts them, or where a package of the system does."""
     shared = (system.env.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
     packaged = [Path(folder, "bash-completion/completions", SCRIPTS["bash"]) for folder in shared]
     found = installed(system) or [path for path in packaged if path.is_file()]
@@ -85,7 +85,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def remove(system: System) -> None:
-    """Take ours out again, and say so."""
+    """Remove our scripts and pages, and print that."""
     pages = installed(system)
     for path in pages:
         path.unlink(missing_ok=True)

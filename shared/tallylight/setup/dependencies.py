@@ -1,9 +1,14 @@
 """
-The two packages we need, put into a directory of ours: copied, or by whichever installer the machine has.
+The two packages we need, put into a directory of ours: copied, or fetched by an installer of the machine.
 
-Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four installers, tried in turn: this
-Python's pip, uv, the pip of a virtual environment made for the purpose, and pip's own wheel from PyPI, which runs
-without being installed. Without a network, and without an index of the person's own, none is tried.
+Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four installers, tried in turn:
+
+* this Python's pip;
+* uv;
+* the pip of a virtual environment made for the purpose;
+* pip's own wheel from PyPI, which runs without being installed.
+
+Without a network, and without an index of the person's own, none is tried.
 """
 
 from __future__ import annotations
@@ -29,9 +34,9 @@ WANTED = ("psutil>=5.9",)
 
 PIP_JSON = "https://pypi.org/pypi/pip/json"
 INDEX = "pypi.org"
-#: Seconds that the index has to take a connection.
+#: Seconds for the index to accept a connection.
 REACHED_S = 1.5
-#: Signs of another index than that, or of another way to it: variables, and files by their beginnings.
+#: Signs of another index, or of another way to it: variables, and files.
 _OWN = frozenset(
     name
     for names in (
@@ -48,18 +53,18 @@ _OWN_FILES: tuple[str, ...] = (
     "~/.config/pip/pip.conf",
     "~/.config/uv/uv.toml",
 )
-#: pip's wheel has 2 MB, its index page less.
-MAX_DOWNLOAD = 32 << 20
-_TIMEOUT = 900.0
-#: Of an address and of a file name, in characters.
-_MAX_NAME = 2000
+#: Bytes of a download; pip's wheel has 2 MB, its index page less.
+MAX_DOWNLOAD_BYTES = 32 << 20
+_TIMEOUT_S = 900.0
+#: Characters of an address and of a file name.
+_MAX_NAME_CHARS = 2000
 
-#: A way to install: the words before `--target`, or why it is not there.
+#: Returns the words before `--target`, or raises `NoWayError`.
 Way = Callable[[System, Path, Path], "list[str]"]
 
 
 class NoWayError(TallyError):
-    """An installer that this machine does not have."""
+    """This machine does not have the installer; the message is the reason."""
 
 
 def install(
@@ -69,7 +74,7 @@ def install(
     required: tuple[str, ...] = REQUIRED,
     wanted: tuple[str, ...] = WANTED,
 ) -> bool:
-    """Put packages into *target*; False if it had to be without *wanted*. `TallyError` names every way tried."""
+    """Put packages into *target*; return False if it had to be without *wanted*. `TallyError` names every way tried."""
     # pip refuses --target together with a user's own `user = true`, and outside a virtual environment if configured so.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
     dropped = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
@@ -84,7 +89,7 @@ def install(
                 problems.append(f"  {name}: {error}")
                 continue
             for packages in filter(None, dict.fromkeys((required + wanted, required))):
-                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
+                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT_S)
                 if done.returncode == 0:
                     return packages == required + wanted
             lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
@@ -107,7 +112,7 @@ def check(system: System) -> None:
 
 
 def provide(system: System, python: Path, target: Path) -> bool:
-    """Put what we need into *target*, copied where this Python has it, else fetched; False if without psutil."""
+    """Put the packages into *target*, copied where this Python has them, else fetched; return False without psutil."""
     copied = present.copy(system, target, REQUIRED + WANTED)
     required, wanted = (tuple(one for one in every if one not in copied) for every in (REQUIRED, WANTED))
     if not required + wanted:
@@ -126,6 +131,7 @@ def provide(system: System, python: Path, target: Path) -> bool:
 
 
 def _unreachable(packages: tuple[str, ...]) -> str:
+    """Return the message that *packages* can be neither copied nor fetched."""
     return (
         f"{INDEX} cannot be reached, and this Python has no {_named(packages)}; nothing was changed.\n"
         "Install them from your system and run this again:\n"
@@ -135,7 +141,7 @@ def _unreachable(packages: tuple[str, ...]) -> str:
 
 
 def _can_fetch(system: System) -> bool:
-    """Whether there is something to fetch packages from, or may be: a person's own index, or uv's cache."""
+    """Return whether packages may be fetched: PyPI answers, or the person has an index of their own or uv's cache."""
     named = {name.upper() for name, value in system.env.items() if value}
     files = (Path(name.replace("~", str(system.home))) for name in _OWN_FILES)
     is_own = bool(named & _OWN) or any(file.exists() for file in files) or system.which("uv") is not None
@@ -154,12 +160,14 @@ def _pip_install(*pip: str) -> list[str]:
 
 
 def own_pip(system: System, python: Path, _scratch: Path) -> list[str]:
+    """Return the install command of this Python's pip."""
     if system.run([python, "-I", "-m", "pip", "--version"], timeout=60).returncode != 0:
         raise NoWayError(f"{python} has no pip")
     return _pip_install(str(python), "-I", "-m", "pip")
 
 
 def uv(system: System, python: Path, _scratch: Path) -> list[str]:
+    """Return the install command of uv."""
     program = system.which("uv")
     if program is None:
         raise NoWayError("not on PATH")
@@ -167,6 +175,7 @@ def uv(system: System, python: Path, _scratch: Path) -> list[str]:
 
 
 def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
+    """Return the install command of the pip in a new virtual environment."""
     done = system.run([python, "-I", "-m", "venv", scratch / "venv"], timeout=120)
     if done.returncode != 0:
         raise NoWayError(f"{python} cannot make one with pip in it")
@@ -174,6 +183,7 @@ def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
 
 
 def fetched_pip(_world: System, python: Path, scratch: Path) -> list[str]:
+    """Return the install command of pip's own wheel, downloaded."""
     wheel = fetch_pip(scratch)
     return _pip_install(str(python), "-I", str(wheel / "pip"))
 
@@ -193,7 +203,7 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
         # A mirror may give the address relative to its page.
         texts = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
-        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME))
+        url, checksum, name = (word for word in texts if values.exact(word, _MAX_NAME_CHARS))
         url = urllib.parse.urljoin(index, url)
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None
@@ -208,11 +218,11 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 def _download(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
-            data: bytes = answer.read(MAX_DOWNLOAD + 1)
+            data: bytes = answer.read(MAX_DOWNLOAD_BYTES + 1)
     except urllib.error.URLError as error:
         raise NoWayError(f"{url}: {error.reason}") from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoWayError(f"{url}: {error}") from None
-    if len(data) > MAX_DOWNLOAD:
-        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
+    if len(data) > MAX_DOWNLOAD_BYTES:
+        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD_BYTES} bytes")
     return data

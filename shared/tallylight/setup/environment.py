@@ -1,16 +1,16 @@
 """
-The private environment: a directory of ours with the package, what it needs, kittens, Lua and the command.
+The private environment: a directory of ours with the package, its requirements, kittens, Lua and the command.
 
-    ~/.local/share/tallylight/
-        releases/<version>-<digest>/lib       tallylight, attrs, psutil: one sys.path entry, for kitty's Python too
-        releases/<version>-<digest>/kittens
-        releases/<version>-<digest>/wezterm   the Lua files
-        lib, kittens, wezterm                 links into the release in use, changed by rename
-        kitty.conf                            what kitty.conf includes
-        bin/tally                             the command; ~/.local/bin/tally is a link to it
+In `~/.local/share/tallylight/` are:
 
-A release is built aside, tried, and only then linked: a kitty that starts meanwhile finds the old one or the new
-one, whole. Its name is a digest of what it was built from, so building it again is nothing to do.
+* `releases/<version>-<digest>/lib`: tallylight, attrs, psutil; one sys.path entry, for kitty's Python too;
+* `releases/<version>-<digest>/kittens`, and `wezterm` with the Lua files;
+* `lib`, `kittens`, `wezterm`: links into the release in use, changed by rename;
+* `kitty.conf`: the file that kitty.conf includes;
+* `bin/tally`: the command; `~/.local/bin/tally` is a link to it.
+
+A release is built aside, tried, and only then linked: a kitty that starts meanwhile finds the old one or the new one,
+whole. Its name is a digest of its source, so building it again changes nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, made
 
-#: Part of every digest: raise it when what is built from the same source changes.
+#: Part of every digest: raise it when the release of the same source changes.
 _FORMAT = "1"
-#: What a wheel has in its package besides the package, and what Python leaves behind.
+#: Folders in a wheel's package besides the package, and Python's own.
 _LEFT_OUT = {"__pycache__", "_kittens", "_wezterm"}
 #: Linux cuts a `#!` line at 255 bytes, and older kernels at 127.
-_MAX_SHEBANG = 120
+_MAX_SHEBANG_BYTES = 120
 
 
 class Source(NamedTuple):
-    """What a release is built from: package, kittens and Lua files, of a checkout or of an installed wheel."""
+    """The source of a release: package, kittens and Lua files, of a checkout or of an installed wheel."""
 
     package: Path
     kittens: Path
@@ -50,7 +50,7 @@ class Source(NamedTuple):
 
 
 def running_source() -> Source:
-    """The source that this very code belongs to."""
+    """Return the source of this very code."""
     package = Path(tallylight.__file__).resolve().parent
     of_wheel = (package / "_kittens").is_dir()
     kittens, wezterm = (
@@ -68,7 +68,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def release_name(source: Source) -> str:
-    """The name of the release that *source* makes: the version and a digest of every byte."""
+    """Return the name of the release of *source*: the version and a digest of every byte."""
     digest = hashlib.sha256()
     digest.update("\0".join((_FORMAT, *dependencies.REQUIRED, *dependencies.WANTED)).encode())
     for folder in source:
@@ -80,14 +80,14 @@ def release_name(source: Source) -> str:
 
 
 def base_python() -> Path:
-    """The Python to run the command with: this one, or the one behind this virtual environment, which may go away."""
+    """Return the Python for the command: this one, or the one behind this virtual environment, which may go away."""
     return Path(getattr(sys, "_base_executable", "") or sys.executable)
 
 
 def launcher_text(place: Layout, python: Path) -> str:
-    """The command. -I and -S: nothing of the user's Python set-up is read, which also halves its start."""
+    """Return the text of the command. -I and -S: the user's Python set-up is not read, which also halves its start."""
     first = f"#!{python} -IS\n"
-    if " " in str(python) or len(os.fsencode(first)) > _MAX_SHEBANG:
+    if " " in str(python) or len(os.fsencode(first)) > _MAX_SHEBANG_BYTES:
         # Two languages in one: sh sees an empty word and `:`, and then exec; Python sees one long string.
         quoted = str(python).replace("'", "'\\''")
         first = f"#!/bin/sh\n''':'\nexec '{quoted}' -IS \"$0\" \"$@\"\n'''\n"
@@ -103,9 +103,10 @@ TAB_BAR = "tab_bar_min_tabs 1"
 
 def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = (), *, has_tab_bar: bool = False) -> str:
     """
-    The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory.
+    Return the file that kitty.conf includes.
 
-    *has_tab_bar*: with the line that shows the tab bar always.
+    A watcher's relative path would be looked for in kitty's own directory. *has_tab_bar*: with the line that shows the
+    tab bar always.
     """
     return (
         "# Written by `tally setup`, again at each update: change ~/.config/tallylight/config.toml instead.\n"
@@ -117,26 +118,26 @@ def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()
 
 
 def present_keys(place: Layout) -> list[key_bindings.Binding]:
-    """The key bindings of an earlier setup."""
+    """Return the key bindings of an earlier setup."""
     return key_bindings.read(read_write.text_or_nothing(place.kitty_conf))
 
 
 def has_tab_bar(place: Layout) -> bool:
-    """Whether an earlier setup has kitty show its tab bar always."""
+    """Return whether an earlier setup has kitty show its tab bar always."""
     return TAB_BAR in read_write.text_or_nothing(place.kitty_conf).splitlines()
 
 
 class State(NamedTuple):
-    """What there is to do; empty strings and False are nothing."""
+    """The changes to make; empty strings and False are none."""
 
     release: str
     #: Whether the release must be built.
     build: bool
-    #: Links to change, files to write, and the command's link: what `apply` will touch.
+    #: Links to change, files to write, and the command's link: the paths that `apply` changes.
     stale: tuple[Path, ...]
-    #: Something that is not ours is in the place of the command.
+    #: Whether another program is in the place of the command.
     foreign_command: bool
-    #: The key bindings there are to be.
+    #: The future key bindings.
     bindings: tuple[key_bindings.Binding, ...] = ()
     #: Whether kitty is to show its tab bar with one tab, too.
     has_tab_bar: bool = False
@@ -153,7 +154,7 @@ def look(
     bindings: Sequence[key_bindings.Binding] | None = None,
     tab_bar: bool | None = None,
 ) -> State:
-    """Compare the private environment with what it should be. Reads only. What is not given stays as it is."""
+    """Compare the private environment with the wanted one. Reads only. An option that is None stays as it is."""
     place = layout(system)
     has_bar = has_tab_bar(place) if tab_bar is None else tab_bar
     bound = tuple(present_keys(place) if bindings is None else bindings)
@@ -170,7 +171,7 @@ def look(
         except OSError:
             build = True
     stale = [link for link in _links(place) if not _links_to(link, f"releases/{name}/{link.name}")]
-    stale += [path for path, data, _ in _written(place, python, bound, has_bar) if not _holds(path, data)]
+    stale += [path for path, data, _ in _files_to_write(place, python, bound, has_bar) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
         foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
@@ -179,13 +180,14 @@ def look(
 
 
 def _links(place: Layout) -> list[Path]:
-    """What leads into the release in use."""
+    """Return the links into the release in use."""
     return [place.lib, place.kittens, place.wezterm]
 
 
-def _written(
+def _files_to_write(
     place: Layout, python: Path, bindings: Sequence[key_bindings.Binding], has_bar: bool
 ) -> list[tuple[Path, bytes, int]]:
+    """Return the files beside the release: path, contents and mode."""
     return [
         (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings, has_tab_bar=has_bar)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
@@ -200,7 +202,7 @@ def _links_to(link: Path, target: str) -> bool:
 
 
 def _is_our_link(path: Path) -> bool:
-    """A link to a launcher of ours, wherever the data directory was."""
+    """Return whether *path* is a link to a launcher of ours, wherever the data directory was."""
     try:
         return path.readlink().parts[-3:] == (directories.NAME, "bin", "tally")
     except OSError:
@@ -215,7 +217,9 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def apply(system: System, source: Source, python: Path, state: State) -> bool:
-    """Do what `look` found; False if psutil had to stay out. A `TallyError` means that nothing was changed."""
+    """
+    Make the changes that `look` found; return False without psutil. A `TallyError` means that nothing was changed.
+    """
     place = layout(system)
     complete = True
     around = made.missing(place.data.parent, place.command.parent, directories.state_dir(system.env).parent)
@@ -227,7 +231,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         for link in _links(place):
             if link in state.stale:
                 _relink(link, f"releases/{state.release}/{link.name}")
-        for path, data, mode in _written(place, python, state.bindings, state.has_tab_bar):
+        for path, data, mode in _files_to_write(place, python, state.bindings, state.has_tab_bar):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
                 read_write.atomic_write(path, data, mode)
@@ -251,11 +255,12 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
 
 
 def _note(place: Layout) -> Path:
-    """Says which directories around us we made."""
+    """Return the path of the note about directories that we made."""
     return place.data / "made.json"
 
 
 def _build(system: System, source: Source, python: Path, release: Path) -> bool:
+    """Build the release aside, try it, and move it into place; return False without psutil."""
     release.parent.mkdir(exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=release.parent, prefix=".new-"))
     try:
@@ -281,7 +286,7 @@ def _build(system: System, source: Source, python: Path, release: Path) -> bool:
 
 
 def _copy(folder: Path, target: Path) -> None:
-    """Copy exactly what `release_name` digests."""
+    """Copy exactly the files that `release_name` digests."""
     target.mkdir(parents=True)
     for path in _files(folder):
         copy = target / path.relative_to(folder)
@@ -290,6 +295,7 @@ def _copy(folder: Path, target: Path) -> None:
 
 
 def _relink(link: Path, target: str) -> None:
+    """Replace *link* by one to *target*, by rename."""
     new = link.with_name(f".{link.name}.{os.getpid()}.new")
     with contextlib.suppress(FileNotFoundError):
         new.unlink()
@@ -302,7 +308,7 @@ def _relink(link: Path, target: str) -> None:
 
 
 def add_extra(system: System, python: Path, name: str) -> Path:
-    """Fetch the packages of an extra, whole or not at all; where they are. `TallyError` says why not."""
+    """Fetch the packages of an extra, whole or not at all, and return their folder. Raises `TallyError`."""
     folder = extras.folder(name, system.env)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -321,7 +327,7 @@ def add_extra(system: System, python: Path, name: str) -> Path:
 
 
 def remove(system: System) -> list[Path]:
-    """Take the whole private environment away; what was removed."""
+    """Remove the whole private environment, and return the removed paths."""
     place = layout(system)
     removed = []
     if _is_our_link(place.command):

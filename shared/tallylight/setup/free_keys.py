@@ -1,5 +1,6 @@
 """
-The keys that are free in a user's kitty, from kitty itself: it reads its configuration, in a process of its own.
+The keys that are free in a user's kitty, as kitty itself reports them: it reads its configuration, in a process of its
+own.
 
 Nothing is guessed from the text of kitty.conf, with its includes, its `kitty_mod` and the defaults of each version.
 """
@@ -17,8 +18,8 @@ from tallylight.setup import environment
 from tallylight.setup.kitty import Kitty
 from tallylight.wire import values
 
-#: Run by kitty's own Python: prints, as JSON, what `kitty_mod` is and what is on each key. The last argument is the
-#: folder of our kittens: what they are on is not taken.
+#: Run by kitty's own Python: prints, as JSON, the value of `kitty_mod` and the bindings of each key. The last argument
+#: is the folder of our kittens: keys for them are not taken.
 _PROBE = """
 def main():
     import json, sys
@@ -58,60 +59,62 @@ def main():
 # kitty runs this inside a function, where a name of the top could not be seen from below.
 main()
 """
-#: kitty takes a tenth of a second; a machine under load more.
-_TIMEOUT = 20.0
-#: Of what is on a key, in characters.
-_MAX_TEXT = 1000
+#: Seconds to wait for kitty, which takes a tenth; a machine under load more.
+_TIMEOUT_S = 20.0
+#: Characters of a key's binding.
+_MAX_TEXT_CHARS = 1000
 
 
 class Answer(NamedTuple):
     """
-    The reply of kitty: the value of `kitty_mod`, for each key what it does already, what is no key at all, and some of
-    its options.
+    The reply of kitty: the value of `kitty_mod`, the present bindings of each key, invalid keys, and some of its
+    options.
     """
 
     mod: str
     taken: dict[str, list[str]]
     wrong: frozenset[str] = frozenset()
-    #: `allow_remote_control`, nothing where kitty does not say.
+    #: `allow_remote_control`, "" if kitty does not report it.
     remote_control: str = ""
-    #: `tab_bar_style`, and the number of tabs that shows a bar; 0 where kitty does not say.
+    #: `tab_bar_style`, and the number of tabs that shows a bar; 0 if kitty does not report it.
     bar_style: str = ""
     bar_min_tabs: int = 0
     #: Whether OS windows have a title bar, as far as kitty decides that.
     has_decorations: bool = True
 
     def shown(self, key: str) -> str:
-        """*key* as a person presses it."""
+        """Return *key* as a person presses it."""
         return key.replace("kitty_mod", self.mod) if self.mod else key
 
 
 def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) -> Answer | None:
-    """Ask kitty about all candidates and the keys *also*; None where there is no kitty, or it does not say."""
+    """Ask kitty about all candidates and the keys *also*; None without kitty, or without a reply."""
     if here.program is None:
         return None
     asked = dict.fromkeys((*key_bindings.CANDIDATES, *also))
-    done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
+    done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT_S)
     found = values.members("".join(done.stdout.splitlines()[-1:]))
     taken = found.get("taken")
     if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
         return None
-    keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}
+    keys_taken = {
+        key: [text for each in on if (text := values.text(each, _MAX_TEXT_CHARS))] for key, on in taken.items()
+    }
     wrong = found.get("wrong")
     told = wrong if isinstance(wrong, list) else []
     return Answer(
-        values.text(found.get("mod"), _MAX_TEXT),
+        values.text(found.get("mod"), _MAX_TEXT_CHARS),
         keys_taken,
         frozenset(asked) & {str(key) for key in told},
-        values.text(found.get("remote_control"), _MAX_TEXT),
-        values.text(found.get("bar_style"), _MAX_TEXT),
+        values.text(found.get("remote_control"), _MAX_TEXT_CHARS),
+        values.text(found.get("bar_style"), _MAX_TEXT_CHARS),
         values.integer(found.get("bar_min_tabs"), 0, 1000) or 0,
         found.get("has_decorations") is not False,
     )
 
 
 def wishes(system: System) -> dict[str, str]:
-    """The person's own keys, of config.toml. What is wrong in there is for `tally doctor` to say."""
+    """Return the person's own keys in config.toml. `tally doctor` reports the errors there."""
     path = directories.config_file(system.env)
     try:
         data = toml.load(read_write.read_limited(path).decode("utf-8", "replace"), str(path))
@@ -121,7 +124,7 @@ def wishes(system: System) -> dict[str, str]:
 
 
 def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:
-    """The future bindings, and the reply of kitty to them."""
+    """Return the future bindings, and the reply of kitty to them."""
     before = environment.present_keys(place)
     wanted = wishes(system)
     asked = tuple(key for key in (*wanted.values(), *(binding.key for binding in before)) if key)
@@ -134,18 +137,18 @@ def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.
 
 
 def rows(bindings: list[key_bindings.Binding], answer: Answer | None) -> list[tuple[str, str]]:
-    """What to press, and what it does."""
+    """Return each key and its action."""
     return [(answer.shown(b.key) if answer is not None else b.key, b.action.what) for b in bindings]
 
 
 def lacking(system: System, bindings: list[key_bindings.Binding]) -> list[str]:
-    """The names of the actions that are to have a key, and have none."""
+    """Return the names of the actions that should have a key, and have none."""
     wanted, bound = wishes(system), {binding.action.name for binding in bindings}
     return [a.name for a in key_bindings.ACTIONS if a.name not in bound and wanted.get(a.name) != ""]
 
 
 def impossible(system: System, answer: Answer | None) -> list[str]:
-    """What of config.toml is no key, worded."""
+    """Return a message for each key in config.toml that is none."""
     if answer is None:
         return []
     wanted = wishes(system).items()
@@ -153,7 +156,7 @@ def impossible(system: System, answer: Answer | None) -> list[str]:
 
 
 def hidden(bindings: list[key_bindings.Binding], answer: Answer) -> list[tuple[key_bindings.Binding, tuple[str, str]]]:
-    """The bindings on a key that does something else too: the key as it is pressed, and that."""
+    """Return the bindings on a key that has another action too: the key as it is pressed, and that action."""
     return [
         (binding, (answer.shown(binding.key), "; ".join(answer.taken[binding.key])))
         for binding in bindings

@@ -13,17 +13,19 @@ from typing import NamedTuple
 
 from tallylight.files.system import System
 
-#: The versions that the lights are tested in, oldest and newest.
+#: The oldest and newest versions that the lights are tested in.
 OLDEST = (0, 41)
 NEWEST = (0, 48)
 
-#: Run by kitty's Python: compile what is in the folder that is named, for as it runs itself.
+#: Run by kitty's Python: compiles the folder in its argument, for kitty's own optimisation level.
 COMPILE = "import compileall, sys; sys.exit(not compileall.compile_dir(sys.argv[1], quiet=1))"
 
 _VERSION = re.compile(r"kitty (\d+)\.(\d+)\.(\d+)")
 
 
 class Kitty(NamedTuple):
+    """kitty on this machine; *program* and *version* are None if not found."""
+
     program: Path | None
     version: tuple[int, ...] | None
     #: Where kitty.conf is, or where kitty would look for it first.
@@ -39,13 +41,14 @@ class Kitty(NamedTuple):
 
 
 def look(system: System) -> Kitty:
+    """Return the state of kitty: its program, its version and its kitty.conf."""
     program = find_program(system)
     found = _VERSION.search(system.run([program, "--version"]).stdout) if program is not None else None
     return Kitty(program, tuple(map(int, found.groups())) if found is not None else None, find_conf(system))
 
 
 def find_program(system: System) -> Path | None:
-    """The kitty on PATH, else the places its own installer uses."""
+    """Return the kitty on PATH, else in the places of its own installer."""
     on_path = system.which("kitty")
     if on_path is not None:
         return on_path
@@ -54,14 +57,14 @@ def find_program(system: System) -> Path | None:
 
 
 def application(system: System, program: str) -> Path | None:
-    """The *program* of an application of macOS."""
+    """Return the *program* of an application of macOS."""
     places = [base / "Applications" / program for base in (Path("/"), system.home) if system.platform == "darwin"]
     return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 def compile_modules(system: System, program: Path, lib: Path) -> bool:
     """
-    Have the kitty *program* compile the modules in *lib*, which is then quicker to start; whether it did.
+    Have the kitty *program* compile the modules in *lib*, so that it starts faster; return whether it did.
 
     Only kitty itself can: its Python is often its own, and uses an optimisation level that no other compiles for.
     """
@@ -70,7 +73,7 @@ def compile_modules(system: System, program: Path, lib: Path) -> bool:
 
 
 def find_conf(system: System) -> Path:
-    """The kitty.conf that kitty reads, whether it is there yet or not."""
+    """Return the kitty.conf that kitty reads, whether it is there yet or not."""
     chosen = system.env.get("KITTY_CONFIG_DIRECTORY", "")
     if chosen:
         return _expanded(system, chosen) / "kitty.conf"

@@ -1,9 +1,8 @@
 """
-Wiring kitty: the plan of the one edit, doing it, and taking it back.
+The include in kitty.conf: the plan of the one edit, making it, and taking it back.
 
-What is planned is shown before it is done, and what is done is in the receipt before it is done. Taking back
-removes our block from the file as it is now, which gives the pristine bytes if nobody edited it since, and loses
-nothing of theirs if somebody did.
+A planned edit is shown before it is made, and is in the receipt before it is made. Taking back removes our block from
+the present file. That restores the original bytes if nobody edited it since, and loses nothing if somebody did.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tallylight.model.errors import TallyError
 
 
 def plan(system: System, conf: Path) -> Edit | None:
-    """The edit that wires *conf*, or None if it is wired."""
+    """Return the edit that adds our include to *conf*, or None if it is there."""
     ours = install_paths.layout(system).kitty_conf
     problem = managed_block.path_problem(str(ours))
     if problem:
@@ -28,7 +27,7 @@ def plan(system: System, conf: Path) -> Edit | None:
     before = user_file.read(conf)
     text = managed_block.decode(before or b"")
     line = include_line(system, conf)
-    # Wired by hand: a second include would make kitty show an error window.
+    # Included by hand: a second include would make kitty show an error window.
     by_hand = managed_block.is_included(text, str(ours), str(system.home))
     after = managed_block.remove(text) if by_hand else managed_block.insert(text, line)
     if before is not None and after == text:
@@ -38,7 +37,7 @@ def plan(system: System, conf: Path) -> Edit | None:
 
 
 def include_line(system: System, conf: Path) -> str:
-    """The line for *conf*: one that holds in every home, if it lies in a repository, as dotfiles do."""
+    """Return the line for *conf*; it works in every home if the file lies in a repository, as dotfiles do."""
     ours = str(install_paths.layout(system).kitty_conf)
     there = Path(os.path.realpath(conf))
     if any(os.path.lexists(folder / ".git") for folder in there.parents):
@@ -47,7 +46,7 @@ def include_line(system: System, conf: Path) -> str:
 
 
 def is_writable(conf: Path) -> bool:
-    """Whether `apply` could change *conf*, by its modes."""
+    """Return whether `apply` could change *conf*, by its modes."""
     there = Path(os.path.realpath(conf))
     if there.exists():
         return os.access(there, os.W_OK) or (os.access(there.parent, os.W_OK) and there.stat().st_uid == os.geteuid())
@@ -56,7 +55,7 @@ def is_writable(conf: Path) -> bool:
 
 
 def apply(system: System, edit: Edit) -> None:
-    """Back up, enter into the receipt, write."""
+    """Back the file up, add it to the receipt, and write it."""
     try:
         user_file.change(edit, receipt.load(directories.state_dir(system.env)), system.now())
     except OSError as error:
@@ -67,7 +66,7 @@ def apply(system: System, edit: Edit) -> None:
 
 
 def plan_undo(system: System, conf: Path) -> list[Edit]:
-    """What there is to take back: every file of the receipt, and *conf*, should the receipt be lost."""
+    """Return the edits to take back: every file of the receipt, and *conf*, should the receipt be lost."""
     book = receipt.load(directories.state_dir(system.env))
     found = []
     for path in dict.fromkeys([*(entry.path for entry in book.entries), conf]):

@@ -1,7 +1,7 @@
 """
-The directories that had to be made around something of ours: a note of them, so that they are removed with it.
+A note of the directories that had to be made around a file of ours, so that they are removed with it.
 
-Only what is empty then goes: where something else has come into one, it stays.
+Only an empty directory is removed: with other files in it, it stays.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tallylight.wire import values
 
 
 def missing(*folders: Path) -> list[str]:
-    """The directories that have to be made for *folders*, innermost first."""
+    """Return the directories that have to be made for *folders*, innermost first."""
     every = {path for folder in folders for path in (folder, *folder.parents) if not path.exists()}
     return [str(path) for path in sorted(every, key=lambda path: len(path.parts), reverse=True)]
 
 
 def write(note: Path, made: list[str]) -> None:
-    """Note that *made* were made; nothing is written where none were."""
+    """Note that *made* were made; without any, write nothing."""
     if made:
         note.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
 
 
 def read(note: Path) -> list[Path]:
-    """The directories of *note*, innermost first; none where it cannot be read."""
+    """Return the directories of *note*, innermost first; none where it cannot be read."""
     try:
         made = values.members(read_write.read_limited(note)).get("made")
     except (OSError, TallyError):
@@ -39,7 +39,7 @@ def read(note: Path) -> list[Path]:
 
 
 def remove(folders: Iterable[Path]) -> list[Path]:
-    """Remove those of *folders* that are empty; which those were."""
+    """Remove those of *folders* that are empty, and return these."""
     removed = []
     for folder in folders:
         with contextlib.suppress(OSError):

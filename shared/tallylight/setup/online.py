@@ -1,5 +1,5 @@
 """
-Whether a newer release has been published: the only question that is ever asked over the internet, and only on request.
+Whether a newer release has been published: the only question over the internet, and only on request.
 
 The Python Package Index answers it: https://docs.pypi.org/api/json/ .
 """
@@ -16,8 +16,8 @@ from tallylight.model.finding import Finding, Health
 from tallylight.wire import values
 
 URL = "https://pypi.org/pypi/tallylight/json"
-#: How long, in seconds, the index may be silent, and how many bytes of its answer are read.
-PATIENCE_S, LIMIT = 5.0, 4 * 1024 * 1024
+#: Seconds that the index may be silent, and bytes of its answer that are read.
+INDEX_WAIT_S, MAX_ANSWER_BYTES = 5.0, 4 * 1024 * 1024
 _VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,3}")
 
 
@@ -26,8 +26,8 @@ def findings(version: str, url: str = "") -> Iterator[Finding]:
     headers = {"User-Agent": "tallylight", "Accept": "application/json"}
     request = urllib.request.Request(url or URL, headers=headers)  # noqa: S310 - a constant address
     try:
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:  # noqa: S310 - a constant address
-            data = answer.read(LIMIT)
+        with urllib.request.urlopen(request, timeout=INDEX_WAIT_S) as answer:  # noqa: S310 - a constant address
+            data = answer.read(MAX_ANSWER_BYTES)
     except urllib.error.HTTPError as error:
         reason = "it has no tallylight" if error.code == 404 else f"it answers with {error.code}"
         yield Finding("update", Health.SKIPPED, f"the package index was asked: {reason}")
@@ -41,7 +41,7 @@ def findings(version: str, url: str = "") -> Iterator[Finding]:
 
 
 def compare(data: bytes, version: str) -> Finding:
-    """What the index's answer *data* says to somebody who has *version*."""
+    """Return the finding for *version* from the index's answer *data*."""
     info = values.members(data).get("info")
     newest = info.get("version") if isinstance(info, dict) else None
     if not isinstance(newest, str) or not _VERSION.fullmatch(newest):

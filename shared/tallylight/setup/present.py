@@ -1,8 +1,8 @@
 """
 Packages that the Python of this setup has already: they are copied, and nothing has to be fetched.
 
-So it is where a distribution or a person has installed them, and always where Tallylight itself came as a package, by
-uv, pipx or pip: its environment has them.
+A distribution or a person may have installed them. Where Tallylight itself came as a package, by uv, pipx or pip, its
+environment always has them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from tallylight.files.system import System
 _MODULES = {"attrs": ("attr", "attrs"), "psutil": ("psutil",)}
 _REQUIREMENT = re.compile(r"(\w+)>=(\d+)\.(\d+)")
 _VERSION = re.compile(r"(\d+)\.(\d+)")
-#: What a package is made of. Tests of it, and what Python makes itself, stay where they are.
+#: The files of a package that are copied. Its tests, and Python's own files, stay where they are.
 _KEPT = {".py", ".pyi", ".so", ".typed"}
 
 
 def copy(system: System, target: Path, requirements: Iterable[str]) -> list[str]:
-    """Copy into *target* what this Python has of *requirements* (`name>=1.2`); those that were copied."""
+    """
+    Copy the packages *requirements* (`name>=1.2`) that this Python has into *target*; return those that were copied.
+    """
     copied = []
     for requirement in requirements:
         if folders := _found(system, requirement):
@@ -37,12 +39,12 @@ def copy(system: System, target: Path, requirements: Iterable[str]) -> list[str]
 
 
 def has(system: System, requirement: str) -> bool:
-    """Return True if `copy` would find this package."""
+    """Return whether `copy` would find this package."""
     return bool(_found(system, requirement))
 
 
 def _found(system: System, requirement: str) -> list[Path]:
-    """The folders of a package that is new enough and can be used by another Python, too."""
+    """Return the folders of a package that is new enough and can be used by another Python, too."""
     wanted = _REQUIREMENT.fullmatch(requirement)
     found = system.package(wanted[1], _MODULES[wanted[1]]) if wanted else None
     has = _VERSION.match(found[0]) if found else None

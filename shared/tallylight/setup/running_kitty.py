@@ -1,10 +1,10 @@
 """
-The kittys that run: the one that `tally setup` runs in takes Tallylight over, and all give it back, without a restart.
+Running kittys: the one around `tally setup` starts Tallylight, and all remove it, without a restart.
 
 kitty reads its configuration again when it gets SIGUSR1 (https://sw.kovidgoyal.net/kitty/conf/); our keys work from
-then on. A kitty that allows remote control then runs our kitten `attach.py`, which starts what the watcher would have
-started and looks after the windows that are open. Where remote control is off, any of our keys does the same, and so
-does the next new window. One without us in its configuration puts its lights out by itself.
+then on. A kitty that allows remote control then runs our kitten `attach.py`. It starts Tallylight as the watcher would,
+and adds the windows that are open. Where remote control is off, any of our keys does the same, and so does the next new
+window. A kitty without us in its configuration puts its lights out by itself.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ANYWHERE = ("y", "yes", "true")
 
 
 def named(system: System) -> int:
-    """The kitty that this process's variables name; 0 if they name none."""
+    """Return the kitty that this process's variables name; 0 if they name none."""
     return digits(system.env.get("KITTY_PID", ""), 10)
 
 
 def find(system: System) -> int | None:
-    """The process of the kitty that this terminal is in, on this machine; None if it is in none."""
+    """Return the process of the kitty around this terminal, on this machine; None if there is none."""
     pid = named(system)
     # The variable outlives its kitty in a tmux server, and the number may be another program's by now.
     return pid if pid and _is_kitty(system, pid) else None
@@ -41,7 +41,7 @@ def _is_kitty(system: System, pid: int) -> bool:
 
 
 def give_back(system: System) -> int:
-    """Have every kitty that shows lights, and the one around us, read its configuration again; how many do."""
+    """Have every kitty with lights, and the one around us, reload its configuration; return how many do."""
     names = [path.stem.rpartition("-")[2] for path in writer.directory(system.env).glob("kitty-*.json")]
     pids = {named(system), *(digits(name, 10) for name in names)}
     kittys = [pid for pid in pids if pid and _is_kitty(system, pid)]
@@ -50,9 +50,9 @@ def give_back(system: System) -> int:
 
 def take_over(system: System, place: Layout, here: Kitty, answer: Answer | None, pid: int) -> bool:
     """
-    Have the kitty of process *pid* read its configuration again and start; False if the start is left to a person.
+    Have the kitty of process *pid* reload its configuration and start; False if a person must start it.
 
-    *answer* is what kitty says of its configuration, None if it says nothing.
+    *answer* is kitty's reply about its configuration, None without one.
     """
     if not system.signal(pid, signal.SIGUSR1):
         return False

@@ -1,5 +1,6 @@
 """
-What `tally doctor` looks at where there are sessions of tmux and GNU Screen: does somebody look after them. Reads only;
+The check of `tally doctor` whether sessions of tmux and GNU Screen are watched. Reads only.
+
 `tmux list-sessions` changes nothing and starts no server.
 """
 
@@ -15,13 +16,13 @@ from tallylight.model.finding import Finding, Health
 from tallylight.snapshot.schema import Snapshot
 from tallylight.wire.text import sanitise
 
-#: Servers that are asked.
+#: Servers that are asked, at most.
 MAX_SERVERS = 8
 _START = "run `tally setup --with tmux` or `tally host sessions`; kitty and WezTerm watch their own sessions"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
-    """A finding for the host of sessions, and one for each machine; none where there are no sessions."""
+    """Yield a finding for the host of sessions, and one for each machine; none where there are no sessions."""
     answers = any(_answers(system, path) for path in _sockets(system))
     screens = _screens(system)
     host = next((found.name for found in living if found.host == "sessions"), None)
@@ -36,7 +37,7 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
 
 
 def _sockets(system: System) -> list[Path]:
-    """The sockets of this user where tmux has them."""
+    """Return this user's tmux sockets."""
     folder = Path(system.env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
     try:
         found = folder.lstat()
@@ -53,6 +54,6 @@ def _answers(system: System, socket: Path) -> bool:
 
 
 def _screens(system: System) -> bool:
-    """Whether GNU Screen lists a session."""
+    """Return whether GNU Screen lists a session."""
     done = system.run(["screen", "-ls"], timeout=3)
     return "\t" in done.stdout and "tached)" in done.stdout

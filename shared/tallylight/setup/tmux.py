@@ -1,7 +1,7 @@
 """
 tmux alone: one `source-file` between markers in the person's tmux.conf, and a file of ours with keys and lights.
 
-`tally setup --with tmux` makes both. The keys are those of kitty, behind one key that is free: nothing of the person's
+`tally setup --with tmux` makes both. The keys are those of kitty, behind one key that is free: no key of the person's
 is bound again. Their `window-status-format`, or that of their theme, is kept, with the light of the window before it.
 https://man.openbsd.org/tmux.1
 """
@@ -18,9 +18,9 @@ from tallylight.files.user_file import Edit
 from tallylight.model.errors import TallyError
 from tallylight.setup import unit
 
-#: Keys that tmux itself does not bind, by preference: the first that the person has not bound either is ours.
+#: Keys that tmux itself does not bind, by preference: we take the first that the person has not bound either.
 PREFIXES = ("a", "y", "e", "u", "k", "g")
-#: Behind it: the key, what it does, and the command of tmux. `{tally}` is our command, and `%{…}` what tmux puts in.
+#: The keys behind it: the key, its effect, and the command of tmux. `{tally}` is our command, and tmux fills `%{…}`.
 _POPUP = "display-popup -E -w 90% -h 80%"
 _IN_PANE = "run-shell -b \"tmux display-popup -c #{{client_name}} -E -e TMUX_PANE=#{{pane_id}} '{tally} {verb}'\""
 KEYS = (
@@ -43,7 +43,7 @@ _BOUND = re.compile(
 
 
 def conf(system: System) -> Path:
-    """The file of the person's that tmux reads: one that is there, else `~/.tmux.conf`."""
+    """Return the person's file that tmux reads: one that is there, else `~/.tmux.conf`."""
     config = system.env.get("XDG_CONFIG_HOME", "")
     folders = [Path(config)] if config.startswith("/") else []
     home = system.home / ".tmux.conf"
@@ -52,7 +52,7 @@ def conf(system: System) -> Path:
 
 
 def text(system: System, prefix: str) -> str:
-    """Our file, with the keys behind *prefix*; where systemd does not watch the sessions, tmux starts what does."""
+    """Return our file, with the keys behind *prefix*; tmux starts the host of sessions where systemd does not."""
     tally = str(install_paths.layout(system).launcher)
     note = ", ".join(f"{key} {what}" for key, what, _ in KEYS)
     lines = ["# Written by `tally setup --with tmux`, again each time: change your own tmux.conf instead.\n"]
@@ -69,7 +69,7 @@ def _quoted(words: str) -> str:
 
 
 def plan(system: System) -> tuple[Edit | None, str]:
-    """The edit of the person's file, None if it has ours; and the text of our file."""
+    """Return the edit of the person's file, None if it has ours; and the text of our file."""
     ours, path = install_paths.layout(system).tmux_conf, conf(system)
     if any(c in "'\"\\$#*?[{~;" or not c.isprintable() for c in str(ours)):
         raise TallyError(f"tmux cannot read {system.short(ours)}: the path has a special character")
@@ -82,7 +82,9 @@ def plan(system: System) -> tuple[Edit | None, str]:
 
 
 def free_prefix(system: System, theirs: str) -> str:
-    """The first key of `PREFIXES` that the person binds neither in *theirs*, their file, nor in a tmux that runs."""
+    """
+    Return the first key of `PREFIXES` that the person binds neither in *theirs*, their file, nor in a running tmux.
+    """
     bound = set(_BOUND.findall(theirs))
     listed = system.run(["tmux", "-N", "list-keys", "-T", "prefix"], timeout=3)
     rows = [line.split() for line in listed.stdout.splitlines() if "-T tally" not in line]
@@ -94,7 +96,7 @@ def free_prefix(system: System, theirs: str) -> str:
 
 
 def apply(system: System, edit: Edit | None, made: str) -> None:
-    """Write our file, then have theirs read it."""
+    """Write our file, then make theirs read it."""
     ours = install_paths.layout(system).tmux_conf
     try:
         ours.parent.mkdir(parents=True, exist_ok=True)

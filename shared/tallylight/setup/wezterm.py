@@ -1,12 +1,12 @@
 """
-WezTerm on this machine: its program, its directory of configuration, and the one link of ours in it.
+WezTerm on this machine: its program, its directory of configuration, and our one link in it.
 
-`<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is.
-A person's Lua is read, to find out whether it uses us and where it has to, and never written. Where WezTerm
-looks: https://wezterm.org/config/files.html
+`<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is. A
+person's Lua is read, to find out whether and where it loads us, and never written. WezTerm's places:
+https://wezterm.org/config/files.html
 
-A module that is not found opens a window with an error, so those lines do without us where we are not. For a
-configuration that loads us by a plain `require`, a stub that does nothing is left in the link's place.
+A missing module opens a window with an error, so those lines work without us, too. For a configuration that loads us by
+a plain `require`, a stub that does nothing is left in the link's place.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tallylight.setup.checks import SETUP
 from tallylight.setup.kitty import application
 from tallylight.setup.wezterm_lua import Edit
 
-#: What a person puts into a `wezterm.lua` that does not exist yet.
+#: The contents of a new `wezterm.lua`.
 WHOLE = "\n".join(
     (
         wezterm_lua.LOAD,
@@ -35,7 +35,7 @@ WHOLE = "\n".join(
         "return config",
     )
 )
-#: What is left where a configuration would fail without it.
+#: The file that is left where a configuration would fail without it.
 STUB = """\
 -- Tallylight was removed. This file does nothing: it is here because wezterm.lua still loads Tallylight and would fail
 -- without it. Delete those lines there, and then this directory.
@@ -69,20 +69,22 @@ return setmetatable(M, {
 """
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
-#: This has a copy of its own.
+#: A plugin has a copy of its own.
 _PLUGIN = re.compile(r"\bplugin\s*\.\s*require\b")
 _LATE = "a format-tab-title handler comes before Tallylight; move the line that loads Tallylight to the top"
-#: Of the lines of a configuration that are quoted.
-_MAX_QUOTED, _MAX_LINE = 8, 120
+#: Lines of a configuration that are quoted, and characters of each.
+_MAX_QUOTED_LINES, _MAX_LINE_CHARS = 8, 120
 
 
 class WezTerm(NamedTuple):
+    """WezTerm on this machine; *program* is None if not found."""
+
     program: Path | None
     #: The configuration that WezTerm reads, if there is one.
     config: Path | None
-    #: Where our link is, or would be.
+    #: The path of our link, whether it is there or not.
     link: Path
-    #: Where it has to lead.
+    #: The target of our link.
     target: Path
 
     @property
@@ -95,12 +97,12 @@ class WezTerm(NamedTuple):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether something that is not ours is in the place of our link."""
+        """Return whether another program's file is in the place of our link."""
         return os.path.lexists(self.link) and not _is_ours(self.link) and not self.has_stub
 
     @property
     def has_stub(self) -> bool:
-        """Whether a stub of ours is there: a directory with it, and nothing else."""
+        """Return whether our stub is there: a directory with that file alone."""
         try:
             return (
                 not self.link.is_symlink()
@@ -112,17 +114,17 @@ class WezTerm(NamedTuple):
 
     @property
     def uses_us(self) -> bool:
-        """Whether the configuration loads us, as far as can be known without running it."""
+        """Return whether the configuration loads us, as far as its text shows."""
         return bool(_USES.search(self._text()))
 
     @property
     def needs_us(self) -> bool:
-        """Whether it would fail without us."""
+        """Return whether the configuration would fail without us."""
         lines = _USES.findall(self._text())
         return any(not _GUARDED.search(line) and not _PLUGIN.search(line) for line in lines)
 
     def _text(self) -> str:
-        """The configuration without its comments."""
+        """Return the configuration without its comments."""
         return wezterm_lua.without_comments(self.source)
 
     @property
@@ -132,7 +134,7 @@ class WezTerm(NamedTuple):
 
 
 def look(system: System) -> WezTerm:
-    """What there is of WezTerm. Reads only."""
+    """Return the state of WezTerm. Reads only."""
     folder = Path(system.env.get("XDG_CONFIG_HOME") or system.home / ".config") / "wezterm"
     chosen = system.env.get("WEZTERM_CONFIG_FILE", "")
     places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", system.home / ".wezterm.lua"]
@@ -154,7 +156,7 @@ def _leads_to(link: Path) -> Path | None:
 
 
 def _is_ours(link: Path) -> bool:
-    """A link to Lua files of ours, wherever the data directory was."""
+    """Return whether *link* leads to Lua files of ours, wherever the data directory was."""
     found = _leads_to(link)
     return found is not None and found.parts[-3:] == (directories.NAME, "wezterm", "tallylight")
 
@@ -165,12 +167,12 @@ def _remove_stub(link: Path) -> None:
 
 
 def is_stale(here: WezTerm) -> bool:
-    """Whether there is something to do."""
+    """Return whether the link must be made."""
     return here.is_here and not here.is_linked and not here.is_foreign
 
 
 def apply(system: System, here: WezTerm) -> None:
-    """Make the link, and remember which directories had to be made for it."""
+    """Make the link, and note which directories had to be made for it."""
     try:
         made.write(_note(system), made.missing(here.link.parent))
         here.link.parent.mkdir(parents=True, exist_ok=True)
@@ -188,28 +190,30 @@ def apply(system: System, here: WezTerm) -> None:
 
 
 def is_undone(system: System) -> bool:
-    """Whether there is nothing to take back."""
+    """Return whether there is nothing to take back."""
     here = look(system)
     return not _is_ours(here.link) and (not here.has_stub or here.needs_us)
 
 
 def warning(system: System) -> Iterator[str]:
-    """What a person should know before it is taken back: which lines of theirs load us, and what becomes of them."""
+    """Yield the messages before it is removed: which lines of the person's load us, and what happens with them."""
     here = look(system)
     if here.config is None or not here.uses_us:
         return
     name = system.short(here.config)
     yield f"{name} still loads Tallylight; delete these lines, which are not changed for you:"
     lines = enumerate(read_write.text_or_nothing(here.config).splitlines(), 1)
-    ours = [f"  {number}: {line.strip()[:_MAX_LINE]}" for number, line in lines if "tallylight" in line]
-    yield from ours[:_MAX_QUOTED]
+    ours = [f"  {number}: {line.strip()[:_MAX_LINE_CHARS]}" for number, line in lines if "tallylight" in line]
+    yield from ours[:_MAX_QUOTED_LINES]
     if here.needs_us:
         yield f"Until then {system.short(here.link)} stays, as a file that does nothing: WezTerm would show an error."
     yield ""
 
 
 def undo(system: System) -> list[Path]:
-    """Take the link away, and the directories that were made for it; what was removed. See `STUB` for what may stay."""
+    """
+    Remove the link, and the directories that were made for it; return the removed paths. `STUB` explains what may stay.
+    """
     here = look(system)
     removed = []
     if _is_ours(here.link):
@@ -234,7 +238,7 @@ def _note(system: System) -> Path:
 
 
 def lines(system: System, here: WezTerm) -> Iterator[str]:
-    """What `tally setup` prints about WezTerm."""
+    """Yield the lines that `tally setup` prints about WezTerm."""
     if not here.is_here:
         return
     if here.is_foreign:
@@ -261,12 +265,15 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
 
 
 def _todo(here: WezTerm) -> list[Edit]:
-    """Return what a person has to do to their configuration. `TallyError` where that has to be found out by hand."""
+    """
+    Return the edits for a person to make in their configuration. Raises `TallyError` where only they can find the
+    place.
+    """
     return wezterm_lua.edits(here.source) if here.config is not None else [Edit(1, WHOLE)]
 
 
 def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
-    """What `tally doctor` finds: the link, and the effect, which is a sidecar that only our Lua starts."""
+    """Yield the findings of `tally doctor`: the link, and its effect, which is a sidecar that only our Lua starts."""
     here = look(system)
     if not here.is_here:
         return

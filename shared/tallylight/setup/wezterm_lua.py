@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tallylight.model.errors import TallyError
 
-#: Loads Tallylight, or does without it.
+#: Loads Tallylight if it is there.
 LOAD = "local has_tallylight, tallylight = pcall(require, 'tallylight')"
 _TOKEN = re.compile(
     r"--(?P<comment>\[=*\[)?|(?P<long>\[=*\[)|(?P<quote>['\"])|(?P<word>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])"
@@ -23,12 +23,12 @@ _HANDLER = re.compile(r"\bon\s*\(?\s*(['\"])format-tab-title\1")
 
 
 def apply(name: str) -> str:
-    """The line that lights the tabs of the configuration in the variable *name*."""
+    """Return the line that lights the tabs of the configuration in the variable *name*."""
     return f"if has_tallylight then tallylight.apply_to_config({name}) end"
 
 
 class Edit(NamedTuple):
-    """One thing to do by hand: *text* goes before the line, counted from 1, or replaces *old* in it; 0 is the end."""
+    """One edit by hand: *text* goes before the line, counted from 1, or replaces *old* in it; 0 is the end."""
 
     line: int
     text: str
@@ -36,7 +36,7 @@ class Edit(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Return what to do, without the text."""
+        """The instruction, without the text."""
         if self.old:
             return f"in line {self.line}, instead of `{self.old}`, write"
         return (
@@ -52,13 +52,15 @@ class Edit(NamedTuple):
 
 
 class Return(NamedTuple):
+    """The last `return` of a file: its line, and the variable that it returns."""
+
     line: int
-    #: The variable that the file returns; empty where it returns something else.
+    #: The variable that the file returns; "" where it returns another value.
     name: str
 
 
 def edits(source: str) -> list[Edit]:
-    """Return what to do to this file. `TallyError` says what to do where the places cannot be found."""
+    """Return the edits for this file. The `TallyError` has the instruction where the places cannot be found."""
     found = _returned(source)
     if found is None:
         raise TallyError(
@@ -79,7 +81,7 @@ def is_late(source: str) -> bool:
 
 
 def without_comments(source: str) -> str:
-    """The same text with blanks for its comments."""
+    """Return the same text with blanks for its comments."""
     return "".join(
         re.sub(r"[^\n]", " ", source[start:end]) if kind == "comment" else source[start:end]
         for kind, start, end in _pieces(source)
@@ -87,7 +89,7 @@ def without_comments(source: str) -> str:
 
 
 def _pieces(source: str) -> list[tuple[str, int, int]]:
-    """The parts of a Lua file, each a kind and where it starts and ends: comments, strings, words, brackets, others."""
+    """Return the parts of a Lua file, each a kind, a start and an end: comments, strings, words, brackets, others."""
     pieces, at = [], 0
     while (found := _TOKEN.search(source, at)) is not None:
         pieces.append(("other", at, found.start()))
@@ -98,7 +100,7 @@ def _pieces(source: str) -> list[tuple[str, int, int]]:
 
 
 def _ended(source: str, found: re.Match[str]) -> tuple[str, int]:
-    """The kind of the part that *found* begins, and its end; that of the file where it is open."""
+    """Return the kind of the part that begins with *found*, and its end; that of the file where it is open."""
     bracket = found["comment"] or found["long"]
     if bracket:
         end = source.find(bracket.replace("[", "]"), found.end())
@@ -113,7 +115,7 @@ def _ended(source: str, found: re.Match[str]) -> tuple[str, int]:
 
 
 def _returned(source: str) -> Return | None:
-    """The last `return` of the file itself, outside every block; None if there is none."""
+    """Return the last `return` of the file itself, outside every block; None if there is none."""
     depth, at, end = 0, -1, -1
     for kind, start, stop in _pieces(source):
         word = source[start:stop]

@@ -1,6 +1,6 @@
 """
-The snapshot: the whole state of one host in one JSON file, and what other processes may ask of that host.
+The snapshot: the whole state of one host in one JSON file, and the requests of other processes to that host.
 
-`schema` says what is in it, `writer` writes and reads the file, `feed` follows all hosts, `requests` carries what is
-asked, `rows` and `addresses` order and name the panes. Start with `schema`.
+`schema` has its fields, `writer` writes and reads the file, and `feed` follows all hosts. `requests` passes requests to
+a host. `rows` and `addresses` order and name the panes. Start with `schema`.
 """

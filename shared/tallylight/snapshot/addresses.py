@@ -1,4 +1,4 @@
-"""The panes of all living hosts, as the commands address and sort them."""
+"""The panes of all living hosts, and the search for one by its name."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from tallylight.snapshot.schema import OWN, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
 
-#: How a person names a pane.
+#: The ways to name a pane, in words.
 NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally status` lists it"
-#: How the argument list begins that shows a session without a pane of its own: by its address, by our own command.
+#: The beginning of the command that shows a session without a pane, by its address.
 LISTED = ("tally", "attach")
 _LISTED = "`tally status --all` lists them"
-#: Why there is no pane at all.
+#: The message for no host at all.
 NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"
-#: A script has an empty word if its own command failed. It means no pane, and never the most urgent one.
+#: The message for an empty name: a script has one if its own command failed. It never means the most urgent pane.
 EMPTY = "the pane is empty; name one that `tally status` lists"
 
 
 class NoPaneError(TallyError):
-    """There is no pane of the name *wanted*, or more than one."""
+    """Raised if there is no pane of the name *wanted*, or more than one."""
 
     def __init__(self, wanted: str, problem: str) -> None:
         super().__init__(problem)
@@ -44,10 +44,10 @@ class NoPaneError(TallyError):
 @attributes.frozen
 class Panes:
     """
-    All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read.
+    All panes, most urgent first, the names of their *hosts*, and the *problems* of unreadable files.
 
-    *machines*: other machines, each with whether it is there; *troubles*: the problems of those that are not. *levels*:
-    what programs may do to the panes of each host.
+    *machines*: other machines, each with whether it is connected. *troubles*: the problems of the others. *levels*:
+    the scripting level of each host.
     """
 
     panes: tuple[Row, ...]
@@ -58,17 +58,17 @@ class Panes:
     levels: Mapping[str, str] = attributes.field(factory=dict)
 
     def level(self, host: str) -> str:
-        """What programs may do to the panes of *host*."""
+        """Return the scripting level of *host*: the word of `[scripting] allow` for its panes."""
         return self.levels.get(host, OWN)
 
     @property
     def why_none(self) -> str:
-        """Why there is nothing to list."""
+        """The message that says why there is nothing to list."""
         return "no agent runs in any tab" if self.hosts or self.machines else NO_HOST
 
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
-        """The panes that *hosts* show."""
+        """Return the panes in the snapshots *hosts*."""
         hosts = tuple(hosts)
         panes = [Row(host.name, pane) for host in hosts for pane in host.panes]
         machines = [machine for host in hosts for machine in host.machines]
@@ -88,12 +88,12 @@ def read_panes(environ: Mapping[str, str]) -> Panes:
 
 
 def labelled(panes: Iterable[Row], labels: Labels) -> tuple[Row, ...]:
-    """*panes*, each with what a person gave its conversation."""
+    """Return *panes*, each with the label of its conversation."""
     return tuple(attributes.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
 
 def add_pane(parser: argparse._ActionsContainer, name: str = "pane", nargs: str | None = None, help_: str = "") -> None:
-    """Let a command name a pane, as `pick` takes it, by the argument or the option *name*."""
+    """Add the argument or option *name* to a command, for a pane as `pick` takes it."""
     default = "; by default this one, else the most urgent" if nargs == "?" else ""
     parser.add_argument(name, nargs=nargs, type=_named, metavar="PANE", help=help_ or f"{NAMED}{default}")
 
@@ -106,10 +106,10 @@ def _named(word: str) -> str:
 
 def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[str, str]:
     """
-    The host and the pane that this process runs in, by the variables of its terminal; empty if they do not name them.
+    Return the host and the pane around this process, by the variables of its terminal; empty if they do not name them.
 
-    Within tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, with its pid in
-    the lock that there is one of for each WezTerm.
+    Inside tmux it is the pane of tmux, if one of *hosts* watches it. WezTerm's host is a sidecar, which has its process
+    id in the lock file of that WezTerm.
     """
     sessions = next((host for host in hosts if host.startswith("sessions-")), "")
     server = environ.get("TMUX", "").rsplit(",", 2)[1:2]
@@ -128,17 +128,19 @@ def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[st
 
 
 def own(panes: Panes, environ: Mapping[str, str]) -> Row | None:
-    """The pane that this process runs in, if it is one of *panes*."""
+    """Return the pane around this process if it is one of *panes*, else None."""
     here = ":".join(own_place(environ, panes.hosts))
     return next((found for found in panes.panes if found.address == here), None)
 
 
 def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Row:
     """
-    Find the pane that *wanted* names. None: the pane we are in, else the most urgent.
+    Return the pane with the name *wanted*; for None the pane around this process, else the most urgent one.
 
-    It is one of its `spellings`, else what a person knows an agent by. A name that panes of several hosts have means
-    the one of the host we are in.
+    A name is one of the pane's `spellings`, else a project, an agent or a label. If panes of several hosts have the
+    name, the one of this process's host is meant.
+
+    Raises `NoPaneError` if no pane, or more than one, has the name.
     """
     if wanted is None:
         lit = (found for found in panes.panes if found.is_lit)
@@ -159,17 +161,17 @@ def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Row:
 
 
 def _spelled(panes: Panes, wanted: str, here: str) -> list[Row]:
-    """The panes with *wanted* among their `spellings`; of several, those of the host *here*, if it has any."""
+    """Return the panes with *wanted* among their `spellings`; of several, those of the host *here* if it has any."""
     named = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
     return [found for found in named if len(named) > 1 and found.host == here] or named
 
 
 def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Row]:
     """
-    Return the agents with *wanted* as project, agent or own name, at least one; `NoPaneError` names the nearest word.
+    Return the agents with *wanted* as project, agent or label, at least one; `NoPaneError` names the nearest word.
 
-    A name counts whole, for the beginning of a word may be that of another agent. A bare number is no name: a script
-    that names a pane which is gone must not reach another one.
+    Only a whole name counts, for its beginning may fit another agent. A bare number is no name: a script that names a
+    pane which is gone must not reach another one.
     """
     labels = LabelsFile(labels_file.path(environ))
     labels.poll()

@@ -1,8 +1,8 @@
 """
 Changes: descriptors that become readable when a host writes its snapshot or ends, so that readers need not poll.
 
-Only Linux reports both, by inotify(7) and pidfd_open(2). Python has no inotify of its own; it is called in the C
-library. Where either is missing there are no descriptors, and a reader looks every now and then, as it did before.
+Only Linux reports both, by inotify(7) and pidfd_open(2). Python has no inotify; the C library's is called. If either is
+missing there are no descriptors, and a reader polls.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-#: The events of a directory: a file was renamed into it, or is gone; it is itself gone. From <sys/inotify.h>.
+#: Events of a directory: a file was renamed into it or removed, or it is itself gone. From <sys/inotify.h>.
 _MOVED_TO, _DELETE, _DELETE_SELF, _MOVE_SELF, _IGNORED = 0x80, 0x200, 0x400, 0x800, 0x8000
 _LOST = _DELETE_SELF | _MOVE_SELF | _IGNORED
 #: An event: watch, mask, cookie, length of the name that follows.
 _EVENT = struct.Struct("iIII")
-#: Of one read, in bytes.
-_CHUNK = 64 * 1024
+#: The most bytes of one read.
+_CHUNK_BYTES = 64 * 1024
 
 
 class Changes:
     """
-    Changes of the snapshots in *folder*.
+    Reports changes of the snapshots in *folder*.
 
-    `look` before the folder is read, then wait for one of `descriptors`: what is written between the two is not missed.
+    Call `look` before the folder is read, then wait for one of `descriptors`: no write between the two is missed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._watch: int | None = None
-        #: Descriptors of writers, by process; and those that have ended, which may take a moment to be gone.
+        #: Descriptors of writers, by process id; and the ids of ended writers, which may be there for another moment.
         self._writers: dict[int, int] = {}
         self._ended: set[int] = set()
 
     def look(self) -> bool:
-        """Take note that somebody looks now; whether a writer has ended since the last time."""
+        """Begin to watch the folder before it is read; return whether a writer has ended since the last call."""
         readable = select.select(list(self._writers.values()), [], [], 0)[0] if self._writers else []
         for pid in [pid for pid, descriptor in self._writers.items() if descriptor in readable]:
             os.close(self._writers.pop(pid))
@@ -56,7 +56,7 @@ class Changes:
         was_lost = False
         while True:
             try:
-                data = os.read(watch, _CHUNK)
+                data = os.read(watch, _CHUNK_BYTES)
             except OSError:  # that was all
                 return was_lost
             while len(data) >= _EVENT.size:
@@ -65,7 +65,7 @@ class Changes:
                 was_lost = was_lost or bool(mask & _LOST)
 
     def descriptors(self, writers: Iterable[int]) -> list[int] | None:
-        """What to wait for, where the processes *writers* wrote what was read; None if it must be looked at."""
+        """Return the descriptors to wait for, given the *writers* of the present files; None if only polling helps."""
         wanted = set(writers)
         for pid in self._writers.keys() - wanted:
             os.close(self._writers.pop(pid))
@@ -75,12 +75,12 @@ class Changes:
         for pid in wanted - self._writers.keys():
             try:
                 self._writers[pid] = os.pidfd_open(pid)
-            except OSError:  # it has ended this very moment, or is another container's
+            except OSError:  # it has just ended, or belongs to another container
                 return None
         return [self._watch, *self._writers.values()]
 
     def close(self) -> None:
-        """Wait for nothing any more."""
+        """Close all descriptors."""
         for descriptor in (*self._writers.values(), *([self._watch] if self._watch is not None else ())):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
@@ -88,7 +88,7 @@ class Changes:
 
 
 def _watched(folder: Path) -> int | None:
-    """A descriptor for the changes of *folder*; None where there is no such folder or no inotify."""
+    """Return a descriptor for the changes of *folder*; None if there is no such folder or no inotify."""
     try:
         import ctypes  # not every Python has it
 

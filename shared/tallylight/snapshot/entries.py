@@ -1,5 +1,5 @@
 """
-The parts of a pane in a snapshot: why it shows what it shows, its records, and its last conversation.
+The nested entries of a pane in a snapshot: the reason for its status, its records, its last conversation and others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tallylight.snapshot.values import (
 
 @attributes.frozen(kw_only=True)
 class ReasonEntry:
-    """Why a pane shows what it shows."""
+    """The reason for a pane's status."""
 
     source: str = key("", "the source: `protocol`, `title`, `heuristic`")
     rule: str = key("", "the rule that made the report: `osc-1338`")
@@ -39,7 +39,7 @@ class ReasonEntry:
 
 @attributes.frozen(kw_only=True)
 class LosingEntry:
-    """A claim that was put aside."""
+    """A claim that lost against another one."""
 
     source: str = key("", "the source")
     rule: str = key("", "the rule that made the report")
@@ -60,13 +60,13 @@ class AnswerEntry:
     at: float = key(0.0, "the time of the report, in seconds since the epoch")
 
 
-#: The fields of a report that a record carries when they are not empty.
+#: The fields of a report that a record has if they are not empty.
 REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
 
 
 @attributes.frozen(kw_only=True)
 class RecordEntry:
-    """One record of a pane. *fields* are those of its report that are not empty, beside the others in JSON."""
+    """One record of a pane. *fields* has the fields of its report that are not empty; JSON has them at top level."""
 
     id: str = key("", '`""` is the pane itself, `a/b` a child of `a`', ID)
     status: Status = attributes.field(metadata=declared("its status", STATUS))
@@ -79,7 +79,7 @@ class RecordEntry:
 
     @classmethod
     def of(cls, report: Report, status: Status, at: float) -> RecordEntry:
-        """Make the entry of a record that *report* describes, with the status *status*."""
+        """Return the entry for a record with *report*, shown with *status*."""
         fields = {name: text(getattr(report, name)) for name in REPORT_TEXTS if getattr(report, name)}
         if report.progress is not None:
             fields["progress"] = f"{report.progress.done}/{report.progress.total}"

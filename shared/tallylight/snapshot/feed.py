@@ -1,10 +1,9 @@
 """
-A feed: the snapshots of all living hosts, kept up to date cheaply.
+A feed: the snapshots of all living hosts, kept up to date at little cost.
 
-`poll` lists one directory and reads only the files that have changed since; a second without a change costs a `stat` a
-host. That a host died without removing its file is noticed within `LIVENESS_S`. What could not be read is in
-`problems`, and what it held goes: every state that is shown has a living host. Who has nothing else to do waits
-for `descriptors` between two polls, where there are any, and costs nothing until something happens.
+`poll` lists one directory and reads only changed files; without a change it costs one `stat` for each host. The death
+of a host that left its file is noticed within `LIVENESS_S`. An unreadable file is in `problems` and its panes go: every
+shown state has a living host. A caller without other work waits for `descriptors` between two polls, if there are any.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotError, StaleError
 
-#: How often, in seconds, the writers of unchanged files are looked for.
+#: The seconds between two checks that the writers of unchanged files still live.
 LIVENESS_S = 1.0
 
 
 class Hosts(Protocol):
-    """Where the present state of hosts comes from: of this machine, or of a fleet."""
+    """A source of the present state of hosts: those of this machine, or of a fleet."""
 
     @property
     def snapshots(self) -> tuple[Snapshot, ...]: ...
@@ -30,19 +29,19 @@ class Hosts(Protocol):
     def poll(self, now: float) -> bool: ...
 
     def descriptors(self) -> list[int] | None:
-        """What is readable when the next `poll` may find a change; None if only a poll can find out."""
+        """Return descriptors that become readable when `poll` may find a change; None if only polling helps."""
 
 
 class Feed:
-    """The hosts of this machine, from the directory *folder*: those with names that begin with *hosts*."""
+    """Follows the snapshots in the directory *folder* of hosts with names that begin with *hosts*."""
 
     def __init__(self, folder: Path, hosts: str = "") -> None:
-        #: What every living host shows, by name.
+        #: The snapshot of every living host, ordered by name.
         self.snapshots: tuple[Snapshot, ...] = ()
         self.problems: tuple[SnapshotError, ...] = ()
         self._folder = folder
         self._hosts = hosts
-        #: What each file had when it was as its stamp says; nothing if its writer is dead.
+        #: The content of each file with its stamp; None if its writer is dead.
         self._files: dict[str, tuple[tuple[int, int, int], Snapshot | SnapshotError | None]] = {}
         self._looked_at: float | None = None
         self._changes: Changes | None = None
@@ -72,19 +71,19 @@ class Feed:
         self.snapshots = tuple(found for found in results if isinstance(found, Snapshot))
         unread = (found for found in results if isinstance(found, SnapshotError))
         self.problems = (*problems, *unread, *writer.stale(self._folder, self.snapshots))
-        # An error is a new object each time it happens.
+        # Errors are compared as texts: each is a new object.
         return before != (self.snapshots, list(map(str, self.problems)))
 
     @property
     def stale(self) -> str:
-        """Why what is shown may be out of date, in words; nothing if it is not."""
+        """The reason why the state may be out of date, in words; empty if it is not."""
         found = next((problem for problem in self.problems if isinstance(problem, StaleError)), None)
         return f"{found.path.stem}: {found.problem}" if found is not None else ""
 
     def descriptors(self) -> list[int] | None:
-        """What is readable when a host has written or ended since the last `poll`; None if only a poll can find out."""
+        """Return descriptors that become readable when a host writes or ends; None if only polling helps."""
         if self._changes is None:
-            # What changed before this moment is found by a poll that comes after it.
+            # A change before this moment is found only by another poll.
             self._changes = Changes(self._folder)
             return None
         return self._changes.descriptors(snapshot.pid for snapshot in self.snapshots)

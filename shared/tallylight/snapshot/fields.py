@@ -1,7 +1,7 @@
 """
-The fields of a pane in a snapshot that parts declare: read, written and put into words by their declarations.
+The fields of a pane that parts declare: read, written and put into words by their declarations.
 
-A value that is empty is not kept, and is written as its form has it. A fault of a part costs its field.
+An empty value is not kept. A fault of a part costs its field.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tallylight.wire.text import sanitise
 
 #: The forms that a declaration can name, except `text`, which has a limit.
 FORMS = {"texts": TEXTS, "number": NUMBER, "count": COUNT, "truth": FLAG}
-#: Cells of the words of all parts behind the outcome of a turn.
+#: The most cells of the words of all parts, shown after the outcome of a turn.
 MAX_WORDS = 60
 
 _EMPTY: tuple[object, ...] = (None, "", 0, False, ())
@@ -35,7 +35,7 @@ def form(field: Field) -> Form:
 
 
 def read(value: Json) -> dict[str, Any]:
-    """Return what *value*, a pane in JSON, has of the fields of parts."""
+    """Return the fields of parts in *value*, a pane in JSON."""
     found = {}
     for name, field in index.fields().items():
         if name in value and (one := _safely(field, value[name])) not in _EMPTY:
@@ -44,12 +44,12 @@ def read(value: Json) -> dict[str, Any]:
 
 
 def write(more: Mapping[str, Any]) -> Json:
-    """Return *more*, the values of a pane by the names of their fields, for JSON: each field of a part is there."""
+    """Return *more*, the values of a pane by field, for JSON: each field of a part is in it."""
     return {name: _safely(field, more.get(name), is_written=True) for name, field in index.fields().items()}
 
 
 def words(more: Mapping[str, Any]) -> str:
-    """Return what the parts say of their values: `+12 −3`; nothing for nothing."""
+    """Return the values of parts in words: `+12 −3`; empty if there are none."""
     found = []
     for name, field in index.fields().items():
         if field.shown and name in more:
@@ -59,7 +59,7 @@ def words(more: Mapping[str, Any]) -> str:
 
 
 def _safely(field: Field, value: object, *, is_written: bool = False) -> Any:
-    """Return *value* as *field* reads it, or as it is written; None where its part cannot do that."""
+    """Return *value* as read, or as written, by the form of *field*; None if its part fails."""
     try:
         kind = form(field)
         if not is_written or value is None:

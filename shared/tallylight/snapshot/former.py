@@ -1,9 +1,9 @@
 """
-What earlier runs of a host last showed, for the next one, which keeps the age of a question that still waits.
+The last snapshots of earlier runs of a host: the next run keeps the age of a question that still waits.
 
-A host that is killed leaves its snapshot, and one that ends puts it aside (`SnapshotWriter.leave`); `sweep` puts aside
-what dead ones left. The files are read once, when a host starts. Nothing in them is believed that cannot be so: one of
-another boot, or from the future, says nothing. Whether a pane is still what it was, `pane.former` decides.
+A killed host leaves its snapshot, and a host that ends puts it aside (`SnapshotWriter.leave`); `sweep` puts aside the
+files of dead hosts. They are read once, when a host starts. A file of another boot, or from the future, is ignored.
+`pane.former` decides whether a pane is still the same.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import SnapshotError, aside, checked_directory, directory, read
 
-#: Files of one kind of host that are kept, for there may be several of a kind at once; and for how many seconds.
+#: The most files kept for one kind of host, for several may run at once; and the seconds for which they are kept.
 MAX_FILES, KEEP_S = 8, 86400.0
-#: By how many seconds a time may lie in the future: the clock is set now and then.
+#: A time may be in the future by so many seconds, for the clock may have been set.
 SLACK_S = 2.0
 
 #: The panes of earlier runs by their id: one of each process, the newest first.
-Known = dict[str, list[Pane]]
+FormerPanes = dict[str, list[Pane]]
 
 
-def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
-    """What earlier runs of the host *host* showed; it is *clock* by the wall. A fault in a file costs that file."""
+def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPanes:
+    """Return the panes of earlier runs of *host*; *clock* is the wall clock now. A fault costs only its file."""
     found: list[Snapshot] = []
     with contextlib.suppress(OSError, SnapshotError):
         folder = checked_directory(directory(environ))
@@ -38,11 +38,11 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> Known:
         kept = [path for path in paths[:MAX_FILES] if clock - times[path] < KEEP_S]
         for path in paths[len(kept) :]:
             path.unlink()
-        # One in this process is replaced by what is written next.
+        # A file of this very process is about to be replaced.
         for path in [folder / f"{host}-{os.getpid()}.json", *kept]:
             with contextlib.suppress(OSError, SnapshotError):
                 found.append(read(path))
-    known: Known = {}
+    known: FormerPanes = {}
     boot, _, _ = birth_of(os.getpid()).rpartition("/")
     for snapshot in sorted(found, key=lambda one: -one.written):
         if snapshot.birth.rpartition("/")[0] != boot or snapshot.written > clock + SLACK_S:

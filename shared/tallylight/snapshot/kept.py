@@ -1,7 +1,7 @@
 """
-Files of ours that several processes change: rows of one kind as JSON, each declared by its fields, for this user alone.
+Files that several of our processes change: rows of one class as JSON, readable by this user alone.
 
-Such a file is replaced by rename, by one process at a time: a reader sees one whole file or the other.
+Such a file is replaced by rename, by one process at a time: a reader sees either the old file or the new one, whole.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Row = TypeVar("Row")
 
 
 class BrokenError(TallyError):
-    """There is a file that cannot be read as one of ours."""
+    """Raised for a file that cannot be read as one of ours."""
 
 
 @attrs.frozen
 class RowFile(Generic[Row]):
-    """A file of *most* rows of the class *cls* in its list *name*, in *max_bytes* at most."""
+    """A kind of file: at most *most* rows of the class *cls* under the key *name*, in at most *max_bytes*."""
 
     cls: type[Row]
     name: str
@@ -39,9 +39,10 @@ class RowFile(Generic[Row]):
 
     def read(self, file: Path, *, is_strict: bool = False) -> tuple[Row, ...]:
         """
-        The rows, without broken ones; none where there is no file, or it is none of ours.
+        Return the rows of *file*, without broken ones; none if there is no file, or it is none of ours.
 
-        That is a `BrokenError` if *is_strict*; `OSError` and `TallyError` if the disk or the directory is of no use.
+        With *is_strict* a file that is none of ours raises `BrokenError`. Raises `OSError` and `TallyError` if the disk
+        or the directory cannot be used.
         """
         try:
             found = values.members(read_write.read_own(file, self.max_bytes))
@@ -54,14 +55,14 @@ class RowFile(Generic[Row]):
         return read
 
     def write(self, file: Path, rows: Iterable[Row]) -> None:
-        """Keep *rows* and no others."""
+        """Replace all rows of *file* by *rows*."""
         kept = many(self.cls, self.most).write(tuple(rows))  # type: ignore[misc]
         read_write.atomic_write(file, json.dumps({"version": VERSION, self.name: kept}).encode("ascii"), 0o600)
 
     def change(
         self, file: Path, how: Callable[[tuple[Row, ...]], Iterable[Row]], busy: str, patience_s: float = 0.0
     ) -> tuple[Row, ...]:
-        """Keep what *how* makes of the rows; return that. Errors as of `held`, and of `read`."""
+        """Replace the rows by *how* of the rows, and return the new ones. Raises the errors of `held` and `read`."""
         with held(file.parent, busy, patience_s):
             before = self.read(file)
             after = tuple(how(before))

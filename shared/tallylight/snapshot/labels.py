@@ -1,8 +1,8 @@
 """
-Labels: what a person calls a conversation; and by what the list is grouped.
+Labels: a person's names for conversations, and the grouping of the list.
 
-A label belongs to the conversation, not to the pane: it is found again after a resume, a move or a restart. An agent
-without a known conversation has one for as long as its process runs in that pane.
+A label belongs to the conversation, not to the pane: it stays after a resume, a move or a restart. The label of an
+agent without a known conversation lasts as long as its process in that pane.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from tallylight.wire.text import sanitise
 from tallylight.wire.values import exact
 
 VERSION = 1
-#: What a list can be grouped by; nothing is the first.
+#: The groupings of a list; the first is none.
 GROUPS = ("", "project", "machine", "terminal", "session")
-#: Of one name, in cells.
+#: The most cells of a name.
 MAX_NAME = 40
-#: Labels that are kept; beyond that the one that was changed longest ago goes.
+#: The most labels; beyond that the one with the oldest change is dropped.
 MAX_LABELS = 500
-#: Of one key, in characters.
+#: The most characters of a key.
 MAX_KEY = 600
 
 
 def named(name: str) -> str:
-    """*name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
+    """Return *name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
     return sanitise(name, cells=MAX_NAME).strip()
 
 
 @attributes.frozen
 class Label:
-    """What a person gave one conversation. A file of an earlier version may hold more, which is left out."""
+    """A person's label of one conversation. Further fields in a file of an earlier version are left out."""
 
     name: str = key("", "the name that you gave the conversation", short(MAX_TEXT, named))
 
@@ -45,7 +45,7 @@ NOTHING = Label()
 
 
 def keys(host: str, pane: Pane) -> tuple[str, ...]:
-    """By what the label of *pane* may be kept, best first: its conversation, else its agent's process there."""
+    """Return the keys under which the label of *pane* may be kept, best first: its conversation, its process."""
     found, found_agent = pane.conversation, pane.conversation.agent or pane.agent
     session = found.session or pane.session
     by_session = (f"{found_agent}/{session}",) if session and found_agent else ()
@@ -54,15 +54,15 @@ def keys(host: str, pane: Pane) -> tuple[str, ...]:
 
 @attributes.frozen
 class Labels:
-    """All labels, and the *group* of `GROUPS` that lists show their rows by."""
+    """All labels, and the grouping of lists: *group*, one of `GROUPS`."""
 
     group: str = key("", form=one_of(GROUPS))
-    #: Each by its key, with when it was changed, in seconds since the epoch.
+    #: The labels by key, each with the time of its change, in seconds since the epoch.
     _entries: Mapping[str, tuple[Label, float]] = attributes.field(factory=dict)
 
     @classmethod
     def from_json(cls, value: object) -> Labels | None:
-        """What a document says; None if it is none of this version."""
+        """Return the labels in a document; None if it is none of this version."""
         if not isinstance(value, dict) or value.get("version") != VERSION or (found := read(cls, value)) is None:
             return None
         entries: dict[str, tuple[Label, float]] = {}
@@ -78,13 +78,13 @@ class Labels:
         return {"version": VERSION, **write(self), "labels": listed}
 
     def of(self, host: str, pane: Pane) -> Label:
-        """The label of *pane*, which *host* shows."""
+        """Return the label of *pane* of *host*; `NOTHING` if it has none."""
         if not self._entries:
             return NOTHING
         return next((self._entries[key][0] for key in keys(host, pane) if key in self._entries), NOTHING)
 
     def with_label(self, host: str, pane: Pane, label: Label, now: float) -> Labels:
-        """The same with *label* for *pane* from *now* on, in seconds since the epoch."""
+        """Return these labels with *label* for *pane*, changed at *now*, in seconds since the epoch."""
         places = keys(host, pane)
         kept = {key: entry for key, entry in self._entries.items() if key not in places}
         if label != NOTHING:

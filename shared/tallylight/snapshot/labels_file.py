@@ -1,8 +1,8 @@
 """
 The file of labels: `<state directory>/labels/labels.json`, readable by this user alone.
 
-Every list of this user writes it, by rename, one at a time; a reader sees one whole file or the other. What is no
-document of ours is reported to its readers, changes nothing for them, and is set aside by the next change.
+Every list of this user writes it, by rename, one at a time; a reader sees either the old file or the new one, whole. A
+broken file is reported to readers and otherwise ignored; the next change sets it aside.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
-#: Of the file. Five hundred labels have room.
+#: The most bytes of the file. Five hundred labels fit.
 MAX_BYTES = 1024 * 1024
-#: How long, in seconds, another list may write before a change is dropped.
-PATIENCE_S = 1.0
+#: The seconds for which another list may hold the file before a change is dropped.
+LOCK_WAIT_S = 1.0
 
 
 class BrokenError(TallyError):
-    """There is a file of labels that cannot be read as one."""
+    """Raised for a file of labels that cannot be read as one."""
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Where the file is."""
+    """Return the path of the file."""
     return directories.state_dir(environ) / "labels" / "labels.json"
 
 
 def read(file: Path) -> Labels:
     """
-    What is kept; nothing where there is no file.
+    Return the labels in *file*; none if there is no file.
 
-    `BrokenError` if it is no file of labels; `OSError` and `TallyError` if it cannot be read, or could be another
+    Raises `BrokenError` if it is no file of labels; `OSError` and `TallyError` if it cannot be read, or may be another
     user's.
     """
     try:
@@ -54,11 +54,11 @@ def read(file: Path) -> Labels:
 
 def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
     """
-    Keep what *how* makes of what is kept: that; and a message, if a broken file was set aside for it.
+    Replace the labels by *how* of the labels; return the new ones, and a message if a broken file was set aside.
 
-    `OSError` and `TallyError` if the disk or the directory is of no use, or another list goes on writing.
+    Raises `OSError` and `TallyError` if the disk or the directory cannot be used, or another list holds the file.
     """
-    with held(file.parent, "another list keeps that file busy; try again", PATIENCE_S):
+    with held(file.parent, "another list keeps that file busy; try again", LOCK_WAIT_S):
         message = ""
         try:
             found = read(file)
@@ -73,7 +73,7 @@ def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
 
 
 class LabelsFile:
-    """The labels in *file*, read again only when it has changed; *problem* says why there are none."""
+    """The labels in *file*, read again only after a change; *problem* says why there are none."""
 
     def __init__(self, file: Path) -> None:
         self.labels, self.problem = Labels(), ""
@@ -81,7 +81,7 @@ class LabelsFile:
         self._stamp: read_write.Stamp | None = None
 
     def change(self, how: Callable[[Labels], Labels]) -> str:
-        """Store what *how* makes of them; return a message for the person, also on success."""
+        """Replace the labels by *how* of the labels; return a message for the person, empty if there is none."""
         try:
             self.labels, message = change(self._file, how)
             return message
@@ -91,7 +91,7 @@ class LabelsFile:
             return str(error)
 
     def poll(self) -> bool:
-        """Read the file; return whether anything has changed. What cannot be read holds nothing."""
+        """Read the file if it has changed; return whether the labels have. An unreadable file has none."""
         stamp = read_write.stamp(self._file, follows=False)
         if stamp == self._stamp:
             return False

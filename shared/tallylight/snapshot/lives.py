@@ -1,10 +1,9 @@
 """
-Lives: whether the process that a snapshot names still runs, is not another one that has got its number, and has written
-it. And whether it can write there.
+Lives: checks whether the process named in a snapshot still runs, and whether it wrote that file.
 
-Any program of this user can put a file beside those of hosts, or in the place of one. So a host keeps what it wrote in
-memory, too, sealed (https://man7.org/linux/man-pages/man2/memfd_create.2.html), and a reader compares: the kernel shows
-it what a process holds, and nobody else can put anything there or change it.
+A process with the same number may be another one. And any program of this user can write a file next to those of hosts,
+or replace one. So a host keeps a sealed copy in memory (https://man7.org/linux/man-pages/man2/memfd_create.2.html),
+and a reader compares: the kernel shows a process's memory file, and no other process can change it.
 
 `tally prompt` starts with this at every prompt, so it imports nothing that the interpreter has not loaded already.
 """
@@ -16,16 +15,16 @@ import os
 
 def birth_of(pid: int) -> str:
     """
-    Name the life of process *pid*: boot, pid namespace and start; `""` if it has ended or there is no `/proc`.
+    Return a name for the life of process *pid*: boot, pid namespace and start; `""` if it is gone or without `/proc`.
 
-    The start in seconds since the epoch will not do: it is counted from the time of boot, which moves whenever
-    the clock is set.
+    The start in seconds since the epoch would not do: it is counted from the time of boot, which moves when the clock
+    is set.
     """
     try:
         boot = _read("/proc/sys/kernel/random/boot_id").decode("ascii").strip()
         namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - see above
         fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        # One that nobody has waited for keeps its number.
+        # A zombie keeps its number.
         return f"{boot}/{namespace}/{int(fields[19])}" if fields[0] not in (b"Z", b"X") else ""
     except (OSError, ValueError, IndexError):
         return ""
@@ -37,31 +36,31 @@ def _read(path: str) -> bytes:
 
 
 def is_alive(pid: int, birth: str) -> bool:
-    """Tell whether the writer that was *pid* and *birth* still runs."""
+    """Return whether the writer with *pid* and *birth* still runs."""
     here = birth_of(os.getpid()).rpartition("/")[0]
     there = birth.rpartition("/")[0]
     if here and there and here != there:
-        # Another boot is over. From another pid namespace (a container that shares the directory) it is unknown.
+        # Another boot is over. For another pid namespace (a container with the same directory) it is unknown.
         return here.partition("/")[0] == there.partition("/")[0]
     if birth and here:
         return birth == birth_of(pid)
-    # Alive or not, what is not ours has not written our files.
+    # A process of another user has not written our files.
     return bool(is_ours(pid))
 
 
-#: What a file says of itself, and what of one that its host could not replace: that is written in its place.
+#: The mark of an up-to-date file, and the mark that overwrites it if the host cannot replace the file.
 CURRENT, STALE = b'"stale":false', b'"stale":true '
-#: How often a file is read that its host may be replacing just now.
+#: A file is read so many times, for its host may be replacing it just now.
 TRIES = 3
-#: The name of what is sealed, as the kernel shows it; and the seals: its bytes stay as they are.
+#: The name of the sealed memory file, as the kernel shows it; and the seals, which keep its bytes unchanged.
 _SEALED = "tallylight"
 _SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
-#: The pid namespace of the system itself, which every process is in or below: `PID_NS_INIT_INO` of <linux/nsfs.h>.
+#: The root pid namespace, with every process in it or below: `PID_NS_INIT_INO` of <linux/nsfs.h>.
 _WHOLE = "pid:[4026531836]"
 
 
 def seal() -> int | None:
-    """Return a descriptor for `fill`; None where the system has none or readers could not see it."""
+    """Return a memory file for `fill`; None if the system has none, or readers could not see it."""
     return os.memfd_create(_SEALED, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) if _can_seal() else None
 
 
@@ -70,7 +69,7 @@ def _can_seal() -> bool:
 
 
 def fill(descriptor: int, data: bytes) -> None:
-    """Have *descriptor*, of `seal`, hold *data* for as long as it is open."""
+    """Write *data* into *descriptor*, made by `seal`, and seal it."""
     import fcntl
 
     left = memoryview(data)
@@ -81,10 +80,10 @@ def fill(descriptor: int, data: bytes) -> None:
 
 def has_written(pid: int, birth: str, descriptor: object, data: bytes) -> bool:
     """
-    Tell whether the process *pid* holds *data* in its *descriptor*, as the host does that has written it.
+    Return whether the process *pid* has a sealed copy of *data* in its *descriptor*, like the host that wrote it.
 
-    True where that cannot be known: without `/proc`, in a sandbox that does not let this process look at others, and
-    from within a pid namespace, where the writer may be outside.
+    True if that cannot be known: without `/proc`, in a sandbox that hides other processes, and inside a pid namespace,
+    for the writer may be outside.
     """
     if not _can_seal():
         return True
@@ -99,7 +98,7 @@ def has_written(pid: int, birth: str, descriptor: object, data: bytes) -> bool:
             return False
         found = os.open(place, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError:
-        # The files of one that hides from its own user belong to root.
+        # The files of a process that hides from its own user belong to root.
         return _owner(pid) == os.getuid()
     except (OSError, OverflowError):
         return False
@@ -128,7 +127,7 @@ def _owner(pid: int) -> int | None:
 
 
 def is_ours(pid: int) -> bool | None:
-    """Whether *pid* is a process of this user; False if there is none, None if it is somebody else's."""
+    """Return whether *pid* is a process of this user; False if there is none, None if it is another user's."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -139,12 +138,12 @@ def is_ours(pid: int) -> bool | None:
 
 
 def unwritable(folder: str) -> str:
-    """Why *folder* takes no file, in words: `is full`. Nothing if it does, or if that is unknown."""
+    """Return why no file can be written in *folder*: `is full`. Empty if one can, or if that is unknown."""
     try:
         found = os.statvfs(folder)
     except OSError:
         return ""
     left = found.f_bfree if os.geteuid() == 0 else found.f_bavail
-    # One that counts nothing says 0 of all.
+    # A file system without counts reports 0 for all.
     is_full = (left == 0 and found.f_blocks > 0) or (found.f_favail == 0 and found.f_files > 0)
     return "is read-only" if found.f_flag & os.ST_RDONLY else "is full" if is_full else ""

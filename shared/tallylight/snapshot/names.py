@@ -1,7 +1,7 @@
 """
-Names of panes: the shortest one that no other pane has, and all that are understood.
+Names of panes: the shortest name that no other pane has, and all names that commands understand.
 
-A pane's address, `kitty-4711:3`, is its own for good; `3` and `tmux 2` are shorter, and shown where there is but one.
+A pane's address, `kitty-4711:3`, never changes. `3` and `tmux 2` are shorter, and shown if only one pane has that name.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tallylight.snapshot.elsewhere import is_elsewhere, place_of
 
 def spellings(host: str, id_: str) -> tuple[str, ...]:
     """
-    Every name of a pane, the shortest first and its address last.
+    Return every name of a pane, the shortest first and its address last.
 
-    A host of a terminal has ids of one part, `3`; that of detached sessions has the multiplexer in front,
-    `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`. So has the host of other machines,
-    where ids hold it all, `desk/kitty-4711:3`.
+    A terminal has ids of one part, `3`. Ids of detached sessions begin with the multiplexer, `tmux/1867/%2`. Hosts of a
+    fleet begin with the machine, `desk/kitty-4711`. The host of other machines has ids with all of that,
+    `desk/kitty-4711:3`.
     """
     machine, own, there = place_of(host, id_)
     before = f"{machine} " if machine else ""
@@ -29,7 +29,7 @@ def spellings(host: str, id_: str) -> tuple[str, ...]:
 
 
 def short_names(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The shortest name that no other of *places* has, of each: a host and the id of a pane of its."""
+    """Return for each of *places*, a host and a pane's id, the shortest name that no other one has."""
     all_spelled = {place: spellings(*place) for place in places}
     taken = Counter(name for names in all_spelled.values() for name in names)
     return {

@@ -1,9 +1,9 @@
 """
 Jump: to the next pane that needs a person, and after the last one back to where the person was.
 
-A journey begins where the person is at the first jump. Each jump goes to the most urgent pane it has not been to; when
-there is none left it ends where it began. Going elsewhere by other means ends it too. A visit changes nothing about a
-pane: what waits still waits, and a pane that needs somebody again is visited again.
+A journey begins at the person's pane at the first jump. Each jump goes to the most urgent pane that was not visited;
+after the last one it ends at its begin. Going elsewhere by other means ends it, too. A visit changes no pane: a waiting
+pane still waits, and a pane with a new need is visited again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 from tallylight.snapshot.rows import NEEDS, conversation_of, is_lit, is_snoozed, need
 from tallylight.snapshot.schema import Pane
 
-#: What one journey remembers; more visits than panes come only from panes that change meanwhile.
+#: The most visits that a journey remembers; there are more visits than panes only if panes change meanwhile.
 MAX_VISITS = 1000
 
 Visit = tuple[str, float]
@@ -23,7 +23,7 @@ Visit = tuple[str, float]
 
 @attrs.frozen
 class Journey:
-    """Where it began, the panes it has been to, each with the time its status had begun, and its direction."""
+    """A journey: the pane where it began, the visited panes with the begin of their status, and its direction."""
 
     origin: str
     visits: tuple[Visit, ...]
@@ -32,10 +32,10 @@ class Journey:
 
 def stops(panes: Sequence[Pane], now: float, *, is_any: bool = False) -> list[Pane]:
     """
-    The panes to visit, in the order of every list: waiting, the oldest first; then error, down and done.
+    Return the panes to visit, in the order of every list: waiting, the oldest first; then error, down and done.
 
-    At *now*, in epoch seconds. What was put off is left out. With *is_any* every agent is a stop, by urgency.
-    Of the panes of one conversation that show the same only the newest is a stop.
+    *now* is epoch seconds. Snoozed panes are left out. With *is_any* every agent is a stop, by urgency. If panes of one
+    conversation show the same status, only the newest is a stop.
     """
     newest = {(conversation_of(pane), pane.status): pane for pane in sorted(panes, key=lambda pane: pane.since)}
     panes = tuple(newest.values())
@@ -54,10 +54,10 @@ def jump(
     is_backward: bool = False,
 ) -> tuple[Journey | None, str | None]:
     """
-    Where to go from the pane *here*, and the journey from then on; None: nowhere, for there is nothing to visit.
+    Return the journey after a jump from the pane *here*, and the pane to go to; None if there is nothing to visit.
 
-    *order* are the `stops`. Against its direction a journey goes back the way it came. A pane that does not
-    exist any more is passed over.
+    *order* are the `stops`. Against its direction a journey goes back the way it came. A pane that is not *existing*
+    any more is skipped.
     """
     if journey is None or journey.visits[-1][0] != here:
         journey = Journey(here, ())

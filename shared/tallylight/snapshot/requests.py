@@ -1,16 +1,16 @@
 """
-Requests: what another process asks of a host, as small files in a directory that the host looks into.
+Requests of other processes to a host, as small files in a directory that the host reads.
 
-`<runtime directory>/tallylight/<host>-<pid>.requests/`, beside the host's snapshot and made by the host, holds one JSON
-file a request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` each wait at a time; whatever is older
-than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer: the snapshot shows the result.
+`<runtime directory>/tallylight/<host>-<pid>.requests/` is next to the host's snapshot and made by the host. It has one
+JSON file for each request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` wait at a time; a file that
+is older than `MAX_AGE_S`, or no request, is removed. There is no answer: the snapshot shows the result.
 
-A request may only move a person's view or change the ledger. Nothing that types into a pane or starts a program will
-ever be one: the writer of a file is unknown. That takes a key pressed in the terminal itself, or a caller that the
-kernel names and that may do it (`snapshot.sockets`, `actions.permission`).
+A request may only move a person's view or change marks. None will ever type into a pane or start a program, for the
+writer of a file is unknown. That needs a key pressed in the terminal itself, or a permitted caller that the kernel
+names (`snapshot.sockets`, `actions.permission`).
 
-They are files, and no lines over a socket, because nothing has to be proved and nobody waits. A terminal may look
-only every half minute, and not every system shows a host who connects.
+They are files, not lines over a socket, because nothing has to be proved and no caller waits. A terminal may look only
+every half minute, and not every system shows a host who connects.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ from tallylight.snapshot.writer import SnapshotError, checked_directory, directo
 from tallylight.wire import values
 
 VERSION = 1
-#: `focus` PANE [PANEL that gives the keyboard back]; `jump` with the options of `tally jump`; `snooze` PANE
-#: [MINUTES]; `unread` PANE; `seen` PANE; `mute` [PANE] with the words of `tracker.mutes.Mutes.ask`.
+#: The verbs take a pane, `jump` and `mute` also none. `focus` may have the panel that gives the keyboard back, `snooze`
+#: its minutes. `jump` has the options of `tally jump`, and `mute` the words of `tracker.mutes.Mutes.ask`.
 VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
-#: Of these, what may be asked without a pane.
+#: The verbs that need no pane.
 _FOR_ALL = ("jump", "mute")
+#: The most requests that wait at a time.
 MAX_WAITING = 64
-#: Of one file.
+#: The most bytes of one file.
 MAX_BYTES = 4096
-#: Of one text in a request, in characters, and of its arguments.
-MAX_TEXT = 256
+#: The most characters of a text in a request, and the most arguments.
+MAX_ARG_CHARS = 256
 MAX_ARGS = 8
-#: A host that was stopped for longer than this, in seconds, does not do then what was asked before.
+#: Older requests, in seconds, are dropped: the host was stopped meanwhile.
 MAX_AGE_S = 10.0
 
 _HOST = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\Z")
@@ -56,7 +57,7 @@ _count = itertools.count()
 
 
 class RequestError(TallyError):
-    """A request that cannot be put, and why."""
+    """Raised for a request that cannot be sent."""
 
 
 @attrs.frozen
@@ -69,13 +70,13 @@ class Request:
 
     @classmethod
     def from_json(cls, value: object) -> Request | None:
-        """The request in *value*, or None if it is none."""
+        """Return the request in *value*; None if it is none."""
         if not isinstance(value, dict) or value.get("version") != VERSION:
             return None
         verb, pane, args = value.get("verb"), value.get("pane"), value.get("args")
         if verb not in VERBS or not isinstance(args, list) or len(args) > MAX_ARGS:
             return None
-        if not all(values.exact(text, MAX_TEXT) is not None for text in (pane, *args)):
+        if not all(values.exact(text, MAX_ARG_CHARS) is not None for text in (pane, *args)):
             return None
         if not str(pane).strip() and verb not in _FOR_ALL:
             return None
@@ -86,12 +87,12 @@ class Request:
 
 
 def is_host(value: object) -> TypeGuard[str]:
-    """Whether *value* names a host: `kitty-4711`."""
+    """Return whether *value* names a host: `kitty-4711`."""
     return isinstance(value, str) and _HOST.match(value) is not None
 
 
 def folder_of(name: str, environ: Mapping[str, str]) -> Path:
-    """The directory of requests of the host *name*, `kitty-4711`."""
+    """Return the directory for requests to the host *name*, `kitty-4711`."""
     if not is_host(name):
         raise RequestError(f"{name[:40]!r} is not the name of a host; they are like kitty-4711")
     return directory(environ) / f"{name}.requests"
@@ -99,9 +100,9 @@ def folder_of(name: str, environ: Mapping[str, str]) -> Path:
 
 def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -> None:
     """
-    Put *request* to the host *name*, `kitty-4711`.
+    Send *request* to the host *name*, `kitty-4711`.
 
-    `RequestError` if it takes none: it is gone, of an older version, or does not get round to what it was asked before.
+    Raises `RequestError` if it takes none: it is gone, of an older version, or does not read its earlier requests.
     """
     if Request.from_json(request.to_json()) is None:
         raise RequestError(f"{request.verb[:40]!r} cannot be asked of a host")
@@ -122,10 +123,10 @@ def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -
 
 class Spool:
     """
-    The directory of requests to the host *host* with *pid*; making it removes those of hosts that are gone.
+    The requests to the host *host* with *pid*. It makes their directory, and removes those of hosts that are gone.
 
-    Without a directory of this user alone, or when the disk fails, there are no requests and *error* says why: from
-    then on nothing is taken. The directories are looked at again each time, and so is every file.
+    If the directory is not this user's alone, or the disk fails, *error* says so and no request is taken any more. The
+    directories and files are checked each time.
     """
 
     def __init__(self, host: str, pid: int | None = None, environ: Mapping[str, str] = os.environ) -> None:
@@ -134,18 +135,18 @@ class Spool:
         try:
             parent = checked_directory(self.path.parent, create=True)
             _sweep(parent)
-            # What waits in it was asked of an earlier process of the same number.
+            # Requests in it were for an earlier process of the same number.
             _remove(self.path)
             checked_directory(self.path, create=True)
         except (OSError, SnapshotError) as error:
             self.error = str(error)
 
     def is_empty(self) -> bool:
-        """Whether nothing waits: one look at a directory, cheap enough for every tick of a terminal."""
+        """Return whether no request waits. It lists one directory, cheap enough for every tick of a terminal."""
         return not any(path.suffix == ".json" for path in self._paths())
 
     def take(self) -> list[Request]:
-        """Take out all that waits, oldest first."""
+        """Remove and return all requests, oldest first."""
         taken: list[Request] = []
         for path in sorted(self._paths()):
             if _FILE.match(path.name) and len(taken) < MAX_WAITING:
@@ -154,19 +155,19 @@ class Spool:
                     if (request := Request.from_json(value)) is not None:
                         taken.append(request)
             elif not _is_old(path):
-                # Somebody is writing it just now.
+                # It is being written just now.
                 continue
             with contextlib.suppress(OSError):
                 path.unlink()
         return taken
 
     def close(self) -> None:
-        """The host goes away, and takes no more requests."""
+        """Remove the directory: the host ends."""
         if not self.error:
             _remove(self.path)
 
     def _paths(self) -> list[Path]:
-        """What lies in the directory; nothing as soon as others could put anything there."""
+        """Return the files in the directory; none if other users could write there."""
         if self.error:
             return []
         try:
@@ -175,7 +176,7 @@ class Spool:
         except SnapshotError as error:
             self.error = str(error)
         except OSError:
-            # It was removed by a cleanup: nobody can put anything there either.
+            # The directory was removed by a cleanup.
             pass
         return []
 
@@ -204,7 +205,7 @@ def _sweep(parent: Path) -> None:
 
 def _remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
-        # What is no directory goes too. `rmtree` would open it first, and wait without end for the writer of a FIFO.
+        # It may be no directory: `rmtree` would open a FIFO and wait for its writer without end.
         if stat.S_ISDIR(folder.lstat().st_mode):
             shutil.rmtree(folder, ignore_errors=True)
         else:

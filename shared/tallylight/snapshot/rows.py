@@ -1,7 +1,7 @@
 """
-Rows: the panes of all hosts as a person looks for them, in the order of need.
+Rows: the panes of all hosts as lists show them, the most urgent first.
 
-Times are seconds since the epoch, as in the snapshots the rows come from.
+Times are seconds since the epoch, as in the snapshots.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
 
-#: What a person has to deal with, the first first.
+#: The statuses that need a person, the most urgent first.
 NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED)
 
 
 def is_lit(pane: Pane) -> bool:
     """
-    Whether there is anything to say of *pane*: not for a plain command, nor for a shell at its prompt.
+    Return whether lists show *pane*: not for a plain command, nor for a shell at its prompt.
 
-    But a text that was written for it and could not be sent is shown, whatever runs there now.
+    A pane with a queued text that could not be sent is always shown.
     """
     if pane.unsent:
         return True
@@ -35,7 +35,7 @@ def is_lit(pane: Pane) -> bool:
 
 
 def is_snoozed(pane: Pane, now: float) -> bool:
-    """Whether a person has put *pane* off until later than *now*."""
+    """Return whether *pane* is snoozed until later than *now*."""
     return pane.snoozed_until > now
 
 
@@ -44,8 +44,8 @@ class Row:
     """
     A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.
 
-    *short* is its shortest name for commands; *label* is what a person gave its conversation. *same* are the names of
-    the other panes that show this conversation.
+    *short* is its shortest name for commands; *label* is the label of its conversation. *same* are the names of other
+    panes with this conversation.
     """
 
     host: str
@@ -57,19 +57,19 @@ class Row:
 
     @property
     def called(self) -> str:
-        """What a person knows it by: the name that they gave it, else its project or the next best name."""
+        """Its display name: the person's own name for it, else its project or the next best."""
         pane = self.pane
         return self.label.name or pane.project or pane.title or pane.agent or self.name
 
     @property
     def place(self) -> str:
-        """The host of its terminal, of another machine with that in front: `kitty-4711`, `devbox/kitty-4711`."""
+        """The host of its terminal, after its machine if that is another one: `kitty-4711`, `devbox/kitty-4711`."""
         machine, host, _ = place_of(self.host, self.pane.id)
         return f"{machine}/{host}" if machine else host
 
     @property
     def machine(self) -> str:
-        """The other machine that it is of; nothing for this one."""
+        """The name of its machine; empty for this one."""
         return self.place.rpartition("/")[0]
 
     @property
@@ -79,21 +79,21 @@ class Row:
 
     @property
     def address(self) -> str:
-        """What names this pane among all hosts, as in `tally status`."""
+        """The name of this pane among all hosts, as in `tally status`."""
         return f"{self.host}:{self.pane.id}"
 
     @property
     def where(self) -> str:
-        """Return what a session is attached to that it shows: its terminal, if that is known, or itself."""
+        """Return the terminal of the pane if that is known, else its address: the place where a session is attached."""
         return self.pane.terminal or self.address
 
     @property
     def is_lit(self) -> bool:
-        """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+        """Return whether lists show the pane: not for a plain command, nor for a shell at its prompt."""
         return is_lit(self.pane)
 
     def has(self, words: str) -> bool:
-        """Whether each word of *words* occurs in what is known of the pane, in upper or lower case."""
+        """Return whether each word of *words* occurs in a text of the pane, in upper or lower case."""
         pane = self.pane
         fields = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
@@ -104,20 +104,20 @@ class Row:
 
 
 def conversation_of(pane: Pane) -> tuple[str, str]:
-    """The identity of the conversation of *pane* on its machine; of one without an id, the pane itself."""
+    """Return the identity of the conversation of *pane* on its machine; without a session id that of the pane."""
     return (pane.agent, pane.session) if pane.session else ("", pane.id)
 
 
 def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     """
-    Of *panes*, each with its host, the host and id of those that show a session which another one shows better.
+    Return host and id of those *panes* that show a session which another pane shows better.
 
-    An agent in tmux is seen where it runs, and again in the pane of the terminal that shows tmux. Where two hosts know
-    a process of the same session, those are two agents. What another machine says never hides a row of this one: it is
-    left out itself where a pane of this machine, one that shows `ssh` perhaps, reports the same session.
+    An agent in tmux is found in its own pane, and again in the pane of the terminal that shows tmux. If two hosts know
+    a process of the same session, those are two agents. A pane of another machine never hides one of this machine. It
+    is left out itself if a pane of this machine, perhaps with `ssh`, reports the same session.
     """
     ranked = sorted(panes, key=_rank)
-    # The agents that are lit in sessions, with each terminal that is attached to one: what is around reports them, too.
+    # Agents in sessions, with each attached terminal: the terminal around reports them, too.
     here = [pane for host, pane in ranked if is_lit(pane) and not is_elsewhere(host)]
     inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
@@ -125,7 +125,7 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     for host, pane in ranked:
         if not pane.session or not is_lit(pane):
             continue
-        # Two machines are never taken for one: neither can hide a row of the other.
+        # Machines are kept apart: neither can hide a row of another one.
         machine = place_of(host, pane.id)[0]
         if machine and ("", pane.agent, pane.session) in best:
             found.add((host, pane.id))
@@ -138,21 +138,21 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
 
 
 def listed(rows: Iterable[Row]) -> list[Row]:
-    """Return those of *rows*, which are of all hosts, that have something to say, one a session."""
+    """Return the *rows* to list, one for each session. *rows* must be those of all hosts."""
     every = list(rows)
     left_out = repeated((row.host, row.pane) for row in every)
     return [row for row in every if row.is_lit and (row.host, row.pane.id) not in left_out]
 
 
 def _rank(place: tuple[str, Pane]) -> tuple[bool, bool, int, float]:
-    """A key to sort by: this machine's panes, those with a known process, the most urgent, the newest come first."""
+    """Return a sort key: panes of this machine, with a known process, most urgent and newest come first."""
     host, pane = place
     is_far = bool(place_of(host, pane.id)[0])
     return is_far, pane.agent_pid is None, -urgency(pane.status), -pane.since
 
 
 def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
-    """All *panes* as a list shows them at *now* (epoch seconds): most urgent first, each with its name."""
+    """Return all *panes* in the order of a list at *now* (epoch seconds), most urgent first, with their names."""
     ordered = sorted(panes, key=lambda row: (*need(row.pane, now), row.address))
     names = short_names((row.host, row.pane.id) for row in ordered)
     return tuple(attributes.evolve(row, short=names[row.host, row.pane.id]) for row in ordered)
@@ -160,9 +160,9 @@ def in_order(panes: Iterable[Row], now: float) -> tuple[Row, ...]:
 
 def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | None = None) -> tuple[Row, ...]:
     """
-    List the rows of all panes with something to say, in order, one a session, each with its label of *labels*.
+    Return the rows of a list, in order, one for each session, each with its label of *labels*.
 
-    *own* names the host that draws the list, or none.
+    *own* names the host that draws the list; empty for none.
     """
     labels = labels or Labels()
     every = (
@@ -174,7 +174,7 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
 
 
 def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """*rows* with those of one conversation where the most urgent of them is, and each with the names of the others."""
+    """Return *rows* with those of one conversation together, at the most urgent one, each with the others' names."""
     found: dict[Hashable, list[Row]] = {}
     for row in rows:
         found.setdefault((row.machine, conversation_of(row.pane)), []).append(row)
@@ -187,10 +187,10 @@ def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 def need(pane: Pane, now: float) -> tuple[float, float]:
     """
-    A key to sort by: the most urgent first.
+    Return a sort key: the most urgent comes first.
 
-    Of what waits the oldest comes first, of everything else the youngest. What was put off comes after all that was
-    not, and before what needs nobody.
+    Among waiting panes the oldest comes first, among all others the newest. Snoozed panes come after all others that
+    need a person.
     """
     rank = float(-urgency(pane.status))
     if is_snoozed(pane, now) and pane.status in NEEDS:

@@ -1,9 +1,9 @@
 """
-The schema of a snapshot, version 1: values, and their way to JSON and back.
+The schema of a snapshot, version 1: its fields, and how they are read from and written to JSON.
 
-`from_json` believes nothing: whatever has the wrong type becomes the field's default, every text and every list is
-cut to its cap, and only a pane without an id or with a status that does not exist is dropped. So a newer writer
-may add keys, and a broken one can show nonsense, but it cannot break a reader.
+`from_json` checks everything. A value of the wrong type becomes the field's default, and every text and list is cut to
+its limit. Only a pane without an id or with an unknown status is dropped. So a newer writer may add keys, and a broken
+one may show nonsense, but it cannot break a reader.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tallylight.wire.values import number as decimal
 VERSION = 1
 #: The level of a host that names none.
 OWN = "own"
-#: Of the choices of one question, and of the subagents and the variables of one agent.
+#: The most choices of a question, and the most subagents and variables of an agent.
 MAX_CHOICES = MAX_CHILDREN = 16
 
 Pairs = tuple[tuple[str, str], ...]
@@ -57,7 +57,7 @@ def _read_pairs(value: object) -> Pairs:
 
 
 def _read_choices(value: object) -> Pairs:
-    """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
+    """Return the choices in *value*, without ones that would be cut: half of their keys would be another answer."""
     if not isinstance(value, list | tuple):
         return ()
     pairs = (entry for entry in value[:MAX_CHOICES] if isinstance(entry, list | tuple) and len(entry) == 2)
@@ -89,7 +89,7 @@ class Pane:
     os_window: str = key("", "its OS window")
     title: str = key("", "its title")
     name: str = key("", "the name that you gave the conversation, if its host draws that", is_always=False)
-    #: Of its detached session or workspace.
+    #: The title of its detached session or workspace.
     host_title: str = key("", "the name of its session or workspace")
     terminal: str = key("", "the pane's own terminal, if known")
     agent: str = key("", "the agent: `claude`")
@@ -146,34 +146,34 @@ class Pane:
     )
     vars: Pairs = key((), "the agent's own variables: name and text", _NAMED)
     choices: Pairs = key((), "the choices of the question: keys and label", _CHOICES)
-    #: The one at the place of what *progress* says is done is the current one.
+    #: *progress* has the number of finished ones; the next one is current.
     tasks: tuple[str, ...] = key((), "its tasks, in order", values.TEXTS)
-    #: As the agent said them, to be filled in and checked at the gate.
+    #: As reported by the agent; they are completed and checked at the gate.
     resume: tuple[str, ...] = key((), "the command that resumes it, as the agent reports it")
     fork: tuple[str, ...] = key((), "the command that forks it, as the agent reports it")
     attach: tuple[str, ...] = key((), "the command that attaches a terminal, if none is attached")
     terminals: tuple[str, ...] = key((), "the terminals, or panes by their addresses, that are attached to its session")
-    #: What parts say of it, by the names of the fields that they declare.
+    #: Values from parts, by the names of the fields that they declare.
     more: Mapping[str, Any] = attributes.field(factory=dict)
 
     @property
     def works_in(self) -> str:
-        """The directory of its agent, as the host has seen it itself; nothing if no agent runs there."""
+        """The directory of its agent, as the host has found it itself; empty if no agent runs there."""
         return self.conversation.cwd if self.agent_pid is not None else ""
 
     @property
     def doing(self) -> str:
-        """What it does: the current one of its tasks, and what its agent says of the moment."""
+        """The present activity: its current task and its agent's detail."""
         return ": ".join(filter(None, (current(self.progress, self.tasks), self.detail)))
 
     @property
     def collides(self) -> bool:
-        """Whether another agent has changed the same lines."""
+        """Return whether another agent has changed the same lines of a file."""
         return any(one.same for one in self.collisions)
 
     @property
     def asks(self) -> str:
-        """What it waits for, in the most useful words: what it is about, else the question; nothing if unknown."""
+        """The subject of its question, else the question itself; empty if it does not wait, or both are unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""
 
     @classmethod
@@ -188,9 +188,9 @@ class Pane:
 @attributes.frozen(kw_only=True)
 class Snapshot:
     """
-    One host's state as of *written*, in seconds since the epoch.
+    The state of one host as of *written*, in seconds since the epoch.
 
-    *birth* names the writer's life more exactly than *pid* and *started* can.
+    *birth* identifies the writer's life more exactly than *pid* and *started*.
     """
 
     host: str = key("", "the kind of host: `kitty`", short(16))
@@ -198,12 +198,11 @@ class Snapshot:
     started: float = key(0.0, "when it started")
     birth: str = key("", "the life of its process")
     written: float = key(0.0, "when it was written")
-    #: Written in its place, `writer.CURRENT`, into the file that stays: so it is in the head of every file.
+    #: It is overwritten in the file itself (`lives.STALE`), so it is at the begin of every file.
     stale: bool = key(False, "its host cannot write its newer state")
     sealed: int | None = key(
         None, "its descriptor that holds this text, so that readers know who wrote it", values.COUNT
     )
-    #: By the writer's own count; 0 where nothing is written.
     #: The word of `[scripting] allow` that is in force there.
     allow: str = key(OWN, "the `[scripting] allow` in force", short(8), is_always=False)
     withheld: tuple[str, ...] = key(
@@ -219,12 +218,12 @@ class Snapshot:
 
     @property
     def name(self) -> str:
-        """What a person calls this host on the command line: `kitty-4711`."""
+        """The name of this host in commands: `kitty-4711`."""
         return f"{self.host}-{self.pid}"
 
     @classmethod
     def from_json(cls, value: Json, max_panes: int) -> Snapshot:
-        """Of *value* only *max_panes* panes are read."""
+        """Return the snapshot in *value*, with at most *max_panes* panes."""
         panes = value.get("panes")
         return read(cls, value | {"panes": panes[:max_panes] if isinstance(panes, list) else ()}) or cls()
 
@@ -234,7 +233,7 @@ class Snapshot:
 
 @attributes.frozen
 class Tab:
-    """A tab: its *position* in its OS window, from 0, and the *name* that it was given; nothing if none."""
+    """A tab: its *position* in its OS window, from 0, and the *name* that a person gave it, empty for none."""
 
     position: int = 0
     name: str = ""

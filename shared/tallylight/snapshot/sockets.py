@@ -1,10 +1,10 @@
 """
-Sockets: how another process asks a host something and is answered, told apart by what the kernel says.
+Sockets: other processes ask a host something and get an answer. The kernel identifies both sides.
 
-`<runtime directory>/tallylight/<host>-<pid>.sock`, beside the host's snapshot, is a stream socket that only this user
-can reach. Who is at the other end is what `SO_PEERCRED` says (https://man7.org/linux/man-pages/man7/unix.7.html), and
-nothing that either side sends: a host learns which process asks, and who asks learns that the host listens, and not
-something that has put a socket in its place. Where the system does not say it, there is no socket.
+`<runtime directory>/tallylight/<host>-<pid>.sock`, next to the host's snapshot, is a stream socket that only this user
+can reach. `SO_PEERCRED` names the other end (https://man7.org/linux/man-pages/man7/unix.7.html); what either side sends
+does not count. So a host knows which process asks, and the caller knows that the host itself listens. On a system
+without it there is no socket.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from tallylight.model.limits import MAX_FILES
 from tallylight.snapshot.requests import folder_of
 from tallylight.snapshot.writer import SnapshotError, checked_directory
 
-#: Connections that wait to be taken.
+#: The most connections that wait to be accepted.
 BACKLOG = 16
-#: Bytes of an address (`sun_path`), without the zero at its end.
+#: The most bytes of an address (`sun_path`), without the zero at its end.
 MAX_ADDRESS = 107
 #: Python has no name for it yet: https://man7.org/linux/man-pages/man7/unix.7.html
 _SO_PEERPIDFD = 77
@@ -39,28 +39,28 @@ _FILE = re.compile(r"\A[a-z]{1,16}-([0-9]{1,10})\.sock\Z")
 
 
 class SocketError(TallyError):
-    """A host that cannot be asked, and why."""
+    """Raised for a host that cannot be asked."""
 
 
 @attrs.frozen
 class Peer:
-    """The process at the other end, by the kernel's word: the one that connected, or that began to listen."""
+    """The process at the other end, as named by the kernel: the one that connected, or that listens."""
 
     pid: int
     uid: int
 
 
 def path_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the host *name*, `kitty-4711`, listens; `TallyError` if that is no name of a host."""
+    """Return the socket of the host *name*, `kitty-4711`; raise `TallyError` if that is no name of a host."""
     return folder_of(name, environ).with_suffix(".sock")
 
 
 def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
-    Listen as the host *host* in this process; a socket that never blocks. What hosts that are gone left is removed.
+    Return a non-blocking socket that listens as the host *host* in this process. Sockets of gone hosts are removed.
 
-    `SnapshotError` if the directory cannot be used or is not this user's alone, `SocketError` if it is unknown who
-    connects, `OSError` for all else.
+    Raises `SnapshotError` if the directory cannot be used or is not this user's alone. Raises `SocketError` if the
+    system does not identify callers, `OSError` for all else.
     """
     if not hasattr(socket, "SO_PEERCRED"):
         raise SocketError("this system cannot identify who connects to a socket, so scripts are refused")
@@ -85,9 +85,9 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
 
 def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
-    A connection to the host *name*, `kitty-4711`, with calls of at most *timeout_s* each; `SocketError` if none.
+    Return a connection to the host *name*, `kitty-4711`, with calls of at most *timeout_s*, or raise `SocketError`.
 
-    The directory and the socket must be this user's alone, and the process that listens the one that the name says.
+    The directory and the socket must be this user's alone, and the listening process the one in the name.
     """
     path = path_of(name, environ)
     try:
@@ -115,7 +115,7 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
 
 @contextlib.contextmanager
 def _address(path: Path) -> Iterator[str]:
-    """What the kernel takes for *path*, which may be longer than the address of a socket can be."""
+    """Yield an address that the kernel takes for *path*, which may be longer than an address of a socket."""
     if len(os.fsencode(path)) <= MAX_ADDRESS:
         yield str(path)
         return
@@ -127,7 +127,7 @@ def _address(path: Path) -> Iterator[str]:
 
 
 def peer(connection: socket.socket) -> Peer | None:
-    """Who is at the other end; None if the kernel does not say, as of a process that this one could not see."""
+    """Return the process at the other end; None if the kernel does not name it, as it is hidden from this one."""
     try:
         data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     except (OSError, AttributeError):
@@ -148,9 +148,9 @@ def listener(path: str, timeout_s: float) -> int:
 
 def has_ended(connection: socket.socket) -> bool:
     """
-    Whether the process that connected is known to have ended, so that another one may have its number.
+    Return whether the process that connected is known to have ended, so that another one may have its number.
 
-    Where the kernel knows nothing of `SO_PEERPIDFD` (Linux before 6.5), that is unknown.
+    On Linux before 6.5, without `SO_PEERPIDFD`, that is unknown.
     """
     try:
         fd = connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
@@ -165,7 +165,7 @@ def has_ended(connection: socket.socket) -> bool:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the sockets without a listener."""
+    """Remove sockets without a listener from *folder*."""
     for path in itertools.islice(folder.iterdir(), MAX_FILES):
         if _FILE.match(path.name) is None:
             continue

@@ -1,11 +1,11 @@
 """
-Values out of JSON that somebody else wrote: each of the type and size that was asked for, or its default.
+Values from untrusted JSON: each of the expected type and size, or its default.
 
-The fields of a record are declared with `key`: their meaning for a person, and the `Form` that they are read and
-written. What is wrong counts as not there; a record is none only where a field without a default has nothing.
+The fields of a record are declared with `key`: their meaning for a person, and the `Form` in which they are read and
+written. An invalid value counts as missing. A record is invalid only if a field without a default is missing.
 
-No text has a control, a direction mark or anything invisible in it, whoever wrote it: it goes on the way in and on the
-way out. A path or an argument list with one is not there, since without it that would be another one.
+Controls, direction marks and all invisible characters are removed from every text when it is read and written. A path
+or an argument list with one counts as missing, since without it that would be another one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 from tallylight.wire.text import is_visible, sanitise
 
-#: Of one id. The id of a record is a path of up to a few levels.
+#: The most cells of an id. The id of a record is a path of a few levels.
 MAX_ID = 500
-#: Of one list.
+#: The most entries of a list.
 MAX_LIST = 64
-#: Of one number, in seconds.
+#: The greatest number, in seconds.
 MAX_NUMBER = values.LATEST
 
 T = TypeVar("T")
@@ -40,11 +40,11 @@ STRINGS: Json = {"type": "array", "items": _STRING}
 
 
 class Form(NamedTuple):
-    """A kind of value: how it is read (None: it is not there), what JSON Schema says of it, and how it is written."""
+    """A kind of value: its reader (which returns None for an invalid one), its JSON Schema, and its writer."""
 
     read: Callable[[Any], Any]
     schema: Json
-    #: None where it is written as it is.
+    #: None if the value is written unchanged.
     write: Callable[[Any], Any] | None = None
 
 
@@ -73,12 +73,12 @@ def _visible(value: object, cap: int) -> str | None:
 
 
 def number(value: object) -> float:
-    """Return *value* if it is a number that a clock can show, else 0."""
+    """Return *value* if it is a number from 0 to the latest time, else 0."""
     return values.number(value, 0, MAX_NUMBER) or 0.0
 
 
 def count(value: object) -> int | None:
-    """Return *value* if it is a number a process or a task count can have, else None."""
+    """Return *value* if it is an integer from 0 to 2^31 - 1, such as a process id, else None."""
     return values.integer(value, 0, 2**31 - 1)
 
 
@@ -97,7 +97,7 @@ def kind_of(value: object) -> Kind | None:
 
 
 def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
-    """Return those of *value* that are text with something in it, *cap* at most, each cut to its own."""
+    """Return the texts in the list *value* that are not empty, at most *cap*, each cut to its limit."""
     if not isinstance(value, list | tuple):
         return ()
     return tuple(found for entry in value[:cap] if (found := text(entry)))
@@ -105,9 +105,9 @@ def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
 
 def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
     """
-    Return *value* if it is an argument list: texts within the limits, none of them cut. Nothing else, in part or whole.
+    Return *value* if it is an argument list within the limits, else an empty one.
 
-    An argument list that lost a word or a letter would be another command.
+    Nothing of it is cut: an argument list without a word or a letter would be another command.
     """
     if not value or not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
         return ()
@@ -116,28 +116,28 @@ def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
 
 
 def short(cap: int, clean: Callable[[str], str] = str) -> Form:
-    """A text of at most *cap* characters, as *clean* has it."""
+    """Return the form of a text of at most *cap* cells, changed by *clean*."""
     return Form(lambda value: clean(text(value, cap)) or None, _STRING, functools.partial(text, cap=cap))
 
 
 def one_of(words: tuple[str, ...]) -> Form:
-    """One of these words; none where it is another."""
+    """Return the form of one of *words*; any other word is invalid."""
     return Form(lambda value: value if value in words else None, {"enum": list(words)})
 
 
 def _ways(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
-    """How a *cls* is read and written: in its own way, else as its fields are declared."""
+    """Return the reader and the writer of *cls*: its own `from_json` and `to_json`, else by its declared fields."""
     return getattr(cls, "from_json", None) or functools.partial(read, cls), getattr(cls, "to_json", write)
 
 
 def record(cls: Any) -> Form:
-    """An object that is a *cls*."""
+    """Return the form of an object of the class *cls*."""
     read_one, write_one = _ways(cls)
     return Form(read_one, {"record": cls}, write_one)
 
 
 def many(cls: Any, cap: int = MAX_LIST) -> Form:
-    """A list of objects, each one a *cls*; what is none is left out."""
+    """Return the form of a list of at most *cap* objects of the class *cls*; invalid ones are left out."""
     read_one, write_one = _ways(cls)
 
     def read_all(value: object) -> tuple[Any, ...]:
@@ -165,18 +165,18 @@ _USUAL: dict[type, Form] = {str: TEXT, float: NUMBER, int: COUNT, bool: FLAG, tu
 
 
 def key(default: Any, about: str = "", form: Form | None = None, *, name: str = "", is_always: bool = True) -> Any:
-    """A field with a default. *name*: that in JSON, if it is another. Not *is_always*: the default is not written."""
+    """Return a field with a default. *name* is its key in JSON if that differs. *is_always*: a default is written."""
     return attributes.field(default=default, metadata=declared(about, form or _USUAL[type(default)], name, is_always))
 
 
 def declared(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
-    """The metadata of a field, with a default or without."""
+    """Return the metadata of a field, with a default or without."""
     return {"key": Key(name, form, about, is_always)}
 
 
 @functools.cache
 def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """What `read` and `write` need of each declared field of *cls*."""
+    """Return the facts about each declared field of *cls* for `read` and for `write`."""
     reads, writes = [], []
     for one in cls.__attrs_attrs__:
         if (stated := one.metadata.get("key")) is not None:
@@ -187,7 +187,7 @@ def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
 
 
 def read(cls: Any, value: object, **found: Any) -> Any:
-    """The *cls* that *value* is, with what else is *found* of it; None if it is none."""
+    """Return the *cls* in the JSON object *value*, with the further fields *found*; None if it is invalid."""
     if not isinstance(value, dict):
         return None
     for field, name, read_one, is_needed in _places(cls)[0]:
@@ -199,14 +199,14 @@ def read(cls: Any, value: object, **found: Any) -> Any:
 
 
 class Reads:
-    """A class method that reads one of its class: `from_json = Reads()`."""
+    """A descriptor that makes a class method which reads one of its class: `from_json = Reads()`."""
 
     def __get__(self, _: object, cls: type[T]) -> Callable[[object], T | None]:
         return functools.partial(read, cls)
 
 
 def write(value: Any) -> Json:
-    """The declared fields of *value*, for JSON."""
+    """Return the declared fields of *value*, for JSON."""
     found: Json = {}
     for get, name, write_one, default, is_always in _places(value.__class__)[1]:
         one = get(value)

@@ -1,9 +1,9 @@
 """
-The ledger of a host: for how long of today an agent has waited for a person, in any pane that is or was.
+The ledger of a host: the seconds of today in which an agent waited for a person, in any pane, present or closed.
 
-Time in which several wait counts once: it is the person's. The day is an argument, as the host's wall clock has it
-(`2026-11-21`); `now` is monotonic seconds. A person who works through midnight finds the sum at zero and every wait
-that goes on counted from there.
+Time in which several agents wait counts once, for it is the person's. The day is an argument, from the host's wall
+clock (`2026-11-21`); `now` is monotonic seconds. At midnight the sum starts again at zero, and present waits count from
+there.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ VERSION = 1
 @attributes.frozen(kw_only=True)
 class Waited:
     """
-    What a host says of a day: *waited_s* seconds at *written* (since the epoch), when *waiting* agents still waited.
+    A host's sum for a day: *waited_s* seconds as of *written* (since the epoch), when *waiting* agents still waited.
 
-    Their sum since then is left to the reader, so that a wait costs no writing while it lasts.
+    A reader adds the time since then, so that a wait costs no writing while it lasts.
     """
 
     day: str = key("")
@@ -31,12 +31,12 @@ class Waited:
     written: float = key(0.0)
 
     def at(self, clock: float) -> float:
-        """The seconds at *clock*, if the host still lives."""
+        """Return the seconds as of *clock*, if the host still lives."""
         return self.waited_s + (max(0.0, clock - self.written) if self.waiting else 0.0)
 
     @classmethod
     def from_json(cls, value: object) -> Waited | None:
-        """Read what `to_json` made; None if it is something else."""
+        """Return the sum that `to_json` wrote; None if *value* is anything else."""
         if not isinstance(value, dict) or value.get("version") != VERSION:
             return None
         found: Waited | None = read(cls, value)
@@ -48,19 +48,27 @@ class Waited:
 
 @attributes.define
 class Ledger:
-    """The sum of one host. *day* and *waited_s* are what an earlier run of it left behind, if it did."""
+    """
+    Sums the seconds that agents of one host waited today.
+
+    *day* and *waited_s* begin with the values that an earlier run left, if there are any.
+    """
 
     day: str = ""
     waited_s: float = 0.0
 
     def sum(self, day: str, panes: Collection[Attention], now: float, clock: float) -> Waited:
-        """The sum of today at *now*, which is *clock* by the wall, asked for now and then; a new *day* begins at 0."""
+        """
+        Return the sum of today at *now*, which is *clock* by the wall; a new *day* begins at 0.
+
+        To be called every few moments, with the attention of all *panes*.
+        """
         if self.day not in ("", day):
             for attention in panes:
                 attention.new_day(now)
             self.waited_s = 0.0
         self.day = day
-        # Between two calls, which are close to each other, what waits waits at the same time.
+        # Between two calls, which are close to each other, all waits are taken as simultaneous.
         self.waited_s += max((attention.newly_waited(now) for attention in panes), default=0.0)
         waiting = sum(attention.waiting for attention in panes)
         return Waited(day=day, waited_s=round(self.waited_s, 1), waiting=waiting, written=round(clock, 3))

@@ -1,8 +1,8 @@
 """
-The file of a ledger: what agents waited today in one host, kept beside its snapshot and longer than it.
+The file of a ledger: the time that agents waited today in one host, next to its snapshot.
 
-`<runtime directory>/tallylight/<host>-<pid>.waited`, one writer a file, written when a wait begins or ends. It stays
-when the host ends, for the day is not over, and goes when another host starts on another day.
+`<runtime directory>/tallylight/<host>-<pid>.waited` has one writer, and is written when a wait begins or ends. It stays
+when the host ends, for the day is not over, and is removed when a host starts on another day.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import Snapshot, SnapshotError, checked_directory, directory, read_living
 from tallylight.wire import values
 
+#: The most bytes of a file.
 MAX_BYTES = 1024
-#: Seconds that a reader's own sum may be wrong by, which is close enough.
+#: The file is written again once a reader's own sum would be wrong by so many seconds.
 SLACK_S = 2.0
 
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\.waited\Z")
 
 
 def today(clock: float) -> str:
-    """The local date at *clock*, as the ledger has it."""
-    # Not by `strftime`, which looks each time whether /etc/localtime has changed.
+    """Return the local date at *clock*: `2026-11-21`."""
+    # `strftime` would check each time whether /etc/localtime has changed.
     local = time.localtime(clock)
     return f"{local.tm_year:04}-{local.tm_mon:02}-{local.tm_mday:02}"
 
 
 class WaitingTimeFile:
-    """This process's file. Faults of the disk cost the sum, and nothing else."""
+    """The file of this process. Faults of the disk cost the sum, and nothing else."""
 
     def __init__(self, host: str, environ: Mapping[str, str] = os.environ) -> None:
         self.path = directory(environ) / f"{host}-{os.getpid()}.waited"
         self._saved: Waited | None = None
 
     def open(self, day: str) -> Ledger:
-        """The ledger to go on with: of an earlier run today by the same number, or a new one. Sweeps out other days."""
+        """Return today's ledger of an earlier run with this process id, or a new one. Removes files of other days."""
         found = None
         for path in _paths(self.path.parent):
             waited = _read(path)
@@ -56,7 +57,7 @@ class WaitingTimeFile:
         return Ledger(day, found.waited_s if found is not None else 0.0)
 
     def is_due(self, waited: Waited) -> bool:
-        """Whether *waited* says what a reader cannot work out from the file."""
+        """Return whether *waited* has to be written: a reader could not derive it from the file."""
         saved = self._saved
         if saved is None:
             return bool(waited.waited_s or waited.waiting)
@@ -65,7 +66,7 @@ class WaitingTimeFile:
         return abs(saved.at(waited.written) - waited.waited_s) > SLACK_S
 
     def save(self, waited: Waited) -> None:
-        """Write it. `OSError` and `SnapshotError` if that fails."""
+        """Write *waited*. Raises `OSError` and `SnapshotError` if that fails."""
         self._saved = waited
         checked_directory(self.path.parent, create=True)
         data = json.dumps(waited.to_json(), separators=(",", ":")).encode("ascii")
@@ -73,7 +74,7 @@ class WaitingTimeFile:
 
 
 def waited_today(environ: Mapping[str, str], clock: float) -> float:
-    """The seconds of today when an agent waited, in all present and former hosts."""
+    """Return the seconds of today in which an agent waited, of all present and former hosts."""
     seconds = 0.0
     for path in _paths(directory(environ)):
         waited = _read(path)
@@ -84,7 +85,7 @@ def waited_today(environ: Mapping[str, str], clock: float) -> float:
 
 
 def _paths(folder: Path) -> list[Path]:
-    """The files of all hosts; none in a directory that others could have written to."""
+    """Return the files of all hosts; none if other users could write to the directory."""
     try:
         return sorted(path for path in checked_directory(folder).iterdir() if _NAME.match(path.name))[:MAX_FILES]
     except (OSError, SnapshotError):

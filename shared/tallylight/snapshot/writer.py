@@ -1,12 +1,11 @@
 """
-The snapshot: one host's whole current state as one JSON file, for every other process to read.
+The snapshot file: one host's whole current state as one JSON file, written and read.
 
-One writer a file, so there is no lock, no socket and no daemon. A host publishes what it shows; the writer puts it
-on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
-types are checked, a file of a dead writer is skipped, and one that its host has not written is reported (`lives`).
+A file has one writer, so there is no lock, no socket and no daemon. A host publishes its state; the writer replaces the
+file by rename only after a change, at most five times a second. Readers trust nothing in it: sizes are bounded, and
+types are checked. A file of a dead writer is skipped, and one that its host has not written is reported (`lives`).
 
-Where a disk takes nothing more, its last file stays. It is marked as out of date in place, for which a full disk
-has room; readers say so.
+On a full disk the last file stays. It is marked in place as out of date, which needs no room; readers say so.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from tallylight.snapshot.schema import OWN, VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
 
-#: Of one file. A pane of one agent is about 1 kB.
+#: The most bytes of one file. A pane with one agent has about 1 kB.
 MAX_BYTES = 4 * 1024 * 1024
-#: Seconds until the next try after the disk refused.
-RETRY = 5.0
-#: In how many bytes a file says whether it says something else than its host shows.
-HEAD = 512
+#: The seconds until the next try after the disk refused.
+RETRY_S = 5.0
+#: The mark of an out-of-date file is in its first so many bytes.
+HEAD_BYTES = 512
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -47,25 +46,25 @@ _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
 class SnapshotError(read_write.FileError):
-    """A snapshot, or the directory of all snapshots, that cannot be used; and what to do."""
+    """Raised for a snapshot, or the directory of all snapshots, that cannot be used; it says what to do."""
 
     remedy = "remove it; it will be written again"
 
 
 class StaleError(SnapshotError):
-    """A host may show something else than its file says."""
+    """The problem of a file that may be older than its host's present state."""
 
     remedy = "make room there, or make it writable"
 
 
 class UnsealedError(SnapshotError):
-    """Another program has written a file, or a host that is older than this program."""
+    """The problem of a file without proof of its writer: by another program, or by a host of an older version."""
 
     remedy = "restart that terminal or host if it ran before an update, else remove it"
 
 
 def directory(environ: Mapping[str, str]) -> Path:
-    """Name the directory of the snapshots: `$XDG_RUNTIME_DIR/tallylight`, else one of this user's below the tmp."""
+    """Return the directory of all snapshots: `$XDG_RUNTIME_DIR/tallylight`, else one of this user's below `/tmp`."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and Path(runtime).is_dir():
         return Path(runtime, "tallylight")
@@ -76,9 +75,9 @@ def directory(environ: Mapping[str, str]) -> Path:
 
 def checked_directory(path: Path, *, create: bool = False) -> Path:
     """
-    Return *path* if it is a directory that only this user can change.
+    Return *path* if it is a directory that only this user can change; raise `SnapshotError` if not.
 
-    The fallback lies in a directory everyone may write to, where somebody else could have made it first.
+    The fallback is in a directory where another user could have made it first.
     """
     if create:
         try:
@@ -96,9 +95,10 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
 @contextlib.contextmanager
 def held(folder: Path, busy: str, patience_s: float = 0.0) -> Iterator[None]:
     """
-    Make *folder*, and let no other process of ours write into it meanwhile.
+    Make *folder* and lock it against our other processes.
 
-    `SnapshotError` where others can change it; `BusyError` with the word *busy* where another process goes on writing.
+    Raises `SnapshotError` if other users can change it, and `BusyError` with the text *busy* if another process holds
+    the lock for more than *patience_s*.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with locked(checked_directory(folder, create=True), busy, patience_s):
@@ -108,10 +108,10 @@ def held(folder: Path, busy: str, patience_s: float = 0.0) -> Iterator[None]:
 @attributes.define
 class Epoch:
     """
-    Turns monotonic times into seconds since the epoch, by the wall clock *clock*.
+    Converts monotonic times into seconds since the epoch, by the wall clock *clock*.
 
-    The same time gives the same result until the clock is set, so that a pane that did not change is equal to what was
-    written before. The clock is looked at once for each *now*: a moment later, on a busy machine, the two differ.
+    The same time gives the same result until the clock is set, so that an unchanged pane stays equal to the written
+    one. The clock is read once for each *now*: a moment later, on a busy machine, the two differ.
     """
 
     clock: Callable[[], float]
@@ -119,7 +119,7 @@ class Epoch:
     _looked_at: float | None = None
 
     def __call__(self, at: float, now: float) -> float:
-        """The monotonic time *at*, when it is *now*."""
+        """Return the monotonic time *at* in seconds since the epoch; *now* is the present monotonic time."""
         if self._looked_at is None or now > self._looked_at:
             self._looked_at = now
             offset = self.clock() - now
@@ -132,10 +132,10 @@ class Epoch:
 @attributes.define
 class SnapshotWriter:
     """
-    Keeps one file up to date. `publish` what is shown, call `flush` at the latest when `due` says so.
+    Keeps one snapshot file up to date. `publish` takes the state; call `flush` at the time of `due` at the latest.
 
-    *clock* is the wall clock, for the readers; the `now` of the methods is monotonic. Errors of the disk are
-    kept in *error* and never raised: a full disk may cost the bus, but not the lights.
+    *clock* is the wall clock, for the readers; the `now` of the methods is monotonic. Errors of the disk are kept in
+    *error* and never raised: a full disk may cost the snapshot, but not the lights.
     """
 
     path: Path
@@ -144,7 +144,7 @@ class SnapshotWriter:
     min_interval: float = 0.2
     pid: int = attributes.field(factory=os.getpid)
     started: float = 0.0
-    #: As in `Snapshot`; written where they are other ones.
+    #: As in `Snapshot`; a change of them is written, too.
     allow: str = OWN
     withheld: tuple[str, ...] = ()
     machines: tuple[MachineEntry, ...] = ()
@@ -152,14 +152,14 @@ class SnapshotWriter:
     _birth: str = attributes.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
     _as_of: float = attributes.field(init=False, default=0.0)
-    #: What was written, as `_state` has it.
+    #: The `_state` that was written last.
     _written: tuple[object, ...] = attributes.field(init=False, default=())
-    #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
+    #: Each written pane with its JSON, by identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
-    #: Our descriptor that holds what was written, for readers to compare.
+    #: The memory file with a copy of the written text, for readers to compare.
     _sealed: int | None = attributes.field(init=False, default=None)
-    #: Whether the file says something else than what was to be written, and is marked so, if that can be.
+    #: Whether the file is out of date because of an error of the disk.
     _is_stale: bool = attributes.field(init=False, default=False)
     epoch: Epoch = attributes.field(init=False)
 
@@ -170,7 +170,7 @@ class SnapshotWriter:
 
     @classmethod
     def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> SnapshotWriter:
-        """Make the writer of this process in the directory of all snapshots, and sweep what dead writers left."""
+        """Return the writer of this process in the directory of all snapshots; files of dead writers are removed."""
         folder = directory(environ)
         writer = cls(folder / f"{host}-{os.getpid()}.json", host, clock, started=clock())
         try:
@@ -181,23 +181,23 @@ class SnapshotWriter:
 
     def publish(self, panes: Sequence[Pane], now: float, as_of: float | None = None) -> None:
         """
-        Take what the host shows; write it if it is another thing and the last writing is long enough ago.
+        Take the host's state; write it if it has changed and the last write is long enough ago.
 
-        *as_of* says when the host showed it, in seconds since the epoch: now, if not said.
+        *as_of* is the time of that state, in seconds since the epoch; None is now.
         """
         self._panes = tuple(panes[:MAX_PANES])
         self._as_of = self.clock() if as_of is None else as_of
         self.flush(now)
 
     def due(self, now: float) -> float | None:
-        """Return when `flush` has something to do, or None."""
+        """Return when `flush` has something to write; None if it has not."""
         if self._panes is None or (self._state == self._written and not self._is_stale):
             return None
-        wait = max(RETRY, self.min_interval) if self.error else self.min_interval
+        wait = max(RETRY_S, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
 
     def flush(self, now: float) -> bool:
-        """Write what is pending, if it is due; return whether it was written."""
+        """Write the pending state if it is due; return whether it was written."""
         due = self.due(now)
         if due is None or due > now or self._panes is None:
             return False
@@ -214,29 +214,29 @@ class SnapshotWriter:
         return True
 
     def _mark(self) -> None:
-        """Have the last file say that it is out of date."""
+        """Mark the last file as out of date."""
         with contextlib.suppress(OSError):
             fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                if (at := os.pread(fd, HEAD, 0).find(CURRENT)) >= 0:
+                if (at := os.pread(fd, HEAD_BYTES, 0).find(CURRENT)) >= 0:
                     os.pwrite(fd, STALE, at)
             finally:
                 os.close(fd)
 
     @property
     def _state(self) -> tuple[object, ...]:
-        """What has to be written when it changes: the panes, and the facts beside them."""
+        """All values that are written when one of them changes."""
         return self._panes, self.allow, self.withheld, self.machines
 
     def leave(self) -> None:
-        """The host goes away, what it shows may go on: the file is put aside for its next run, and no reader's."""
+        """Put the file aside for the next run, hidden from readers: the host ends, its agents may go on."""
         if self._written and self._written[0]:
             with contextlib.suppress(OSError):
                 _put_aside(self.path)
         self.close()
 
     def close(self) -> None:
-        """Remove the file: the host goes away."""
+        """Remove the file: the host ends."""
         self._panes, self._written = None, ()
         self._texts = {}
         try:
@@ -246,7 +246,7 @@ class SnapshotWriter:
         self._hold(None)
 
     def _words(self, error: OSError | SnapshotError) -> str:
-        """What is wrong, in the same words each time: without the name of the file, which is another one each time."""
+        """Return the error in words that stay the same: without the name of the temporary file."""
         words = isinstance(error, OSError) and error.strerror
         return f"{self.path.parent}: {words}" if words else str(error)
 
@@ -287,7 +287,7 @@ class SnapshotWriter:
         read_write.atomic_write(self.path, data, 0o600, durable=False)
 
     def _hold(self, sealed: int | None) -> None:
-        """Have readers compare with what *sealed* holds, and with nothing that was written before."""
+        """Replace the memory file that readers compare with by *sealed*."""
         before, self._sealed = self._sealed, sealed
         if before is not None:
             os.close(before)
@@ -298,7 +298,7 @@ def _dumps(value: object) -> str:
 
 
 def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
-    """Read the snapshots of all living hosts, and what is wrong with the files that could not be read."""
+    """Return the snapshots of all living hosts, and the problems of unreadable files."""
     try:
         names = stamps(folder)
         found = [read_living(folder / name) for name in names]
@@ -311,9 +311,9 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
 
 def read_living(path: Path) -> Snapshot | SnapshotError | None:
     """
-    What a file has, or what is wrong with it; None if its writer is dead, or the file is gone.
+    Return the snapshot in a file, or its problem; None if its writer is dead, or the file is gone.
 
-    It is wrong if its host holds something else in memory. A file that is just being replaced is read again.
+    A file is a problem if its host has another copy in memory. One that is just being replaced is read again.
     """
     for _ in range(TRIES):
         try:
@@ -333,7 +333,7 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
 
 
 def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
-    """The *snapshots*, with files in *folder*, that may be older than what their hosts show now."""
+    """Return a problem for each of *snapshots* that may be out of date, and for a *folder* that cannot be written."""
     errors = [
         StaleError(folder / f"{one.name}.json", f"its host cannot write it; it is {_as_of([one])}")
         for one in snapshots
@@ -348,16 +348,16 @@ def stale(folder: Path, snapshots: Sequence[Snapshot]) -> list[StaleError]:
 
 
 def _as_of(snapshots: Sequence[Snapshot]) -> str:
-    """How old what they say is at the least, in words that stay the same."""
+    """Return the time of the newest of *snapshots* in words: `as of 12:00:00`."""
     written = max((one.written for one in snapshots), default=0.0)
     return f"as of {time.strftime('%H:%M:%S', time.localtime(written))}" if written else "of an unknown time"
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
     """
-    The names of the snapshots in *folder*, each with what changes when it is written again. No folder: none.
+    Return the names of the snapshots in *folder*, at most `MAX_FILES`, each with a stamp that changes at every write.
 
-    At most `MAX_FILES`. SnapshotError if the directory cannot be read or is not this user's alone.
+    Raises SnapshotError if the directory cannot be read or is not this user's alone; no directory has no names.
     """
     found: dict[str, tuple[int, int, int]] = {}
     try:
@@ -374,7 +374,7 @@ def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def read(path: Path) -> Snapshot:
-    """Read one snapshot, of a living or a dead writer. SnapshotError says why not; FileNotFoundError: it is gone."""
+    """Return the snapshot in a file, also of a dead writer. Raises SnapshotError; FileNotFoundError if it is gone."""
     return _parsed(path, _data(path))
 
 
@@ -405,7 +405,7 @@ def _parsed(path: Path, data: bytes) -> Snapshot:
 
 
 def aside(folder: Path, host: str) -> list[Path]:
-    """The files that runs of the host *host* put aside in *folder*, or that were put aside for them."""
+    """Return the files of earlier runs of *host* that were put aside in *folder*."""
     return [path for path in folder.iterdir() if (found := _ASIDE.match(path.name)) and found[1] == host]
 
 
@@ -414,13 +414,13 @@ def _put_aside(path: Path) -> None:
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Remove what dead writers left in *folder*, and nothing that is not of this user; snapshots are put aside."""
+    """Remove the files of dead writers of this user in *folder*, or put their snapshots aside; return the paths."""
     swept: list[Path] = []
     for path in sorted(folder.iterdir())[: 4 * MAX_FILES]:
         try:
             if leftover := _LEFTOVER.match(path.name):
                 found = path.lstat()
-                # Half-written: there is nothing to read the writer's birth from, only the number of its process.
+                # A half-written file has no birth of its writer, only the number of its process in the name.
                 is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
                 if not is_own or is_ours(int(leftover[2])) is not False:
                     continue

@@ -1,5 +1,5 @@
 """
-What a pane still shows of an agent that has left the foreground.
+The light that a pane keeps after its agent has left the foreground.
 """
 
 from __future__ import annotations
@@ -11,21 +11,25 @@ from tallylight.model.report import Source
 from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.tracker.claims import Claim
 
-#: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
+#: A command that ends within so many seconds after its agent vanished is taken to be that agent.
 LAST_WORDS_S = 2.0
-#: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
+#: A shell's exit codes for a command that a signal killed: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
-#: What became of one that is no agent, or has not ended: whether it is gone.
+#: The rule for a program that is no agent, or has not ended, by whether it is gone.
 _LEFT = {True: "it left the foreground", False: "it was stopped"}
 _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.PROTOCOL)
 
 
 def summarise_exit(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
-    """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
+    """
+    Return the claim to show after a program that showed *last* has left the foreground; None if none is worth it.
+
+    A program that is not *is_gone* was only stopped.
+    """
     source, status, has_ended = last.reason.source, last.status, was_agent and is_gone
     if status is Status.LIMITED:
-        return None  # a program that has left is owed no answer
+        return None  # the limit is of no interest once the program has left
     if has_ended and status is Status.WORKING:
         status = Status.DOWN if source in _OWN_WORDS else Status.DONE
         rule = "it vanished during a turn" if status is Status.DOWN else "it ended after its last output"
@@ -40,7 +44,7 @@ def summarise_exit(last: Decision, now: float, *, was_agent: bool, is_gone: bool
 
 
 def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
-    """*ended*, now that the shell tells how a command ended, if that command can have been the agent."""
+    """Return *ended*, corrected by the exit code that the shell reports if its command can have been the agent."""
     if now - ended.at > LAST_WORDS_S:
         return ended
     if ended.status is Status.DOWN and exit_code == 0:
@@ -51,7 +55,7 @@ def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
 
 
 def taken_back(ended: Claim | None) -> Claim | None:
-    """What is left of *ended*, now that the agent is known to have exited on purpose: what it said itself."""
+    """Return *ended* if the agent's own protocol report made it; None otherwise, for the agent exited on purpose."""
     return ended if ended is not None and ended.report.source is Source.PROTOCOL else None
 
 

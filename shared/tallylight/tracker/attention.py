@@ -1,10 +1,10 @@
 """
-Attention: one pane's ledger of what its agent needs of a person, and what the person did about it.
+Attention: for one pane, how long its agent has waited, and what the person has done about it.
 
-Four facts that are not each other: *seen*, the person has looked; *answered*, the agent has gone on since it asked;
-*snoozed*, the person wants to hear of it later; *unread*, the person wants to come back to it. Looking makes `done`
-old news; it never answers a question. A glance counts only after the pane was visible for `DWELL_S` without a break,
-so that flipping through tabs does not put every green light out.
+Four facts are kept apart. *seen*: the person has looked. *answered*: the agent has continued since it asked. *snoozed*:
+the person wants to hear of it later. *unread*: the person wants to come back to it. Looking makes `done` old news; it
+never answers a question. A look counts once the pane was visible for `DWELL_S` without a break, so that flipping
+through tabs does not put every green light out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DWELL_S = 1.0
 
 @attributes.define
 class Attention:
-    """The ledger of one pane. Times are monotonic seconds."""
+    """Records the looks, marks, snoozes and waits of one pane. Times are monotonic seconds."""
 
     #: Whether the pane is in front of a person.
     visible: bool = False
@@ -29,48 +29,48 @@ class Attention:
     seen: bool = False
     #: Whether a person marked the pane, and has not come back to it since.
     unread: bool = False
-    #: Whether the agent has gone on since it last asked. False while it waits, and where it never asked.
+    #: Whether the agent has continued since it last asked. False while it waits, and if it never asked.
     answered: bool = False
-    #: Until when a person wants to hear nothing of the present status; None if there is no such wish.
+    #: Until when the present status is snoozed; None if it is not.
     snoozed_until: float | None = None
-    #: Whether a person was notified of the present status; the host's to set.
+    #: Whether a person was notified of the present status. The host sets it.
     notified: bool = False
-    #: Until when nothing is told of the pane, whatever it shows; None if it is told of. The host's to set.
+    #: Until when the pane sends no notification, whatever it shows; None if it is not muted. The host sets it.
     muted_until: float | None = None
-    #: Of waits that are over, in seconds, since `new_day`.
+    #: The seconds of all ended waits since `new_day`.
     waited_s: float = 0.0
-    #: The same of waits that an earlier run of the host saw; and for how long it saw the present one.
+    #: The seconds of waits that an earlier run of the host saw, without and with the present one.
     earlier_s: float = 0.0
     _already_s: float = 0.0
-    #: How much of it `newly_waited` has told.
-    _told_s: float = 0.0
-    #: What is shown, and since when; None before anything is.
+    #: The seconds that `newly_waited` has already returned.
+    _counted_s: float = 0.0
+    #: The status that is shown, and since when; None before the first one.
     _shown: tuple[Status, float] | None = None
-    #: When the look began, while the pane is visible: since then it has been in front of a person with what is shown.
+    #: While the pane is visible: since when a person has had the present status before them.
     _since: float = 0.0
     #: Since when the agent has been waiting today; infinite while it is not.
     _waiting_since: float = math.inf
-    #: A mark made while the pane was visible stands until it was not: the person is leaving it for later.
+    #: The person marked the pane while it was visible: until it is hidden, no look counts.
     _is_leaving: bool = False
 
     @property
     def snoozed(self) -> bool:
-        """Whether a person wants to hear nothing of the present status for now."""
+        """Return whether the present status is snoozed."""
         return self.snoozed_until is not None
 
     @property
     def waiting(self) -> bool:
-        """Whether the agent waits."""
+        """Return whether the agent waits for a person now."""
         return self._waiting_since < math.inf
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """All that others are told: equal as long as nothing of it changes."""
+        """All published values. Two results are equal as long as none of them changed."""
         flags = self.seen, self.visible, self.unread, self.answered, self.notified
         return *flags, self.snoozed_until, self.muted_until, self.waited_s + self.earlier_s
 
     def shown(self, decision: Decision, now: float) -> None:
-        """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""
+        """Take note that the pane shows *decision* from *now* on. A new status ends a snooze and a mark."""
         before, self._shown = self._shown, (decision.status, decision.since)
         if self._shown == before:
             return
@@ -86,7 +86,7 @@ class Attention:
         """
         Take note that the pane is, or is not, in front of a person at *now*.
 
-        True exactly once for each status, and once more after each `ended`, when it has been looked at for long enough.
+        Return True once for each status, when a person has looked at it for long enough, and once after each `ended`.
         """
         if self.snoozed_until is not None and now >= self.snoozed_until:
             self.snoozed_until = None
@@ -100,45 +100,45 @@ class Attention:
         return True
 
     def ended(self, now: float) -> None:
-        """What is shown is left of an agent that ended at *now*: that is news, also for who had looked at it before."""
+        """Take note that the agent ended at *now*: a person who had looked before must look again."""
         self.seen, self._since = False, now
 
     def see(self) -> None:
-        """The person has looked, or says so."""
+        """Take note that the person has looked, or says so."""
         self.seen, self.unread, self._is_leaving = True, False, False
 
     def mark_unread(self) -> None:
-        """The person wants to come back to this: it is as if it had not been looked at, until it is looked at again."""
+        """Take note that the person wants to come back to this: it counts as not seen until the next look."""
         self.seen, self.unread, self._is_leaving = False, True, self.visible
 
     def snooze(self, seconds: float, now: float) -> None:
-        """Let the present status rest for *seconds*, or until it changes; 0 ends the rest."""
+        """Snooze the present status for *seconds*, or until it changes; 0 ends the snooze."""
         self.snoozed_until = now + seconds if seconds > 0 else None
 
     def took_over(self, waited_s: float, already_s: float) -> None:
-        """An earlier run of the host saw it wait today, *waited_s* seconds, and *already_s* of the present wait."""
+        """Add what an earlier run of the host saw: *waited_s* of ended waits today, *already_s* of the present one."""
         self.earlier_s, self._already_s = waited_s, already_s
 
     def new_day(self, now: float) -> None:
-        """Midnight: count the waiting from *now*."""
-        self.waited_s = self.earlier_s = self._already_s = self._told_s = 0.0
+        """Start a new day at *now*: the sum of waits is 0 again."""
+        self.waited_s = self.earlier_s = self._already_s = self._counted_s = 0.0
         self._waiting_since = max(self._waiting_since, now)
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed in which neither the agent nor the host could run: no look counts in them, and no wait."""
+        """Shift all times by *seconds* in which neither agent nor host ran: no look counts in them, and no wait."""
         self._since += seconds
         self._waiting_since += seconds
 
     def waited(self, now: float) -> float:
-        """The seconds that the agent has waited for a person today, the present wait among them."""
+        """Return the seconds that the agent has waited today, with the present wait."""
         return self.waited_s + max(0.0, now - self._waiting_since)
 
     def newly_waited(self, now: float) -> float:
-        """The seconds of `waited` since the last call."""
-        before, self._told_s = self._told_s, self.waited(now)
-        return self._told_s - before
+        """Return the seconds that were added to `waited` since the last call."""
+        before, self._counted_s = self._counted_s, self.waited(now)
+        return self._counted_s - before
 
     def deadline(self) -> float | None:
-        """When `look` would next return True if the pane stays visible."""
+        """Return when `look` will return True if the pane stays visible; None if it will not."""
         is_looking = self.visible and not self.seen and not self._is_leaving and self._shown is not None
         return self._since + DWELL_S if is_looking else None

@@ -1,7 +1,7 @@
 """
-Claims: what each source currently says about one record, and the words that are shown of them.
+Claims: the present report of each source about one record, and the display texts merged from them.
 
-A record holds at most one claim a source, so nothing here grows. Which of them is shown, `tracker.questions` decides.
+A record holds at most one claim a source, so nothing here grows. `tracker.questions` decides which one is shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COUNTED, _GAPS = re.compile(r" \(\+\d+ −\d+\)$"), re.compile(r"[\s↵]+")
 
 
 class DatedFact(NamedTuple):
-    """A fact in the walk: in the order of its time, of its source, and of when it was told; and from when it counts."""
+    """A fact with its time. The order is by time, source and *sequence*; it counts from *since* until *until*."""
 
     time: float
     source: Source
@@ -29,33 +29,34 @@ class DatedFact(NamedTuple):
     fact: Fact
     since: float
     until: float = _FOREVER
-    #: A dialog may outlive it: the end of a turn in a record, which nobody broke off, or of a progress bar.
+    #: An open dialog may outlast this end of a turn: one in a record that nobody interrupted, or of a progress bar.
     keeps_dialog: bool = False
 
 
 @attrs.define(eq=False)
 class Claim:
     """
-    One source's present report. *at* is when it last said so, *since* when it began to; *told* counts the reports of
-    all sources, for those of one moment have an order, too.
+    One source's present report. It was last repeated *at*, and has been the same *since*.
+
+    *sequence* is its number among the reports of all sources, for reports of the same moment have an order, too.
     """
 
     report: Report
     at: float
     since: float
     sequence: int = 0
-    #: The last work of this source, if that is over by its own word.
+    #: The last work of this source, if the source itself has reported its end.
     begin: DatedFact | None = None
     #: A person has looked at this `done` since it began.
     seen: bool = False
-    #: What it says, each with the number of its question.
+    #: The facts in the report, each with the number of its question: 0 the turn, 1 the dialog, 2 the background.
     facts: list[tuple[int, DatedFact]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.derive_facts()
 
     def derive_facts(self) -> None:
-        """Work out what it says of the three questions, and where in time that stands."""
+        """Set `facts`: the answers of the report to the three questions, each with its time."""
         source, key = self.report.source, (self.report.source, self.report.status)
         time = self.at if key in EVENTS else self.since
         times = (_FOREVER, time, _FOREVER) if key == CURRENT else (time, time, time)
@@ -79,43 +80,47 @@ class Claim:
 
     @property
     def status(self) -> Status:
-        """The claimed status; a `done` that was looked at is `idle`."""
+        """The status of the report; a `done` that a person has seen is `idle`."""
         status = self.report.status
         assert status is not None, "a withdrawn report is never kept as a claim"
         return Status.IDLE if status is Status.DONE and self.seen else status
 
     @property
     def is_over(self) -> bool:
-        """Whether it says that the turn is over."""
+        """Return whether the source says that the turn is over."""
         return self._says(0, is_so=False)
 
     @property
     def tells_how(self) -> bool:
-        """Whether it tells how the turn ended. An idle screen shows no more than that it is over, silence even less."""
+        """Return whether the report says how the turn ended. An idle screen or silence does not."""
         is_open = self.report.status is Status.IDLE and self.report.source is Source.SCREEN
         return self.is_over and not is_open and self.report.status not in (Status.BACKGROUND, Status.QUIET)
 
     @property
     def tells_turns(self) -> bool:
-        """Return whether it is the agent's own word, by a source that tells when its turns begin, too."""
+        """Return whether the agent itself reports through this source, and reports when its turns begin, too."""
         source = self.report.source
         is_exact = self.begin is not None or self.report.status in (Status.WORKING, Status.WAITING)
         return source in (Source.REGISTRY, Source.PROTOCOL) or (source is Source.RECORD and is_exact)
 
     def renewed(self, report: Report, at: float, sequence: int) -> None:
-        """The source says the same *at* then, in the words of *report*."""
+        """Take in *report*, which repeats the same status *at* that time."""
         self.report, self.at, self.sequence = report, at, sequence
         self.derive_facts()
 
     def finished_work(self, since: float) -> DatedFact | None:
-        """The work that is over *since* then, for the claim that follows: it holds nothing."""
+        """
+        Return this source's last work, ended at *since*, for the claim that follows; None if it reported none.
+
+        The returned fact can be overruled by any other.
+        """
         if self.report.status is not Status.WORKING:
             return self.begin
         word = self.facts[0][1]
         return word._replace(time=self.since, fact=word.fact._replace(holds=0), until=since)
 
     def shift(self, seconds: float) -> None:
-        """*seconds* passed that do not count."""
+        """Shift all times by *seconds*."""
         self.at, self.since = self.at + seconds, self.since + seconds
         if self.begin is not None:
             at, since, until = self.begin.time, self.begin.since, self.begin.until
@@ -123,14 +128,16 @@ class Claim:
         self.derive_facts()
 
 
-#: Sources that guess by what is on the screen: a model writes there, and an agent that reports knows better.
+#: Sources that guess from the screen. A model writes there, so an agent's own report is better.
 GUESSES = (Source.SCREEN, Source.HEURISTIC)
-#: The display fields that every source may fill in where a better one says nothing.
+#: The display fields that a poorer source may fill in where a better one leaves them empty.
 _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
 def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
-    """*report*, with the display fields it leaves empty from the first of *others* that has them, and with *gaps*."""
+    """
+    Return *report* with its empty display fields filled: from *gaps*, else from the first of *others* with a value.
+    """
     empty = [name for name in _SHARED if not getattr(report, name)]
     for other in others:
         for name in empty:
@@ -141,10 +148,10 @@ def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
 
 def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered_sequence: int) -> Report:
     """
-    The display fields of all *claims*, best source first, so that a session id outlives the next report.
+    Return the report to show: that of *claim*, with display fields from all *claims*, the best source first.
 
-    *claim* is the one that is shown, None for none, and *agent* the name of the agent in the foreground. What was
-    *told* of a question up to *answered* is of one that was answered, and left out.
+    *claim* is None if none is shown. *agent* names the agent in the foreground. A question with a number up to
+    *answered_sequence* has been answered and is left out.
     """
     best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
     order = sorted(claims, reverse=True)
@@ -157,7 +164,7 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answere
 def _question(
     claims: dict[Source, Claim], claim: Claim, order: list[Source], answered_sequence: int
 ) -> dict[str, object]:
-    """The words of the question that *claim* tells of: what was told of it, and what stands on the screen."""
+    """Return the message, the subject and the kind of the question in *claim*, from all sources that report it."""
     told = [
         one for source in order if (one := claims[source]).status is Status.WAITING and one.sequence > answered_sequence
     ]
@@ -170,7 +177,7 @@ def _question(
         "what": next(filter(None, subjects), ""),
     }
     if screen is not None and screen.report.kind is not None:
-        # One glyph of a title stands for every dialog.
+        # A title has one glyph for every kind of dialog.
         words["kind"] = (
             screen.report.kind if claim.report.source is Source.TITLE else claim.report.kind or screen.report.kind
         )
@@ -181,7 +188,7 @@ def confirmed_kind(claims: dict[Source, Claim], answered_sequence: int) -> Kind 
     """
     Return the kind of question that all sources but the screen agree on; None if none reports one, or they differ.
 
-    A model writes what is on the screen, so the screen alone proves no kind. Reports up to *answered* are old.
+    A model writes what is on the screen, so the screen alone proves no kind. Reports up to *answered_sequence* are old.
     """
     kinds = {
         claim.report.kind
@@ -189,14 +196,14 @@ def confirmed_kind(claims: dict[Source, Claim], answered_sequence: int) -> Kind 
         if source not in GUESSES
         and claim.status is Status.WAITING
         and claim.sequence > answered_sequence
-        # One glyph of a title stands for every dialog.
+        # A title has one glyph for every kind of dialog.
         and (source, claim.report.kind) != (Source.TITLE, Kind.PERMISSION)
     }
     return kinds.pop() if len(kinds) == 1 else None
 
 
 def _is_denied(claim: Claim, screen: Claim | None) -> bool:
-    """Whether the *screen* shows that something else is asked than a file says, which may be late."""
+    """Return whether the *screen* shows another subject than *claim*, which is from a file and may be late."""
     is_file = claim.report.source in (Source.RECORD, Source.REGISTRY)
     if not is_file or screen is None or not is_other(claim.report.what, screen.report.what):
         return False
@@ -204,7 +211,7 @@ def _is_denied(claim: Claim, screen: Claim | None) -> bool:
 
 
 def is_other(before: str, after: str) -> bool:
-    """Whether two subjects are of two questions: each source has its name of a tool, and may cut or join rows."""
+    """Return whether two subjects belong to two questions. Sources name tools differently, and cut or join rows."""
     texts = [_GAPS.sub("", _COUNTED.sub("", what).partition(" ")[2] or what) for what in (before, after)]
     cut = min((text.index("…") for text in texts if "…" in text), default=None)
     return bool(before and after) and texts[0][:cut] != texts[1][:cut]

@@ -1,5 +1,5 @@
 """
-Who holds the foreground of a pane, and what the pane shows for that alone, where nothing is claimed about it.
+The program in the foreground of a pane, and the status that it gives the pane where no source has a claim.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from tallylight.model.status import Status
 @attrs.frozen
 class Foreground:
     """
-    Who holds the pane's foreground: an agent, or a carrier such as ssh through which an unseen agent may speak.
+    The program in the foreground: an agent, or one such as ssh through which an agent elsewhere may report.
 
-    *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
-    are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
-    some time before what it draws is taken for work. A *candidate* is no more than that: an agent that no file names.
-    Nothing is concluded from its output and silence, nor from its end.
+    *instance* distinguishes two runs of the same program, for example by process id. Output and silence are evidence
+    only if *is_agent*. An agent that *speaks* reports its status once it is up, so its first output is not taken for
+    work. With *is_candidate* it may be an agent that no agent file names: its output, silence and end prove nothing.
     """
 
     name: str
@@ -31,7 +30,7 @@ class Foreground:
 def unclaimed(
     foreground: Foreground | None, *, is_starting: bool, at_prompt: bool
 ) -> tuple[Source | None, Status, str]:
-    """Source, status and rule of a record without a claim; *at_prompt*: the shell has shown its prompt."""
+    """Return source, status and rule of a pane without a claim. *at_prompt*: the shell has shown its prompt."""
     if foreground is not None and foreground.is_candidate:
         return None, Status.ACTIVE, f"{foreground.name} may be an agent, but asks and reports nothing"
     if foreground is not None and foreground.is_agent:

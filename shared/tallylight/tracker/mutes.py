@@ -1,8 +1,8 @@
 """
-Mutes: of what a person wants no notification for now. The lights go on; only the telling stops.
+Mutes: the tabs and projects that send no notification for now. Their lights stay.
 
-A mute is of a tab, of a project by its name, or of everything. It lasts until a time, or until it is taken back. A host
-has one `Mutes`, which lives as long as the host. What was missed is not told later.
+A mute is for a tab, for a project by its name, or for everything. It lasts until a time, or until it is taken back. A
+host has one `Mutes`, which lives as long as the host. A notification that was muted is not sent later.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import attrs
 
-#: What can be muted.
+#: The scopes of a mute.
 TAB, PROJECT, ALL = "tab", "project", "all"
-#: Mutes that a host keeps; the oldest is forgotten for a new one.
+#: The most mutes of one host; the oldest is forgotten for a new one.
 MAX_MUTES = 256
-#: The longest, in seconds: a week.
+#: The longest mute, in seconds: a week.
 MAX_S = 7 * 86_400.0
 
 
@@ -23,11 +23,11 @@ MAX_S = 7 * 86_400.0
 class Mutes:
     """The mutes of one host."""
 
-    #: When each ends, in seconds of the host's clock, by scope and name. One may be over.
+    #: The end of each mute, in seconds of the host's clock, by scope and name. It may be past.
     ends: dict[tuple[str, str], float] = attrs.field(factory=dict)
 
     def mute(self, scope: str, name: str, seconds: float, now: float) -> None:
-        """Tell nothing of *name* in *scope* for *seconds* from *now*; 0 takes it back."""
+        """Mute *name* in *scope* for *seconds* from *now*; 0 takes the mute back."""
         self.ends.pop((scope, name), None)
         if seconds > 0:
             self.ends[scope, name] = now + seconds
@@ -35,22 +35,22 @@ class Mutes:
 
     def ask(self, args: Sequence[str], tab: str, now: float) -> None:
         """
-        Do what another process asks by *args*, of the pane in *tab*; what makes no sense is nothing.
+        Mute as another process asked by *args*, for a pane in *tab*; do nothing if *args* make no sense.
 
-        Three words: the scope, the name of a project and nothing for any other scope, and the seconds.
+        *args* are the scope, the name of the project (empty for another scope), and the seconds.
         """
         try:
             scope, name, time = args
             seconds = float(time)
         except ValueError:
             return
-        # NaN is in no range.
+        # NaN is in no range, so it is refused.
         is_sound = bool(name) == (scope == PROJECT) and 0 <= seconds <= MAX_S
         names = {TAB: tab, PROJECT: name, ALL: ""}
         if is_sound and scope in names and (names[scope] or scope == ALL):
             self.mute(scope, names[scope], seconds, now)
 
     def until(self, tab: str, project: str, now: float) -> float | None:
-        """Until when nothing is told of a pane in *tab* that works on *project*; None if it is told of."""
+        """Return until when a pane in *tab* that works on *project* is muted; None if it is not."""
         ends = (self.ends.get(key, now) for key in ((ALL, ""), (TAB, tab), (PROJECT, project)))
         return max((end for end in ends if end > now), default=None)

@@ -1,9 +1,9 @@
 """
-Notifications: whether and when a person is to be told that an agent needs them, and when that is taken back.
+Notifications: when a person is notified that an agent needs them, and when the notification is taken back.
 
-A host has one `Notifier` and shows it every pane again and again, with the monotonic time and the minute of the local
-day. It answers with a `Notice` to show, a `Withdrawal`, or nothing. A need is told once, and only while its pane is not
-in front of the person; who has looked at it has been told. A notice is withdrawn when the agent goes on or the person
+A host has one `Notifier` and passes every pane to it regularly, with the monotonic time and the minute of the local
+day. The result is a `Notice` to show, a `Withdrawal`, or None. A need is notified once, and only while its pane is
+hidden; a person who has looked at it is not notified. A notice is withdrawn when the agent continues or the person
 comes. Nothing is sent from here.
 """
 
@@ -22,24 +22,23 @@ from tallylight.model.tool_call import request
 from tallylight.tracker.claims import is_other
 from tallylight.wire.text import middle, sanitise, width
 
-#: What may be told.
+#: The statuses that can be notified.
 STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED, Status.DOWN)
-#: How old a need is, in seconds, before it is told: what flickers is over by then, and the question has been read.
+#: A need must have lasted so many seconds before it is notified: until then a flicker ends, and a question is read.
 SETTLE_S = 0.7
-#: The same for a wait whose question is not known yet, which has to be drawn, seen on the screen and read; and for a
-#: turn of which it is still being read what it came to.
+#: The same while the question of a wait, or the outcome of a turn, has not been read yet.
 QUESTION_S = 2.0
-#: A need that comes back within so many seconds never went: sources disagree for a moment. It is withdrawn after them.
+#: A need that comes back within so many seconds is the same one: sources disagreed. After them its notice goes.
 AGAIN_S = 1.5
-#: One pane is told of at most once in so many seconds; what is held back comes later, if it is still so.
+#: The least seconds between two notices of one pane. A notice that is held back comes later, if it is still true.
 GAP_S = 5.0
-#: A notification of the agent's own tells about what began up to so many seconds after it.
+#: An agent's own notification covers a need that begins up to so many seconds after it.
 OWN_S = 2.0
 TITLE_CELLS = 80
 BODY_CELLS = 240
 
-#: What an agent does, by its status and what it waits for; a kind without words of its own has those of its status.
-_TELLS: dict[tuple[Status, Kind | None], str] = {
+#: The words for what an agent does, by status and kind. A kind that is missing has the words of its status.
+_DOES: dict[tuple[Status, Kind | None], str] = {
     (Status.WAITING, Kind.PERMISSION): "asks for permission",
     (Status.WAITING, Kind.QUESTION): "asks you something",
     (Status.WAITING, Kind.AUTH): "wants you to log in",
@@ -54,20 +53,19 @@ _TELLS: dict[tuple[Status, Kind | None], str] = {
 _DIGITS = re.compile(r"[0-9]+")
 #: How an agent advertises itself, up to the end of the sentence: `Tip: auto mode handles these prompts for you`.
 _ADVERT = re.compile(r"(?:^|(?<=[.!?:·—]) )(?:\W )?Tip: [^.!?]*[.!?]*")
-#: What not every source tells of a subject: how much of a file changes, and where its rows end.
 
 
 @attrs.frozen(kw_only=True)
 class Settings:
     """
-    What a person wants to be told of: the statuses of *when*; a turn's end only if it took *min_turn_s* seconds.
+    A person's settings for notifications.
 
-    *quiet* are spans of the day, from and to in minutes after midnight, in which nothing is told, then or later; one
-    may go over midnight. *command* is run instead of a notification, if there is one. *snooze_min* is how many minutes
-    a snooze lasts that names none. *buttons*: whether a question that a notification shows whole can be answered there.
-    *delay_s*: for how many seconds it must have lasted. *no_answer*: also of a model that does not answer. *mute*:
-    names of projects that are never told of. *sounds*: the sound of each status: a name of the desktop's sound theme, a
-    file if there is a `/` in it, or `silent`.
+    *when*: the statuses to notify; the end of a turn only if it took *min_turn_s* seconds. *quiet*: spans of the day
+    without notifications, as minutes after midnight; a span may cross midnight. *command* is run instead of a
+    notification, if it is set. *snooze_min*: the minutes of a snooze that names none. *buttons*: a question that a
+    notification shows whole can be answered there. *delay_s*: the seconds that a need must have lasted. *no_answer*:
+    also notify of a model that does not answer. *mute*: names of projects without notifications. *sounds*: the sound
+    of each status, as a name of the desktop's sound theme, a path with a `/`, or `silent`.
     """
 
     when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED})
@@ -82,17 +80,17 @@ class Settings:
     sounds: Mapping[Status, str] = attrs.Factory(dict)
 
     def is_quiet(self, minute: int) -> bool:
-        """Whether nothing is told at this minute of the day."""
+        """Return whether this minute of the day is in a quiet span."""
         return any(a <= minute < b if a <= b else minute >= a or minute < b for a, b in self.quiet)
 
 
 @attrs.frozen(kw_only=True)
 class View:
     """
-    A pane at one moment: what it shows, and what the person has to do with it. *name* is what to call it.
+    A pane at one moment: its decision, and what the person has done about it. *name* is its display name.
 
-    *outcome* and *behind*, what parts say of it, are of a turn that is over; not *is_whole*: there may be more to tell
-    of it in a moment.
+    *outcome* is the result of a turn that is over, and *behind* what parts add to it. With *is_whole* False the
+    outcome is still being read.
     """
 
     decision: Decision
@@ -112,9 +110,9 @@ class View:
 @attrs.frozen
 class Notice:
     """
-    What is to be told of a pane. Every text is sanitised and one line.
+    One notification to show. Every text is sanitised and one line.
 
-    *discreet* is a title that says nothing of what is asked, for a screen that others see.
+    *discreet* is a title without the subject of the question, for a screen that others see.
     """
 
     pane: str
@@ -129,34 +127,34 @@ class Notice:
 
 @attrs.frozen
 class Withdrawal:
-    """The notice of this pane is out of date."""
+    """The notice of this pane is out of date and has to go."""
 
     pane: str
 
 
 @attrs.define(eq=False)
 class _Need:
-    """What a pane's agent needs of the person, and how far that has been told."""
+    """One need of a pane's agent, and whether the person knows of it."""
 
     status: Status
     since: float
     began: float
-    #: The question in the words of each source that ever knew it, what about, and of which kind that is.
+    #: The question in the words of each source, its subject, and its kind.
     questions: dict[Source, str] = attrs.field(factory=dict)
     what: str = ""
     kind: Kind | None = None
-    #: Whether there is nothing more to tell of it; and whether that is because the person was notified.
-    is_told: bool = False
+    #: Whether the person knows of it; and whether a notice of ours is the reason.
+    is_known: bool = False
     was_shown: bool = False
-    #: How it was in the look before.
+    #: Whether the pane was seen, and snoozed, at the last look.
     was_seen: bool = False
     was_snoozed: bool = False
 
     def changes_to(self, decision: Decision) -> bool:
         """
-        Take in what is asked now; return whether that is something else than before. What is not known is no other.
+        Take in the present question; return whether it is another one than before. A missing text is no difference.
 
-        Two sources word one question in two ways, so each is compared with its own words.
+        Two sources word one question in two ways, so each is compared with its own earlier words.
         """
         report = decision.report
         # The numbers in a question may count.
@@ -171,44 +169,44 @@ class _Need:
         return is_new
 
     def look(self, view: View, now: float) -> bool:
-        """Take note of how the pane is; whether what was told before is out of date."""
+        """Take in the pane at *now*; return whether an earlier notice is out of date."""
         was_looked_at, is_rested = view.seen and not self.was_seen, self.was_snoozed
         self.was_seen, self.was_snoozed = view.seen, view.snoozed
-        self.is_told = self.is_told or was_looked_at
+        self.is_known = self.is_known or was_looked_at
         if view.visible or view.snoozed:
             return True
-        # It may ask another question right after the first, or its rest is over: that is what a snooze is for.
-        is_anew = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
-        if is_anew:
-            self.is_told, self.began = False, now
-        return was_looked_at or is_anew
+        # The agent may ask another question right after the first; the end of a snooze asks again, too.
+        is_again = (self.changes_to(view.decision) and self.status is Status.WAITING and not view.seen) or is_rested
+        if is_again:
+            self.is_known, self.began = False, now
+        return was_looked_at or is_again
 
 
 @attrs.define
 class _Pane:
     need: _Need | None = None
-    #: The need whose notice is with the person, and when a notice was last made.
+    #: The need with a notice on the person's desktop, and when a notice was last made.
     out: _Need | None = None
     notified_at: float = -math.inf
     #: The need before, and when it ended.
     last: _Need | None = None
     ended: float = 0.0
-    #: When the turn began that is going on, infinite if none is; and how long the last one took, below 0 if not known.
+    #: When the present turn began, infinite if there is none; and the seconds of the last one, below 0 if unknown.
     turn_began: float = math.inf
     turn_s: float = -math.inf
-    #: When the agent last told the person by itself, until that has stood for a notice of ours.
+    #: When the agent last sent a notification of its own, until one of ours was left out for it.
     own_at: float = -math.inf
 
 
 class Notifier:
-    """Decides for all panes of a host."""
+    """Decides for all panes of a host which notices to show and to withdraw."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._panes: dict[str, _Pane] = {}
 
     def look(self, id_: str, view: View, now: float, minute: int) -> Notice | Withdrawal | None:
-        """Look at one pane; say what is to be done about it."""
+        """Take in one pane; return the notice to show, or that its notice has to go, or None."""
         pane = self._panes.setdefault(id_, _Pane())
         _time_turn(pane, view.decision)
         need = self._need(pane, view, now)
@@ -216,9 +214,9 @@ class Notifier:
         is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
         if view.visible or view.snoozed or is_stale:
             return _withdraw(id_, pane)
-        if need is None or need.is_told or not self._is_due(pane, need, view, now):
+        if need is None or need.is_known or not self._is_due(pane, need, view, now):
             return None
-        need.is_told = True
+        need.is_known = True
         own, pane.own_at = pane.own_at, -math.inf
         if own >= need.began - OWN_S:
             pane.out = need
@@ -228,53 +226,53 @@ class Notifier:
         return None
 
     def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
-        """Whether *need* has lasted, and the last notice is long enough ago."""
+        """Return whether *need* has lasted long enough, and the last notice is long enough ago."""
         is_unread = (need.status is Status.WAITING and not need.questions) or not view.is_whole
         settle = QUESTION_S if is_unread else SETTLE_S
         return now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + GAP_S)
 
     def is_resting(self, id_: str) -> bool:
-        """Whether the next `look` at the pane does nothing, if it shows what the last one showed. There was one."""
+        """Return whether the next `look` would return None as long as the pane does not change."""
         pane = self._panes.get(id_, _Pane())
-        return pane.out in (None, pane.need) and (pane.need is None or pane.need.is_told)
+        return pane.out in (None, pane.need) and (pane.need is None or pane.need.is_known)
 
     def was_notified(self, id_: str) -> bool:
-        """Whether the person was notified of what the pane needs now."""
+        """Return whether the person was notified of the pane's present need."""
         need = self._panes.get(id_, _Pane()).need
         return need is not None and need.was_shown
 
-    def told(self, id_: str) -> Status | None:
-        """The status of what the pane needs now, if the person knows of it."""
+    def known_status(self, id_: str) -> Status | None:
+        """Return the status of the pane's present need if the person knows of it, else None."""
         need = self._panes.get(id_, _Pane()).need
-        return need.status if need is not None and need.is_told else None
+        return need.status if need is not None and need.is_known else None
 
     def put_away(self, id_: str) -> None:
-        """The person has put the notice away, or come through it."""
+        """Take in that the person has closed the notice, or opened the pane through it."""
         self._panes.get(id_, _Pane()).out = None
 
-    def told_itself(self, id_: str, now: float) -> None:
+    def agent_notified(self, id_: str, now: float) -> None:
         """
-        The agent in the pane has notified the person by itself; ours would be a second one for the same.
+        Take in that the agent in the pane has sent a notification of its own.
 
-        It counts as the notice of the pane, and is withdrawn as one of ours would be; so is a reminder.
+        It counts as the notice of the pane: there is no second one, and it is withdrawn like one of ours.
         """
         pane = self._panes.setdefault(id_, _Pane())
         pane.own_at = now
-        if pane.need is not None and pane.need.is_told and pane.out is None:
+        if pane.need is not None and pane.need.is_known and pane.out is None:
             pane.out = pane.need
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed in which nobody could run: in no turn, and between no need and its return."""
+        """Shift all times by *seconds* in which neither agent nor host ran."""
         for pane in self._panes.values():
             pane.ended += seconds
             pane.turn_began += seconds
 
     def close(self, id_: str) -> Withdrawal | None:
-        """The pane is gone."""
+        """Forget a pane that is gone; return the withdrawal of its notice, if there is one."""
         return _withdraw(id_, self._panes.pop(id_, _Pane()))
 
     def _need(self, pane: _Pane, view: View, now: float) -> _Need | None:
-        """The need of the pane at this moment: the one before, if it is still that, or is again right after its end."""
+        """Return the pane's present need: the last one if it goes on or came back within `AGAIN_S`, else a new one."""
         decision, need = view.decision, pane.need
         status, since = decision.status, decision.since
         is_wanted = status in self.settings.when
@@ -297,18 +295,18 @@ class Notifier:
         return need
 
     def _is_unwanted(self, pane: _Pane, need: _Need, view: View, minute: int) -> bool:
-        """Return True if the person does not want to be told of *need*."""
+        """Return whether the person's settings rule out a notice of *need*."""
         is_short = need.status is Status.DONE and pane.turn_s < self.settings.min_turn_s
         is_muted = view.muted or view.project in self.settings.mute or self.settings.is_quiet(minute)
         return is_short or is_muted
 
 
 def notice(id_: str, view: View) -> Notice:
-    """Word what there is to tell of a pane: first where and what, then the question, or what it came to."""
+    """Return the notice of a pane: a title with place and status, a body with the question or the outcome."""
     decision = view.decision
     status, kind, report = decision.status, decision.kind, decision.report
     agent, project = sanitise(report.agent, cells=32) or "an agent", _project(view)
-    tells = f"{agent} {_TELLS.get((status, kind), _TELLS[status, None])}"
+    tells = f"{agent} {_DOES.get((status, kind), _DOES[status, None])}"
     title = discreet = f"{project}: {tells}" if project not in ("", agent) else tells
     body = ". ".join(filter(None, (without_adverts(report.message), report.detail)))
     if status is Status.DONE:
@@ -316,7 +314,7 @@ def notice(id_: str, view: View) -> Notice:
     elif status is Status.WAITING and report.what:
         head, asked = f"{project or agent}: ", request(report.what)
         title = head + middle(asked, TITLE_CELLS - width(head))
-        # All of it where the title cuts it, and the question beside it, unless one says the other.
+        # The whole subject where the title cuts it, and the question, unless one contains the other.
         body = "" if body in report.what else body
         whole = "" if asked in title or report.what in body else report.what
         body = ": ".join(filter(None, (tells, ". ".join(filter(None, (whole, body))))))
@@ -328,26 +326,26 @@ def notice(id_: str, view: View) -> Notice:
 
 def enriched(view: View, title: str, body: str) -> tuple[str, str]:
     """
-    Return the title and the body of an agent's own notification, with its project and its name, without adverts.
+    Return title and body for an agent's own notification: with its project and name, without adverts.
 
-    Once its turn is over the title says so: what agents send then is a reminder in words of their own.
+    Once its turn is over the title says so, for what agents send then is a reminder.
     """
     agent, project = sanitise(view.decision.report.agent, cells=32) or "an agent", _project(view)
     # Most of them call themselves by their names first.
     title = "" if body and title.lower().startswith(agent.lower()) else without_adverts(title)
     text = ": ".join(filter(None, (title, without_adverts(body))))
-    says = f"{agent} {_TELLS[Status.DONE, None]}" if view.decision.status is Status.DONE else agent
+    says = f"{agent} {_DOES[Status.DONE, None]}" if view.decision.status is Status.DONE else agent
     head = f"{project}: {says}" if project not in ("", agent) else says
     return (sanitise(head, cells=TITLE_CELLS), sanitise(text, cells=BODY_CELLS)) if text else ("", "")
 
 
 def without_adverts(text: str) -> str:
-    """*text* without what an agent says to advertise itself."""
+    """Return *text* without tips with which an agent advertises itself."""
     return _ADVERT.sub("", text).strip(" ·—") if "Tip: " in text else text
 
 
 def _project(view: View) -> str:
-    """What the agent works on, as far as anybody knows."""
+    """Return the project's name, or the best name for the pane if no source reports a project."""
     report = view.decision.report
     project = report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
     return sanitise(project, cells=40)
@@ -359,7 +357,7 @@ def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:
 
 
 def _time_turn(pane: _Pane, decision: Decision) -> None:
-    """Take the time of turns. A wait is in the middle of one; a `done` that stays or comes back is still its end."""
+    """Note when a turn begins, and its seconds when it ends. A wait is in the middle of a turn."""
     if decision.status is Status.WORKING:
         pane.turn_began = min(pane.turn_began, decision.since)
     elif decision.status not in (Status.WAITING, Status.LIMITED, Status.BACKGROUND):

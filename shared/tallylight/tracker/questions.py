@@ -1,5 +1,7 @@
 """
-The three questions, answered: what the facts of all sources come to by the table, and the light that follows.
+The three questions and their answers. Does a turn run? Is a dialog open? Does background work go on?
+
+The trust table decides between the facts of all sources. `light` makes one status of the answers.
 """
 
 from __future__ import annotations
@@ -12,14 +14,14 @@ from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker.claims import GUESSES, Claim, DatedFact
-from tallylight.tracker.table import HOW, LATE, LATE_S, SHOWN_S, STANDS_S
+from tallylight.tracker.table import CONTRADICTION_S, HOW, LATE, LATE_S, SHOWN_S
 
 _NEVER = float("-inf")
 
 
 @attrs.frozen
 class View:
-    """What claims are judged by: the time, the last visible output, and whether the agent speaks for itself."""
+    """The circumstances in which claims are judged. *is_explicit*: the agent reports its own status."""
 
     timing: Timing
     now: float
@@ -28,9 +30,9 @@ class View:
 
     def refusal(self, claim: Claim, claims: Mapping[Source, Claim], deadlines: list[float]) -> str:
         """
-        Why *claim* has no vote among *claims*; nothing if it has one: *deadlines* gets until when.
+        Return why *claim* has no vote among *claims*; an empty text if it has one. *deadlines* gets when that ends.
 
-        Only `working` fades. Visible output of the agent is evidence that it still works, so it puts the time off.
+        Only `working` fades. Visible output is evidence that the agent still works, so it puts the end off.
         """
         source = claim.report.source
         if self.is_explicit and source in GUESSES:
@@ -50,9 +52,10 @@ class View:
 @attrs.define
 class Answers:
     """
-    What is true of the turn, of what is asked and of the rest; None where nobody says anything.
+    The facts that won for the turn, the dialog and the background; None where no source has one.
 
-    *ended_by* tells how the turn ended. *is_awaited*: who knows that best is late, and *turn* is what went on before.
+    *ended_by* is the claim that says how the turn ended. *is_awaited*: a better source is about to report that, and
+    until then *turn* is the work before.
     """
 
     claims: Mapping[Source, Claim]
@@ -61,13 +64,13 @@ class Answers:
     rest: DatedFact | None = None
     ended_by: Claim | None = None
     is_awaited: bool = False
-    #: Why some have no vote. When the answers may be others although nothing new is said.
+    #: Why some claims have no vote, and when the answers may change without a new report.
     refusals: dict[Source, str] = attrs.Factory(dict)
     deadlines: list[float] = attrs.Factory(list)
 
 
 def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
-    """The answers by *claims*, the walk of the table."""
+    """Return the answers that follow from *claims* by the trust table."""
     found, voters = Answers(claims), []
     words: tuple[list[DatedFact], list[DatedFact], list[DatedFact]] = ([], [], [])
     for source, claim in claims.items():
@@ -93,7 +96,11 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
 def _believed(
     words: list[DatedFact], now: float, deadlines: list[float], shown_until: float = _NEVER
 ) -> list[DatedFact | None]:
-    """The walk: what was the answer after each of *words*; nothing at first, the present one in the end."""
+    """
+    Return the answers one after another: None, then each fact that overruled the one before. The last one counts.
+
+    *deadlines* gets when a fact that is too new will count. A dialog was on the screen until *shown_until*.
+    """
     believed: list[DatedFact | None] = [None]
     for word in sorted(words):
         present = believed[-1]
@@ -103,7 +110,7 @@ def _believed(
             if word.fact.says < present.fact.holds or (is_same and word.source < present.source):
                 continue
             if present.source is Source.PROTOCOL and word.source is not Source.PROTOCOL:
-                since = max(since, present.since) + STANDS_S
+                since = max(since, present.since) + CONTRADICTION_S
         if since <= min(now, word.until):
             believed.append(word)
         elif since <= word.until:
@@ -112,10 +119,10 @@ def _believed(
 
 
 def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, knowers: list[Claim], now: float) -> None:
-    """How the *turn* ended that began with *begin*: by the best of *knowers* who has told since."""
-    # An end that is seen again and again is no later for that.
+    """Set in *found* which of *knowers*, the best first, says how the *turn* ended that began with *begin*."""
+    # An end is as old as its first report, however often it is repeated.
     first = max(turn.since, begin.time + LATE_S) if begin is not None else turn.since
-    told_by = min(turn.time, first) + LATE_S
+    due = min(turn.time, first) + LATE_S
     for claim in knowers:
         source = claim.report.source
         if claim.tells_how and (begin is None or claim.facts[0][1] > begin):
@@ -123,22 +130,22 @@ def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, kn
             return
         if source not in LATE or _knowledge(turn.claim) > _knowledge(claim):
             continue
-        if now < told_by:
-            found.deadlines.append(told_by)
+        if now < due:
+            found.deadlines.append(due)
             found.turn, found.is_awaited = begin, True
             return
         if claim.tells_how and begin is not None and begin.until - begin.since < LATE_S:
-            found.ended_by = claim  # it never noticed that work
+            found.ended_by = claim  # the work was too short for this source to notice
             return
 
 
 def _knowledge(claim: Claim) -> tuple[bool, int, Source]:
-    """Who tells that it was at a limit knows more than who tells of an error."""
+    """Return how much a claim knows of a turn's end: a usage limit is more than an error."""
     return claim.report.kind is Kind.LIMIT, HOW[claim.report.source], claim.report.source
 
 
 def light(found: Answers) -> tuple[Status, Claim] | None:
-    """What is shown, and by whose word; None where nobody says anything."""
+    """Return the status to show and the claim it is from; None if no source has a claim."""
     if found.asks is not None and found.asks.fact.is_so:
         return Status.WAITING, found.asks.claim
     if found.turn is None:

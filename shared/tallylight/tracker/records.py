@@ -1,9 +1,9 @@
 """
-The records of a pane: what each source claims about the pane itself, and about each child below it.
+The records of a pane: the claims of each source about the pane itself, and about each child below it.
 
-The pane's own record is `""` and always there; children have id paths such as `a/b`. At most `MAX_RECORDS` are kept:
-the child least recently heard of is dropped first. Nothing here takes longer the more was said before, and only the
-withdrawal of a record with others below it looks at all that are kept.
+The pane's own record has the id path `""` and is always there; children have paths such as `a/b`. At most `MAX_RECORDS`
+are kept: the child with the oldest report is dropped first. No call takes longer for a long history. Only the
+withdrawal of a record with others below it visits all records.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tallylight.model.limits import MAX_RECORDS as MAX_RECORDS
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
-from tallylight.tracker.table import STANDS_S
+from tallylight.tracker.table import CONTRADICTION_S
 
-#: What said something of the pane before its agent said goodbye by a richer source.
+#: Sources with old claims once the agent has reported its exit through a richer source.
 _POORER = (
     Source.RECORD,
     Source.PROCESS,
@@ -27,7 +27,7 @@ _POORER = (
     Source.SCREEN,
     Source.HEURISTIC,
 )
-#: Who tells each dialog once, and what it is about with it.
+#: Sources that report each dialog once, with its subject.
 _EXACT = (Source.RECORD, Source.REGISTRY)
 
 
@@ -35,14 +35,14 @@ class Records:
     """All records of one pane, each with one claim a source at most."""
 
     def __init__(self) -> None:
-        #: Counts what was newly said, and all that was.
+        #: How often the claims changed, and how many reports there were.
         self.revision = self.sequence = 0
-        #: What had been told when nobody was asked any more. Whether somebody is, as it was last decided.
+        #: The `sequence` when the last question ended; and whether the pane asks, by its last decision.
         self.answered_sequence = 0
         self._is_asked = False
         #: How many children are below another child.
         self._nested = 0
-        #: When a richer source said goodbye.
+        #: When a richer source last reported the agent's exit.
         self._gone_at = float("-inf")
         self._claims: OrderedDict[str, dict[Source, Claim]] = OrderedDict({"": {}})
 
@@ -59,7 +59,7 @@ class Records:
 
     @property
     def children(self) -> Iterator[tuple[str, dict[Source, Claim]]]:
-        """Every child's id path, and the claims about it: at least one."""
+        """Every child's id path with the claims about it: at least one."""
         return ((id_, claims) for id_, claims in self._claims.items() if id_)
 
     @property
@@ -68,26 +68,26 @@ class Records:
         return (claim for claims in self._claims.values() for claim in claims.values())
 
     @property
-    def is_told(self) -> bool:
-        """Return whether something of the pane stands that an agent said by a protocol."""
+    def has_protocol_claim(self) -> bool:
+        """Return whether an agent's protocol report about the pane is among the claims."""
         return Source.PROTOCOL in self.own
 
     @property
     def tells_turns(self) -> bool:
-        """Return whether the agent tells its turns itself."""
+        """Return whether the agent itself reports when its turns begin and end."""
         return any(claim.tells_turns for claim in self.own.values())
 
     @property
     def has_file_ask(self) -> bool:
-        """Return whether the agent's status file tells that it asks: that file tells the end, too, and at once."""
+        """Return whether the agent's status file says that it asks. That file will also say when the question ends."""
         claim = self.own.get(Source.REGISTRY)
         return claim is not None and claim.status is Status.WAITING
 
     def claim(self, report: Report, now: float, since: float | None = None) -> None:
         """
-        Take down what *report* says; it says something. The same status and kind go on from when they began.
+        Take in *report*, which has a status. The same status and kind as before keep their begin.
 
-        *since* is when that was first so, if not *now*. What a poorer source says late, of before a goodbye, is old.
+        *since* is when it became true, if not *now*. A poorer source's report from before the agent's exit is ignored.
         """
         since = now if since is None else since
         at = now if report.source is Source.SCREEN else since
@@ -100,24 +100,24 @@ class Records:
         if before is None:
             claims[report.source] = Claim(report, at, since, self.sequence)
             return
-        if not report.id and report.source in _EXACT and _asks_anew(before.report, report):
-            self._ask_anew(before, now)
+        if not report.id and report.source in _EXACT and _is_other_question(before.report, report):
+            self._replace_question(before, now)
         if _goes_on(before.report, report):
             before.renewed(report, at, self.sequence)
         else:
             claims[report.source] = Claim(report, at, since, self.sequence, before.finished_work(since))
 
-    def _ask_anew(self, before: Claim, now: float) -> None:
-        """Another question stands there: what was told of the one that was answered meanwhile is not of this one."""
+    def _replace_question(self, before: Claim, now: float) -> None:
+        """Mark the claims about the question before, which was answered, as not about the new one."""
         is_missed = before.report.status is Status.WAITING
-        since = now - STANDS_S if is_missed else before.since
+        since = now - CONTRADICTION_S if is_missed else before.since
         for source, claim in self.own.items():
-            # What a hook has just told may be of this one, for a file is read late; the screen has yet to be read.
+            # A recent hook may be about the new question, for a file is read late. The screen is not read yet.
             if claim.at < since or (is_missed and source is not Source.PROTOCOL):
                 claim.sequence = 0
 
     def _claims_of(self, id_: str) -> dict[Source, Claim]:
-        """The claims about the record *id_*, which is heard of now; another one may have to go for it."""
+        """Return the claims about the record *id_*, made if need be; the oldest child may have to go for it."""
         if id_ not in self._claims:
             while len(self._claims) >= MAX_RECORDS:
                 self._drop(next(other for other in self._claims if other))
@@ -127,13 +127,13 @@ class Records:
         return self._claims[id_]
 
     def decided(self, status: Status) -> None:
-        """The pane shows *status*: what was told of a question that is answered by now is of no other one."""
+        """Take note that the pane shows *status*: once it no longer asks, earlier reports are about an old question."""
         was_asked, self._is_asked = self._is_asked, status is Status.WAITING
         if was_asked and not self._is_asked:
             self.answered_sequence = self.sequence
 
     def withdraw(self, id_: str, source: Source) -> None:
-        """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""
+        """Drop the claims of *source* about the record *id_* and all records below it."""
         below: list[str] = []
         if self._nested or not id_:
             prefix = f"{id_}/" if id_ else ""
@@ -144,7 +144,11 @@ class Records:
                 self._drop(key)
 
     def goodbye(self, id_: str, source: Source, at: float) -> None:
-        """*source* took back, *at* then, what it said of *id_*. What poorer sources said of the pane before is old."""
+        """
+        Drop the claims of *source* about *id_*: it reported the exit *at* that time.
+
+        For the pane itself older claims of poorer sources go, too.
+        """
         self.withdraw(id_, source)
         if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
             self._gone_at = max(self._gone_at, at)
@@ -158,18 +162,18 @@ class Records:
                     claim.derive_facts()
 
     def seen(self, *, is_so: bool = True) -> None:
-        """Whether a person had a look at all that is `done`."""
+        """Mark every `done` claim as seen; with *is_so* False as not seen."""
         for claim in self.every_claim:
             claim.seen = is_so and claim.report.status is Status.DONE
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed that do not count."""
+        """Shift all times by *seconds*."""
         for claim in self.every_claim:
             claim.shift(seconds)
         self._gone_at += seconds
 
     def forget(self) -> None:
-        """Nothing is known of the pane and its children."""
+        """Drop all claims about the pane and its children."""
         self._claims, self._gone_at, self._nested = OrderedDict({"": {}}), float("-inf"), 0
 
     def _drop(self, id_: str) -> None:
@@ -177,14 +181,14 @@ class Records:
         self._nested -= "/" in id_
 
 
-def _asks_anew(before: Report, report: Report) -> bool:
-    """Whether a source that tells each dialog once asks another question than *before*, by *report*."""
+def _is_other_question(before: Report, report: Report) -> bool:
+    """Return whether *report*, of a source that reports each dialog once, is about another question than *before*."""
     is_same = (before.status, before.kind) == (report.status, report.kind) and before != report
     return report.status is Status.WAITING and (not is_same or before.what not in ("", report.what))
 
 
 def _goes_on(before: Report, report: Report) -> bool:
-    """Whether what was so *before* still is, by *report*. The same end in a file again is that of another turn."""
+    """Return whether *report* only repeats *before*. An end that a file repeats is that of another turn."""
     if report.source is Source.RECORD or (report.source is Source.REGISTRY and report.status is Status.DONE):
         return False
     return (before.status, before.kind) == (report.status, report.kind)

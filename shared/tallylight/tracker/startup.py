@@ -1,23 +1,22 @@
 """
-The start of an agent: for how long what it draws is not taken for work, because it is about to speak for itself.
+The start of an agent: for some seconds its output is not taken for work, because it will soon report by itself.
 """
 
 from __future__ import annotations
 
 import attrs
 
-#: How long, in seconds, an agent that speaks for itself may take to start. Claude Code takes 0.4 to 2.
+#: The seconds that an agent may take to start once it has drawn and reported. Claude Code takes 0.4 to 2.
 START_S = 3.0
-#: Until it has drawn anything it is starting, but no longer than this, in seconds, from its arrival or from when its
-#: screen was last seen without text: nobody is asked anything there. On a busy machine that takes up to 36.
+#: The same for an agent that has drawn nothing, since its arrival or since its screen was last seen without text.
+#: On a busy machine that takes up to 36.
 SLOW_START_S = 30.0
-#: And so long from its first output, in seconds, if it has said nothing yet: some draw a line and go on to load. In the
-#: corpus that takes up to 14.3.
+#: The same from its first output, for an agent that has reported nothing: some draw a line and go on to load.
+#: In the corpus that takes up to 14.3.
 LOADING_S = 20.0
-#: But one that draws for longer in all, in seconds, is at work, whatever it has said. In the corpus none does that
-#: while it starts, and two draw for just so long.
+#: An agent that has drawn for longer, in seconds, is at work. In the corpus no agent draws for longer at its start.
 BUSY_S = 1.75
-#: What one output counts for, in seconds: hosts look four times a second.
+#: One output counts for at most so many seconds of drawing: hosts look four times a second.
 _OUTPUT_S = 0.25
 
 
@@ -29,26 +28,26 @@ def is_starting(start: Startup | None, now: float) -> bool:
 @attrs.define
 class Startup:
     """
-    One agent's, which *arrived* in the foreground then, in monotonic seconds.
+    The start of one agent, which came to the foreground at monotonic *arrived*.
 
-    One that does not *speak* is starting only while its screen is blank.
+    An agent that *speaks* reports its status by itself. Any other is starting only while its screen is blank.
     """
 
     arrived: float
     speaks: bool
-    #: Whether it has said anything, in whatever way.
+    #: Whether any source has reported about it.
     has_spoken: bool
     #: When it first drew something.
     drew: float | None = None
     #: When its screen was last seen without text, before it drew any.
     _blank: float | None = None
     _last: float = 0.0
-    #: For how long it has drawn in all.
+    #: The seconds for which it has drawn.
     _busy_s: float = 0.0
 
     @property
     def ends(self) -> float:
-        """Until when it may still report, if it does and draws nothing more."""
+        """When the start ends if the agent reports and draws nothing more; 0.0 if it is over."""
         is_blank = self.drew is None and self._blank is not None
         if not (self.speaks or is_blank) or self._busy_s > BUSY_S:
             return 0.0
@@ -57,7 +56,7 @@ class Startup:
         return self.drew + (START_S if self.has_spoken else LOADING_S)
 
     def output(self, now: float) -> None:
-        """It drew something at *now*."""
+        """Take in that it drew something at *now*."""
         if self.drew is None:
             self.drew = now
         else:
@@ -65,11 +64,11 @@ class Startup:
         self._last = now
 
     def blank(self, now: float) -> None:
-        """Its screen has no text at *now*."""
+        """Take in that its screen has no text at *now*."""
         self._blank = now
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed in which it could not run: they do not count."""
+        """Shift all times by *seconds* in which it could not run."""
         self.arrived += seconds
         self._blank = self._blank + seconds if self._blank is not None else None
         self._last += seconds

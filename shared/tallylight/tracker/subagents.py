@@ -1,8 +1,8 @@
 """
-Subagents: what the children of a pane's record make of its light.
+Subagents: how the children of a pane's record change its light.
 
-One that asks or has failed shows in place of the pane; one that works keeps a pane whose own turn is over at work. Of a
-pane that says nothing itself its children say all: the most urgent of them shows, as iTerm2 has it for OSC 7501.
+A child that asks or has failed shows in place of the pane. A child that works keeps the pane in the background after
+its own turn. If the pane itself has no claim, its most urgent child shows, as in iTerm2 for OSC 7501.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def survey(
     root: Decision, children: Iterable[tuple[str, dict[Source, Claim]]], view: View, deadlines: list[float]
 ) -> tuple[int, str]:
     """
-    How many *children* work, and which of them shows in place of the pane's own record, *root*; nothing for none.
+    Return how many *children* work, and the id of the one that shows in place of *root*, the pane's own decision.
 
-    *deadlines* gets when one of them may be so no more. One that asks or has failed shows if that is more urgent.
+    The id is empty for none. *deadlines* gets the times at which the result may change by itself.
     """
     is_silent = root.report.status is Status.ACTIVE
     busy, urgent = 0, ""
@@ -41,7 +41,7 @@ def survey(
 
 
 def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> tuple[Status, float] | None:
-    if len(claims) == 1:  # as there may be hundreds
+    if len(claims) == 1:  # the common case, made cheap: there may be hundreds
         (claim,) = claims.values()
         return None if view.refusal(claim, claims, deadlines) else (claim.status, claim.since)
     found = answers(claims, view)
@@ -52,26 +52,26 @@ def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> t
 
 def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered_sequence: int) -> Decision:
     """
-    *child* as it shows in place of *root*: the pane's agent, session and project are the root's.
+    Return *child* as it shows in place of *root*: with agent, session and project of the root.
 
-    What it says is said to be its: `EU West: Approve?`. One that waits and does not say for what asks what stands on
-    the *screen*, unless that was *told* up to *answered* and is of a question before.
+    Its message begins with its name: `EU West: Approve?`. A child that waits without a message gets the question on
+    the *screen*. A screen report up to *answered_sequence* is about an earlier question and does not count.
     """
     is_asked = screen is not None and screen.status is Status.WAITING and screen.sequence > answered_sequence
     question = screen.report.message if screen is not None and is_asked else ""
-    whose = child.report.title or child.report.id.rpartition("/")[2]
+    child_name = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")
     report = attrs.evolve(
         with_gaps_filled(child.report, root.report),
         title=root.report.title,
-        message=f"{whose}: {said}" if said else whose,
+        message=f"{child_name}: {said}" if said else child_name,
     )
     # The dialog on the screen may be another's.
-    return attrs.evolve(child, report=report, whose=whose, confirmed_kind=None)
+    return attrs.evolve(child, report=report, child_name=child_name, confirmed_kind=None)
 
 
 def in_background(root: Decision, busy: int) -> Decision:
-    """*root*, or, while its own turn is over and *busy* of its subagents still run, that it is in the background."""
+    """Return *root*, with status `background` if its own turn is over and *busy*, a number of subagents, still run."""
     if not busy or root.status not in (Status.DONE, Status.IDLE):
         return root
     rule = f"{busy} of its subagents still run"

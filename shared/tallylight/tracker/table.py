@@ -1,10 +1,10 @@
 """
-The trust table: what each source knows, and how much its word weighs.
+The trust table: which facts each source knows, and how much they weigh.
 
-A status that a source reports answers up to three questions: does a *turn* run, is anything *asked*, and does a *rest*
-of subagents and tasks run on. A cell is `says/holds`. The facts of a question are walked in the order of their time,
-and **a newer one overrules the present one if its `says` is at least the other's `holds`**. `-` is silence.
-docs/trust.md shows the table; `tracker.questions` is the walk.
+A reported status answers up to three questions. Does a *turn* run? Is anything *asked*? Does a *rest* of subagents
+and tasks run on? A cell is `says/holds`. The facts of a question are compared in the order of their time.
+**A newer fact overrules the present one if its `says` is at least the other's `holds`.** `-` is no fact.
+docs/trust.md shows the table; `tracker.questions` applies it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 
-#: Of a turn: it *runs* or is *over*. Of what is asked: a source *asks*, and *still* does when it is seen again; or
-#: nothing is asked, for the agent *works*, its turn has *ended*, or has *failed*. Of the rest: it has some, or is
-#: *alone*. Who has the greater *how* knows better how a turn ended.
+#: The turn *runs* or is *over*. The agent *asks*, or *still* asks when that is seen again; or it asks nothing, because
+#: it *works* or its turn has *ended* or *failed*. It has a *rest* or is *alone*. The greater *how*, the better a source
+#: knows how a turn ended.
 TABLE = """
 source       runs  over  asks  still works ended failed rest  alone how
 heuristic    0/0   0/0   0/0   -     0/0   0/0   0/0    0/0   0/0   1
@@ -29,7 +29,7 @@ record       4/2   4/2   4/2   -     4/2   4/2   4/2    4/4   4/4   4
 registry     4/4   4/3   4/4   -     4/4   4/4   4/4    4/4   4/4   4
 protocol     5/3   5/3   5/3   -     5/3   5/3   5/3    5/3   -     5
 """
-#: Which columns a status is: of the turn, of what is asked, of the rest.
+#: The columns of each status: for the turn, the question and the rest.
 IMPLIES: dict[Status, tuple[str, str, str]] = {
     Status.WORKING: ("runs", "works", ""),
     Status.WAITING: ("", "asks", ""),
@@ -39,30 +39,29 @@ IMPLIES: dict[Status, tuple[str, str, str]] = {
     Status.IDLE: ("over", "ended", "alone"),
     Status.ERROR: ("over", "failed", "alone"),
 }
-#: For so long, in seconds, another source has to contradict a protocol before it is believed: hooks are silent when a
-#: person presses Esc or answers a dialog. Longer than one poll, so that a file that is read late contradicts nothing.
-STANDS_S = 0.4
-#: So late, in seconds, a file may tell how a turn ended: read every quarter of a second, and written up to 0.6 s after.
+#: The seconds for which another source must contradict a protocol before it wins: hooks are silent after Esc and after
+#: an answer. Longer than one poll, so that a file that is read late contradicts nothing.
+CONTRADICTION_S = 0.4
+#: A file may report a turn's end so many seconds late: it is written up to 0.6 s after, and read every 0.25 s.
 LATE_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
-#: For so long, in seconds, a dialog that the screen has shown stands there, whatever a record or a bar tells of
-#: the turn's end: a little longer than until it is told again (`evidence.looks.AGAIN_LOOKS`). That it is gone is told
-#: much sooner.
+#: A dialog seen on the screen counts for so many seconds against a turn's end in a record or a progress bar: a little
+#: longer than until the screen is read again (`evidence.looks.AGAIN_LOOKS`). A closed dialog is noticed much sooner.
 SHOWN_S = 2.5
+#: Reports of a turn's end that an open dialog on the screen may outlast.
 KEEPS_DIALOG = frozenset(
     {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}
 )
-#: It is read all the time and alone knows a rest from work: what it says of the turn is of now.
+#: A report that is always of now: the file is read all the time, and it alone tells background work from a turn.
 CURRENT = (Source.REGISTRY, Status.BACKGROUND)
-#: Who, when it says the same again, tells of now: a report is an event, and so are a request of a process and what a
-#: screen shows of an end.
+#: Reports that are events: repeated, they are of now. A request of a process and an end on the screen are among them.
 EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status} | {(Source.PROCESS, Status.WORKING)}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
 }
 
 
 class Fact(NamedTuple):
-    """An answer: whether it *is so* that a turn runs, a dialog stands there, a rest runs on; and what that weighs."""
+    """An answer to one question, yes or no. *says* is its weight to overrule another fact, *holds* to resist one."""
 
     is_so: bool
     says: int
@@ -77,9 +76,11 @@ def _fact(source: Source, column: str) -> Fact | None:
 _HEAD, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 #: The table, by source and column.
 CELLS = {Source[row[0].upper()]: dict(zip(_HEAD, row, strict=True)) for row in _ROWS}
+#: How well each source knows how a turn ended.
 HOW = {source: int(row["how"]) for source, row in CELLS.items()}
+#: The fact in a question that a source reports again.
 REPEATED = {source: _fact(source, "still") for source in CELLS}
-#: What each source says of the turn, of what is asked and of the rest, by the status that it reports.
+#: The facts in a report by its source and status: for the turn, the question and the rest.
 FACTS = {
     (source, status): tuple(_fact(source, column) for column in columns)
     for source in CELLS
@@ -88,7 +89,7 @@ FACTS = {
 
 
 def facts_of(report: Report) -> tuple[Fact | None, ...]:
-    """What *report* says of the turn, of what is asked and of the rest; nothing where it tells no status."""
-    # At a limit nobody is asked anything: a turn has ended there.
+    """Return the facts in *report* for the turn, the question and the rest; an empty tuple without a status."""
+    # A usage limit asks nothing: the turn has ended.
     status = Status.ERROR if report.kind is Kind.LIMIT else report.status
     return FACTS.get((report.source, status), ()) if status is not None else ()

@@ -1,9 +1,9 @@
 """
-Ansi: lines of styled text as SGR sequences (ECMA-48), and of a screen only what has changed.
+Lines of styled text as SGR sequences (ECMA-48), and only the changes of a screen.
 
-What needs a person is filled, what works is a plain mark, and each is moved in lightness until it contrasts with the
-terminal's own background (`model.contrast`). A terminal that does not report its colours is taken for a dark one. The
-screens of programs that are shown have the colours that those programs chose.
+A light that needs a person is filled, a working one is a plain mark. Each is moved in lightness until it contrasts with
+the terminal's own background (`model.contrast`). A terminal that does not report its colours counts as a dark one. The
+screens of programs keep the colours that those programs chose.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tallylight.ui.colours import Depth as Depth
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Colour, Style
 
-#: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
+#: Synchronised output: the terminal shows the part between the two at once.
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
-#: How far a raised ground is from the background, on the way to the foreground.
+#: The share of the foreground in a raised ground.
 RAISED = 0.13
-#: How far dim text is, where that can be read.
+#: The share of the foreground in dim text, where that is readable.
 _DIM = 0.6
-#: Grey that can be read on black and on white alike.
+#: A grey that is readable on black and on white alike.
 _GREY: RGB = (0x76, 0x76, 0x76)
 
 
@@ -53,6 +53,7 @@ class _Paint:
 
 @functools.lru_cache(maxsize=8)
 def _paint(ground: Ground) -> _Paint:
+    """Return the colours for the terminal's *ground*, each with enough contrast."""
     background = ground.background or contrast.BLACK
     raised, dim = None, _GREY
     grounds = {background}
@@ -75,11 +76,12 @@ def _paint(ground: Ground) -> _Paint:
 
 
 def _sign(colour: RGB, background: RGB, grounds: frozenset[RGB]) -> RGB:
+    """Return *colour* moved until it contrasts with *grounds*."""
     return contrast.moved(colour, grounds, contrast.SIGN_CONTRAST) or contrast.readable_on(background)
 
 
 def sgr(line: Line, depth: Depth, ground: Ground = UNKNOWN) -> str:
-    """A line as text and SGR sequences."""
+    """Return a line as text and SGR sequences."""
     paint = None if depth is Depth.NONE else _paint(ground)
     return "".join([_span(span, depth, paint) for span in line])
 
@@ -95,14 +97,14 @@ def _span(span: Span, depth: Depth, paint: _Paint | None) -> str:
 
 
 def _plain(span: Span) -> list[str]:
-    """Without colour what is filled is in reverse."""
+    """Return the codes of *span* without colour: a fill becomes reverse video."""
     is_filled = span.chip in lights.FILLED or (span.chip is Status.DONE and span.is_mark)
     codes = _attributes(span)
     return [*codes, "7"] if is_filled and "7" not in codes else codes
 
 
 def _coloured(span: Span, depth: Depth, paint: _Paint) -> list[str]:
-    """The codes of *span*; a fill takes the place of the ground behind it."""
+    """Return the codes of *span*; a fill replaces the ground behind it."""
     text: RGB | None = paint.dim if span.is_dim else None
     ground = paint.raised if span.is_raised else None
     if (chip := span.chip) in paint.lights:
@@ -136,11 +138,11 @@ class Screen:
         self._shown: list[str] = []
 
     def clear(self) -> None:
-        """Nothing of what was drawn is there any more."""
+        """Forget the contents: the screen was erased."""
         self._shown = []
 
     def update(self, lines: Sequence[str]) -> str:
-        """What to write so that the screen shows *lines*; nothing if it does."""
+        """Return the sequences that make the screen show *lines*; "" if it does."""
         out: list[str] = []
         if not self._shown or len(lines) < len(self._shown):
             out.append("\x1b[0m\x1b[2J")

@@ -1,6 +1,4 @@
-"""
-The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for.
-"""
+"""The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
-#: Of a branch at least, before it is left out, and at most.
-_LEAST, _BRANCH_CELLS = 6, 40
+#: Cells of a branch at least, before it is left out, and at most.
+_LEAST_CELLS, _BRANCH_CELLS = 6, 40
 
 
 class Watch(Protocol):
@@ -21,7 +19,7 @@ class Watch(Protocol):
 
     @property
     def known(self) -> Mapping[int, RepositoryStatus]:
-        """Return what is known, by the process of each agent."""
+        """The repositories read so far, by the process of each agent."""
 
     def due(self) -> float:
         """Return when to call `poll` again, in monotonic seconds."""
@@ -32,9 +30,9 @@ class Watch(Protocol):
 
 def text(beside: RepositoryStatus, cells: int) -> str:
     """
-    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree.
+    Return the branch, the changes, the commits ahead and behind, and the worktree, in *cells*.
 
-    What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
+    The least important parts go first, whole; the branch is cut last. "" if not even that has room.
     """
     changes = beside.changes or Changes()
     branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
@@ -53,11 +51,11 @@ def text(beside: RepositoryStatus, cells: int) -> str:
     line = _joined(parts)
     if width(line) <= cells:
         return line
-    return clean(line, cells) if cells >= _LEAST else ""
+    return clean(line, cells) if cells >= _LEAST_CELLS else ""
 
 
 def signed(*numbers: tuple[str, int]) -> str:
-    """Each number behind its sign, except those that are 0: `+12 −3`."""
+    """Return each number behind its sign, except those that are 0: `+12 −3`."""
     return " ".join(f"{sign}{number}" for sign, number in numbers if number)
 
 

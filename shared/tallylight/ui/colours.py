@@ -1,5 +1,5 @@
 """
-Whether to colour, and how deep: what the person said on the command line, then NO_COLOR, then FORCE_COLOR.
+Whether to colour, and how deep: the command line decides first, then NO_COLOR, then FORCE_COLOR.
 
 NO_COLOR (https://no-color.org) wins over FORCE_COLOR (https://force-color.org), as in Python's own tools. Each counts
 when it is not empty; `FORCE_COLOR=0` forces nothing, as in programs for Node.js.
@@ -12,12 +12,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-#: What `--color` takes; the first is the default.
+#: The values of `--color`; the first is the default.
 CHOICES = ("auto", "always", "never")
 
 
 class Depth(enum.Enum):
-    """How many colours there are."""
+    """The number of colours, in bits."""
 
     NONE = 0
     CUBE = 8
@@ -25,14 +25,14 @@ class Depth(enum.Enum):
 
 
 def chosen(environ: Mapping[str, str], choice: str) -> Mapping[str, str]:
-    """The environment as if its variables said what *choice*, one of `CHOICES`, says."""
+    """Return the environment with its colour variables set for *choice*, one of `CHOICES`."""
     if choice == "always":
         return {name: value for name, value in environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"}
     return {**environ, "NO_COLOR": "1"} if choice == "never" else environ
 
 
 def are_wanted(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
-    """Whether what is written to a terminal, or to something else, is to be coloured."""
+    """Return whether to colour the output to a terminal, or to something else."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -41,7 +41,7 @@ def are_wanted(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
 
 
 def depth(environ: Mapping[str, str], *, is_terminal: bool = True) -> Depth:
-    """How many colours to use."""
+    """Return how many colours to use."""
     if not are_wanted(environ, is_terminal=is_terminal):
         return Depth.NONE
     term = environ.get("TERM", "")

@@ -1,11 +1,11 @@
 """
 Asking a person on a terminal: an offer is drawn, keys are read, until it is taken or left.
 
-It takes the terminal for itself (raw, alternate screen) and gives it back as it was, whatever happens. A key is what
-one read brings, so that an Escape differs from a sequence that begins with one; nothing that is pasted can confirm,
-because it comes with more around it. Neither can a key that was meant for another window: what was typed is thrown away
-when the page is drawn, whenever it has changed, by a key or with the size of the window, and from the moment when
-the page gets the keyboard until nothing is typed for a while.
+It takes the terminal for itself (raw, alternate screen) and restores it, whatever happens. A key is the bytes of one
+read, so that an Escape differs from a sequence that begins with one. A paste cannot confirm, because it comes with more
+around it. Neither can a key that was meant for another window: typed keys are thrown away when the page is drawn and
+whenever it has changed, by a key or with the size of the window. The same is true from the moment when the page gets
+the keyboard until no key comes for a while.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from tallylight.ui.terminal import untitled, write
 
 Offer = TypeVar("Offer", bound=Page)
 
-#: How long, in seconds, the rest of an escape sequence may take.
+#: Seconds for the rest of an escape sequence.
 REST_S = 0.05
-#: For how long, in seconds, nothing is typed that goes on from another window.
+#: Seconds without a key after which typing for another window has ended.
 QUIET_S = 0.2
-#: How often, in seconds, the size of the window is looked at.
+#: Seconds between two looks at the size of the window.
 SIZE_S = 0.25
 _KEYS = {
     b"\r": "enter",
@@ -44,15 +44,15 @@ _KEYS = {
 _STYLES = {"title": "1", "key": "1", "dim": "2", "bad": "31"}
 _ENTER_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1004h"
 _LEAVE_SCREEN = b"\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l"
-#: The terminal says that the page has the keyboard now.
+#: The terminal reports that the page has the keyboard now.
 _FOCUSED = b"\x1b[I"
 
 
 def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
     """
-    Show *offer* on the terminal *fd* until a person has decided; True if it is to be done.
+    Show *offer* on the terminal *fd* until a person has decided; return True if they agreed.
 
-    *prepare* is called before each drawing, to find out what the page lacks.
+    *prepare* is called before each drawing, to complete the page.
     """
     with raw(fd):
         write(fd, f"\x1b]2;{offer.title}\x07".encode())
@@ -76,14 +76,14 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
 
 
 def announce(verb: str, fd: int) -> None:
-    """Say in a window, or on a screen, of its own what page will be there, while that is made."""
+    """Announce a page in a window, or on a screen, of its own, while it is prepared."""
     if os.isatty(fd):
         write(fd, f"\x1b[H\x1b[2J\r\n  {verb.capitalize()}: reading what there is …".encode())
 
 
 @contextlib.contextmanager
 def raw(fd: int) -> Iterator[None]:
-    """The terminal *fd*, key by key and on a screen of its own."""
+    """Hold the terminal *fd* in raw mode, on a screen of its own."""
     before = termios.tcgetattr(fd)
     try:
         tty.setraw(fd)
@@ -95,7 +95,7 @@ def raw(fd: int) -> Iterator[None]:
 
 
 def drawing(lines: Sequence[Line], *, has_colour: bool) -> bytes:
-    """The bytes that draw *lines*, one a row of the screen."""
+    """Return the bytes that draw *lines*, one a row of the screen."""
     parts = ["\x1b[H\x1b[2J"]
     for row, line in enumerate(lines):
         parts.append(f"\x1b[{row + 1};1H")
@@ -106,7 +106,7 @@ def drawing(lines: Sequence[Line], *, has_colour: bool) -> bytes:
 
 
 def read_key(fd: int) -> str | None:
-    """One key: a character or a name, `""` for one that means nothing here; None at the end of input."""
+    """Return one key: a character or a name, "" for one without meaning here; None at the end of input."""
     data = os.read(fd, 4096)
     if not data:
         return None
@@ -114,7 +114,7 @@ def read_key(fd: int) -> str | None:
         while select.select([fd], [], [], QUIET_S)[0] and os.read(fd, 4096):
             pass
         return ""
-    # An Escape may begin a sequence, and a line's end may be the last of what is pasted: more follows at once.
+    # An Escape may begin a sequence, and a line's end may be the last of a paste: then more follows at once.
     if data in (b"\x1b", b"\r", b"\n") and select.select([fd], [], [], REST_S)[0]:
         data += os.read(fd, 4096)
     text = _KEYS.get(data) or data.decode("utf-8", "replace")

@@ -1,5 +1,5 @@
 """
-What an agent's own record says about a pane, in words, for every surface that has room for it; and how far it is, as a
+The details of a pane in words, from its agent's own record, for every surface with room for them; and its progress as a
 bar.
 """
 
@@ -17,65 +17,65 @@ from tallylight.ui.layout import GAP, ago, countdown, duration
 
 #: Cells of a bar, where there is room for one.
 BAR = 6
-#: What a protocol with percentages makes of them.
+#: The total of a protocol with percentages.
 _HUNDRED = 100
 
 
-def says(pane: Pane) -> str:
-    """The most useful part of it: what is asked, else the last message, else what it is about."""
+def best_text(pane: Pane) -> str:
+    """Return the most useful text: its question, else its last message, else its topic."""
     return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
 
 
 def context(pane: Pane) -> str:
-    """How full its context is: `context 42%`; nothing if that is not known."""
+    """Return how full its context is: `context 42%`; "" if unknown."""
     return f"context {pane.context}%" if pane.context is not None else ""
 
 
 def is_nearly_full(pane: Pane) -> bool:
-    """Whether its context is so full that a person should know."""
+    """Return whether its context is so full that a person should know."""
     return pane.context is not None and pane.context >= NEARLY_FULL
 
 
 def children(pane: Pane) -> str:
-    """Its subagents: `Explore working, Review done`."""
+    """Return its subagents: `Explore working, Review done`."""
     return ", ".join(f"{name} {status}".strip() for name, status in pane.children)
 
 
 def variables(pane: Pane) -> str:
-    """What its agent wants to be shown, by the names that it gives that: `ticket X-1, cost 0.3`."""
+    """Return the values that its agent wants to be shown, with its own names: `ticket X-1, cost 0.3`."""
     return ", ".join(f"{name} {value}" for name, value in pane.vars)
 
 
 def cost(pane: Pane) -> str:
-    """What its session has cost, as it says itself."""
+    """Return the cost of its session, as it reports it."""
     return f"${pane.cost:.2f}" if pane.cost is not None else ""
 
 
 def limit(pane: Pane, now: float) -> str:
-    """How long a limit yet stops it, and until when: `limit: 2 h 14, until 11:08`, or with the day."""
+    """Return how long a limit still stops it, and until when: `limit: 2 h 14, until 11:08`, or with the day."""
     left = time_left(pane, now)
     return f"limit: {left}, until {clock(pane.limited_until, now)}" if left else ""
 
 
 def time_left(pane: Pane, now: float) -> str:
-    """How long a limit yet stops it: `2 h 14`; nothing for none."""
+    """Return how long a limit still stops it: `2 h 14`; "" for none."""
     return countdown(pane.limited_until - now)[0] if pane.limited_until > now else ""
 
 
 def unanswered(pane: Pane, now: float) -> str:
-    """Return how long no answer came: `no answer from the model for 2 min`; nothing if one did, or soon may."""
+    """Return how long no answer came: `no answer from the model for 2 min`; "" if one did, or soon may."""
     since = pane.unanswered_since if pane.status is Status.WORKING else 0.0
     return f"no answer from the model for {duration(now - since)}" if since else ""
 
 
 def clock(at: float, now: float) -> str:
-    """*at* on the clock of this place: `11:08`, or with the day."""
+    """Return *at* on the local clock: `11:08`, or with the day."""
     return time.strftime("%H:%M" if at - now < 86_400 else "%a %d %b %H:%M", time.localtime(at))
 
 
 def collisions(pane: Pane, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, bool]:
     """
-    Who else has changed its files, each with whether that are the same lines.
+    Return the other agents that changed its files, each with whether it changed the same lines.
 
     `also edited by api (pane 3): src/cart.py 40–62`; *names* has the short names of panes by their addresses.
     """
@@ -86,8 +86,8 @@ def collisions(pane: Pane, names: Mapping[str, str] = MappingProxyType({})) -> d
     }
 
 
-def asked_of(pane: Pane, now: float) -> str:
-    """Who has changed the file that it asks to write: `api changed this file 2 min ago`; nothing if nobody has."""
+def changed_meanwhile(pane: Pane, now: float) -> str:
+    """Return who changed the file that the agent asks to write: `api changed this file 2 min ago`; "" if nobody did."""
     last = max((one for one in pane.collisions if one.asked), key=lambda one: one.at, default=None)
     if last is None or pane.status is not Status.WAITING:
         return ""
@@ -95,7 +95,7 @@ def asked_of(pane: Pane, now: float) -> str:
 
 
 def queued(pane: Pane, now: float) -> str:
-    """What waits to be typed into it, and until when, or why it is not typed; nothing for nothing."""
+    """Return the text that waits to be typed into it, and until when, or why it is not typed; "" for none."""
     if not pane.queued:
         return ""
     if pane.unsent:
@@ -109,15 +109,15 @@ def queued(pane: Pane, now: float) -> str:
 
 
 def summary(pane: Pane, now: float) -> str:
-    """All of it that is short, in one line: the limit, the model, the context, what it cost."""
+    """Return its short details in one line: the limit, the model, the context, the cost."""
     return ", ".join(words for words in (limit(pane, now), pane.model, context(pane), cost(pane)) if words)
 
 
 def bar(counted: str, cells: int = BAR) -> str:
     """
-    Draw a bar of *cells* for `3/7` and write that behind it; without cells write it alone. Of a hundred it is a share.
+    Return a bar of *cells* for `3/7` with that behind it; without cells only the numbers. Of a hundred it is a share.
 
-    Nothing for what is no such thing.
+    "" for any other text.
     """
     found = progress(counted)
     if found is None:
@@ -128,5 +128,5 @@ def bar(counted: str, cells: int = BAR) -> str:
 
 
 def doing(pane: Pane, cells: int = BAR) -> str:
-    """Say in one line how far it is and what it does: `━━━─── 3/7  Write the tests`."""
+    """Return in one line its progress and its activity: `━━━─── 3/7  Write the tests`."""
     return GAP.join(part for part in (bar(pane.progress, cells), pane.doing) if part)

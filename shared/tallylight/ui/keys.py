@@ -1,10 +1,10 @@
 """
-Keys: what a terminal sends for keys, the mouse and a paste, as events.
+Keys: a terminal's bytes for keys, the mouse and a paste, as events.
 
-Bytes go in as they come, in any pieces; events come out. What is not known is dropped whole, and nothing is buffered
+Bytes go in as they come, in any pieces; events come out. An unknown sequence is dropped whole, and nothing is buffered
 without a bound. Sequences: ECMA-48, xterm's SGR mouse (1006) and bracketed paste (2004),
-https://invisible-island.net/xterm/ctlseqs/ctlseqs.html ; kitty's keyboard protocol, with which keys differ
-that were alike, such as Enter and Shift+Enter, https://sw.kovidgoyal.net/kitty/keyboard-protocol/ .
+https://invisible-island.net/xterm/ctlseqs/ctlseqs.html ; kitty's keyboard protocol, which distinguishes keys such as
+Enter and Shift+Enter, https://sw.kovidgoyal.net/kitty/keyboard-protocol/ .
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import attrs
 from tallylight.model.lights import RGB
 from tallylight.wire.values import digits
 
-#: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste; kitty's
-#: protocol for keys.
+#: The requests to a terminal, and their end: mouse buttons and wheel, in SGR form; bracketed paste; kitty's protocol
+#: for keys.
 ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>1u"
 DISABLE = "\x1b[<u\x1b[?2004l\x1b[?1006l\x1b[?1000l"
 #: Asks for the foreground and the background (OSC 10 and 11, xterm).
 ASK_COLOURS = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
-#: The same for the keyboard's coming and going (1004).
+#: The same for reports of the keyboard focus (1004).
 ENABLE_FOCUS, DISABLE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
-#: Of one paste, in bytes; what is over it is dropped. More than the longest text that is typed into an agent can have.
-MAX_PASTE = 16 * 1024 + 4
-#: Of one sequence. The longest that is known has some 20 bytes.
-MAX_SEQUENCE = 64
+#: Bytes of one paste, more than the longest text that is typed into an agent; the rest is dropped.
+MAX_PASTE_BYTES = 16 * 1024 + 4
+#: Bytes of one sequence. The longest known one has some 20.
+MAX_SEQUENCE_BYTES = 64
 
 
 @attrs.frozen
 class Key:
-    """A key: its name, `up`, `enter`, `ctrl+c`; or, if it makes text, that character."""
+    """A key: its name, `up`, `enter`, `ctrl+c`; or its character, if it makes text."""
 
     name: str
 
@@ -46,7 +46,7 @@ class Paste:
 
 @attrs.frozen
 class Mouse:
-    """What the mouse did, `press`, `wheel_up` or `wheel_down`, and its cell, from 0."""
+    """An action of the mouse, `press`, `wheel_up` or `wheel_down`, and its cell, from 0."""
 
     what: str
     line: int
@@ -55,20 +55,20 @@ class Mouse:
 
 @attrs.frozen
 class Focus:
-    """Whether the terminal has the keyboard from now on; told where it was asked for with `ENABLE_FOCUS`."""
+    """Whether the terminal has the keyboard from now on; sent after `ENABLE_FOCUS`."""
 
     is_in: bool
 
 
 @attrs.frozen
-class Told:
-    """A colour of the terminal's own: of its background, or of its text."""
+class TerminalColour:
+    """The terminal's own colour of its background, or of its text."""
 
     is_background: bool
     colour: RGB
 
 
-Event = Key | Paste | Mouse | Focus | Told
+Event = Key | Paste | Mouse | Focus | TerminalColour
 
 _CONTROL = {0x0D: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
 _LETTERS = {
@@ -76,7 +76,7 @@ _LETTERS = {
 }  # fmt: skip
 _TILDE = {"1": "home", "7": "home", "4": "end", "8": "end", "5": "page_up", "6": "page_down", "3": "delete"}
 _CSI = re.compile(rb"\x1b\[([0-?]*)[ -/]*([@-~])")
-#: The code points of keys in kitty's protocol. Those of the keypad are the same keys to us.
+#: The code points of keys in kitty's protocol. Keys of the keypad count as the same keys.
 _CODES = {9: "tab", 13: "enter", 27: "escape", 127: "backspace", 57414: "enter", 57417: "left", 57418: "right",
           57419: "up", 57420: "down", 57421: "page_up", 57422: "page_down", 57423: "home", 57424: "end",
           57426: "delete"}  # fmt: skip
@@ -95,7 +95,7 @@ _WHEEL = {64: "wheel_up", 65: "wheel_down"}
 
 
 class Decoder:
-    """The bytes of one terminal."""
+    """Decodes the bytes of one terminal."""
 
     def __init__(self) -> None:
         self._data = b""
@@ -103,7 +103,7 @@ class Decoder:
 
     @property
     def is_pending(self) -> bool:
-        """Whether a lone ESC, or the start of a sequence, waits for what follows: after a moment, call `flush`."""
+        """Return whether a lone ESC, or the start of a sequence, waits for its rest: call `flush` after a moment."""
         return bool(self._data) and self._paste is None
 
     def feed(self, data: bytes) -> list[Event]:
@@ -120,14 +120,16 @@ class Decoder:
         return events
 
     def flush(self) -> list[Event]:
-        """No more will follow: a lone ESC was the key of that name, half a sequence was nothing. A paste may go on."""
+        """
+        Return the events of bytes without a rest: a lone ESC is that key, half a sequence is none. A paste may go on.
+        """
         if not self.is_pending:
             return []
         data, self._data = self._data, b""
         return [Key("escape")] if data == b"\x1b" else []
 
     def _next(self) -> tuple[int, Event | None]:
-        """Read off the front: how many bytes that took, 0 if more are needed, and the event, if they were one."""
+        """Return how many bytes the first event took, 0 if more are needed; and the event, None for none."""
         data = self._data
         if self._paste is not None:
             return self._pasted(self._paste)
@@ -141,19 +143,19 @@ class Decoder:
         return _character(data)
 
     def _pasted(self, before: bytes) -> tuple[int, Event | None]:
-        """The rest of a paste that began with *before*."""
+        """Return the rest of a paste that began with *before*, as for `_next`."""
         end = self._data.find(_PASTE_END)
         if end < 0:
             # The last bytes may be the start of the end.
             used = max(0, len(self._data) - len(_PASTE_END) + 1)
-            self._paste = (before + self._data[:used])[:MAX_PASTE]
+            self._paste = (before + self._data[:used])[:MAX_PASTE_BYTES]
             return used, None
         self._paste = None
-        return end + len(_PASTE_END), Paste((before + self._data[:end])[:MAX_PASTE].decode("utf-8", "replace"))
+        return end + len(_PASTE_END), Paste((before + self._data[:end])[:MAX_PASTE_BYTES].decode("utf-8", "replace"))
 
 
 def _character(data: bytes) -> tuple[int, Event | None]:
-    """A character of UTF-8; a byte that begins none is dropped."""
+    """Return a character of UTF-8; a byte that begins none is dropped."""
     length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
     if 0x80 <= data[0] < 0xC2 or data[0] > 0xF4 or any(not 0x80 <= byte < 0xC0 for byte in data[1:length]):
         return 1, None
@@ -166,7 +168,7 @@ def _character(data: bytes) -> tuple[int, Event | None]:
 
 
 def _sequence(data: bytes) -> tuple[int, Event | None]:
-    """What begins with an ESC."""
+    """Return the event of a sequence that begins with an ESC."""
     if len(data) == 1:
         return 0, None
     if data[1] == 0x1B:
@@ -185,25 +187,25 @@ def _sequence(data: bytes) -> tuple[int, Event | None]:
         return len(_OLD_MOUSE) + 3 if len(data) >= len(_OLD_MOUSE) + 3 else 0, None
     if (found := _CSI.match(data)) is not None:
         return found.end(), _csi(found[1].decode("ascii"), chr(found[2][0]))
-    # No continuation makes a control sequence of what has other characters in it.
+    # With other characters in it, it can no longer become a control sequence.
     is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
-    return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or is_broken else 0, None
+    return min(len(data), MAX_SEQUENCE_BYTES) if len(data) >= MAX_SEQUENCE_BYTES or is_broken else 0, None
 
 
 def _string(data: bytes) -> tuple[int, Event | None]:
-    """What a terminal says in an operating system command: a colour that it was asked for, or nothing to us."""
+    """Return the colour in an operating system command; None for any other."""
     end = _STRING_END.search(data, 2)
     if end is None:
-        return MAX_SEQUENCE if len(data) >= MAX_SEQUENCE else 0, None
+        return MAX_SEQUENCE_BYTES if len(data) >= MAX_SEQUENCE_BYTES else 0, None
     found = _COLOUR.fullmatch(data, 0, end.start())
     if found is None:
         return end.end(), None
     red, green, blue = (round(255 * int(part, 16) / (16 ** len(part) - 1)) for part in found.groups()[1:])
-    return end.end(), Told(found[1] == b"11", (red, green, blue))
+    return end.end(), TerminalColour(found[1] == b"11", (red, green, blue))
 
 
 def _csi(parameters: str, final: str) -> Event | None:
-    """What a control sequence says."""
+    """Return the event of a control sequence."""
     if mouse := _SGR_MOUSE.fullmatch(parameters):
         button, column, line = (int(number) for number in mouse.groups())
         what = _WHEEL.get(button) or ("press" if button == 0 else "")
@@ -222,7 +224,7 @@ def _key(name: str) -> Key | None:
 
 
 def _modifier(parameter: str) -> str:
-    """The one modifier in *parameter*: nothing for none, `?` for several, or if it is not one."""
+    """Return the one modifier in *parameter*: "" for none, `?` for several, or if it is not one."""
     held = parameter.partition(":")[0]
     if not (held.isascii() and held.isdigit() and len(held) < 4):
         return "?" if parameter else ""
@@ -231,7 +233,7 @@ def _modifier(parameter: str) -> str:
 
 
 def _named(code: str, modifier: str) -> str:
-    """The key of kitty's protocol with the code point *code*; nothing if it means nothing here."""
+    """Return the key of kitty's protocol with the code point *code*; "" if it means nothing here."""
     found = digits(code.partition(":")[0], 6)
     if name := _CODES.get(found, ""):
         name = f"{modifier}+{name}" if modifier else name

@@ -1,8 +1,7 @@
 """
-Layout: text fitted to cells, ages worded, statuses worded; for every surface made of text.
+Layout: text fitted to cells, ages and statuses in words; for every surface made of text.
 
-Everything that comes out of a snapshot was written by programs in tabs. `clean` is the only way for such text to a
-terminal.
+Every text in a snapshot may come from a program in a tab. `clean` is the only way for such text to a terminal.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ GAP = "  "
 
 
 def clean(text: str, cells: int = 256) -> str:
-    """Make untrusted *text* harmless and at most *cells* wide, with an ellipsis where it was cut."""
+    """Return untrusted *text* made harmless and at most *cells* wide, with an ellipsis where it was cut."""
     # Snapshots cap every text, so that this is not an invitation to sanitise a megabyte.
     whole = sanitise(text, cells=UNBOUNDED)
     if width(whole) <= cells:
@@ -29,14 +28,14 @@ def clean(text: str, cells: int = 256) -> str:
 
 
 def end_of(text: str, cells: int) -> str:
-    """The end of clean *text*, at most *cells* wide: what was typed last is what a person looks at."""
+    """Return the end of clean *text*, at most *cells* wide: a person looks at the letters typed last."""
     while width(text) > cells:
         text = text[1:]
     return text
 
 
 def wrap(text: str, cells: int) -> list[str]:
-    """Break clean *text* at its spaces into lines of at most *cells*; a word that is wider by itself is left whole."""
+    """Return clean *text* broken at its spaces into lines of at most *cells*; a wider word is left whole."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and width(lines[-1]) + 1 + width(word) <= cells:
@@ -47,7 +46,7 @@ def wrap(text: str, cells: int) -> list[str]:
 
 
 def chop(text: str, cells: int) -> list[str]:
-    """Break clean *text* wherever a line of *cells* is full; nothing of it is left out, blanks neither."""
+    """Return clean *text* broken wherever a line of *cells* is full; nothing is left out, blanks neither."""
     if width(text) <= cells:
         return [text]
     lines: list[str] = []
@@ -61,42 +60,43 @@ def chop(text: str, cells: int) -> list[str]:
 
 
 def folded(text: str, cells: int) -> list[str]:
-    """Break clean *text* into lines of at most *cells*, between words where that can be; nothing of it is left out."""
+    """Return clean *text* in lines of at most *cells*, broken between words if possible; nothing is left out."""
     return [part for line in wrap(text, cells) for part in chop(line, cells)]
 
 
-#: What joins two commands in a shell, and the first word of the second one.
+#: The operator between two commands in a shell, and the first word of the second one.
 _JOINED = re.compile(r"(?:&&|\|\||[;|]) *[^\s;&|]\S*")
 #: Cells of the beginning that are kept in front of a tail, at least.
-_HEAD = 8
+_HEAD_CELLS = 8
 
 
 def brief(text: str, cells: int) -> str:
     """
-    Cut clean *text* to *cells*: of joined commands the last one stays, for that is where harm hides.
+    Return *text*, which is clean already, cut to *cells*; the end of a command line is kept, for harm hides there.
 
-    A tail keeps its first word, or is not there at all.
+    Of joined commands the last one is kept, at least with its operator and first word. Without room for these only the
+    beginning is kept.
     """
     if width(text) <= cells:
         return text
     *_, last = [None, *_JOINED.finditer(text)]
-    if last is None or width(last[0]) + _HEAD + 2 > cells:
+    if last is None or width(last[0]) + _HEAD_CELLS + 2 > cells:
         return clean(text, cells)
-    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD - 1))
+    tail = clean(text[last.start() :], max(width(last[0]) + 1, cells - _HEAD_CELLS - 1))
     return f"{clean(text[: last.start()].rstrip() + ' ' * cells, cells - width(tail) - 1)} {tail}"
 
 
 def pad(text: str, cells: int) -> str:
-    """Fill *text* with spaces to *cells*."""
+    """Return *text* filled with spaces to *cells*."""
     return text + " " * (cells - width(text))
 
 
 def fit(rows: Sequence[Sequence[str]], columns: int, shrink: Mapping[int, int]) -> list[list[str]]:
     """
-    Pad the cells of a table to the widths of its columns, so that a line with gaps has at most *columns* cells.
+    Return the cells of a table padded to their columns, so that a line with gaps has at most *columns* cells.
 
-    *shrink* names the columns that may give way, in order, and how narrow each may become; one that would be
-    narrower still is left empty. An empty column takes no room.
+    *shrink* names the columns that may be narrowed, in order, and the least width of each; one that would be narrower
+    is left empty. An empty column takes no room.
     """
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
 
@@ -111,7 +111,7 @@ def fit(rows: Sequence[Sequence[str]], columns: int, shrink: Mapping[int, int]) 
 
 
 def age(seconds: float) -> str:
-    """Word a time span in at most four cells: `5s`, `12m`, `3h`, `9d`."""
+    """Return a time span in at most four cells: `5s`, `12m`, `3h`, `9d`."""
     seconds = max(0, int(seconds))
     for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
         if seconds >= length:
@@ -120,7 +120,7 @@ def age(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Word how long something took, to the minute from one minute on: `40 s`, `12 min`, `2 h 5 min`."""
+    """Return a duration in words, to the minute from one minute on: `40 s`, `12 min`, `2 h 5 min`."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(int(seconds) // 60, 60)
@@ -128,7 +128,7 @@ def duration(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """Word how long something yet takes, as `age` does; what has begun counts whole: 14 min 59 s are `15m`."""
+    """Return the time left as `age` does, rounded up: 14 min 59 s are `15m`."""
     seconds = max(0, math.ceil(seconds))
     for length in (86400, 3600, 60):
         if seconds >= length:
@@ -137,7 +137,7 @@ def left(seconds: float) -> str:
 
 
 def countdown(seconds: float) -> tuple[str, float]:
-    """Word what is left of a limit, `12 min`, `2 h 14` or `3 d 4 h`; and in how many seconds it is worded otherwise."""
+    """Return the rest of a limit in words, `12 min`, `2 h 14` or `3 d 4 h`; and seconds until the words change."""
     is_long = seconds > 86_400
     unit = 3600 if is_long else 60
     units = max(1, math.ceil(seconds / unit))
@@ -155,10 +155,10 @@ _OSC = re.compile(r"osc-([0-9]+)")
 
 
 def rule_words(rule: str) -> str:
-    """Word the rule of a report: that of a protocol by its number, `OSC 7501`."""
+    """Return the rule of a report in words; a protocol by its number, `OSC 7501`."""
     return _OSC.sub(r"OSC \1", rule)
 
 
 def status_words(status: Status, kind: Kind | None) -> str:
-    """Word a status with its kind: `waiting (permission)`."""
+    """Return a status with its kind in words: `waiting (permission)`."""
     return f"{status.value} ({kind.value})" if kind else status.value

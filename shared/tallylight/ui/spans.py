@@ -1,6 +1,4 @@
-"""
-Spans: text of one look each. What is drawn is made of them; a surface turns them into its own means, as `ansi` does.
-"""
+"""Spans: pieces of text of one look each, for every drawing; a surface turns them into its own form, as `ansi` does."""
 
 from __future__ import annotations
 
@@ -14,10 +12,11 @@ from tallylight.wire.text import width
 @attrs.frozen
 class Span:
     """
-    Text of one look. *chip* has the colour of that light, filled as its rank wants it; *is_mark*: it is the mark alone.
+    A text of one look.
 
-    *is_raised*: on a ground a little apart from the terminal's. What is in reverse as well is so only where the
-    terminal does not report its colours. *style* is that of a program with its screen shown.
+    *chip* gives it the colour of that light, filled as its rank requires; *is_mark*: it is the mark alone. *is_raised*:
+    its ground is a little apart from the terminal's. With *is_reverse*, too, it is reversed only where the terminal
+    does not report its colours. *style* is that of a program's own screen.
     """
 
     text: str
@@ -34,22 +33,22 @@ Line = tuple[Span, ...]
 
 
 def filled(lines: list[Line], height: int) -> list[Line]:
-    """The first *height* of *lines*, with empty ones behind them where there are fewer."""
+    """Return the first *height* of *lines*, with empty ones behind them where there are fewer."""
     return (lines + [()] * height)[:height]
 
 
 def cells(line: Line) -> int:
-    """How many cells *line* takes."""
+    """Return how many cells *line* takes."""
     return sum(width(span.text) for span in line)
 
 
 def painted(line: StyledLine) -> Line:
-    """*line*, in its own style."""
+    """Return *line* in its own style."""
     return tuple(Span(run.text, style=run.style) for run in line)
 
 
 def with_cursor(line: StyledLine, column: int) -> StyledLine:
-    """*line* with the cell *column*, that of the cursor, in reverse."""
+    """Return *line* with the cursor's cell, in *column*, in reverse."""
     before = cut(line, column)
     gap = column - sum(width(run.text) for run in before)
     under = cut(line, 1, column) or cut(line, 2, column) or (Run(" "),)

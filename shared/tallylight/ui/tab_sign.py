@@ -1,6 +1,4 @@
-"""
-The sign of a light in a tab of any terminal: its colours, reckoned with those that the bar really has. Pure.
-"""
+"""The sign of a light in a tab of any terminal: its colours, computed from the real colours of the bar. Pure."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ from tallylight.model.contrast import Fills
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 
-#: A tab with fewer cells is drawn by us whatever the style, for kitty's styles have ends of up to eight cells; one with
-#: no more than the last has no more than its mark.
+#: Cells below which we draw a tab in any style, and cells below which it has only its mark. The ends of kitty's styles
+#: have up to eight cells.
 NARROW, TINY = 10, 3
-#: An active tab that is nearer to amber or red than this, in OKLab, counts as what a fill touches.
+#: The distance in OKLab to amber or red below which an active tab counts as a colour that a fill touches.
 NEAR = 0.15
 
 
 class Run(NamedTuple):
-    """Text in one colour, on one of its own or, with None, on what is there."""
+    """Text in one colour, on one of its own, or with None on the present one."""
 
     text: str
     fore: RGB
@@ -29,7 +27,7 @@ class Run(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
-    """The bar with these colours for what needs a person, where *touching* colours are beside a fill."""
+    """Return the fills of a bar with these colours, where *touching* colours are beside a fill."""
     if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
         touching |= {active}
     return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
@@ -47,11 +45,10 @@ def sign(
     can_fill: bool = True,
 ) -> Run:
     """
-    The sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
+    Return the sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
 
-    Where no tab of ours *can_fill*, the box of what needs a person has its colour: a black one would be the darkest.
-
-    Blue, and green that would look like amber, has no box; nor has green without room beside it.
+    Where no tab of ours *can_fill*, the box of a light that needs a person has its colour: a black one would be the
+    darkest. Blue, and green that would look like amber, has no box; nor has green without room beside it.
     """
     if status in bar.needs:
         fill = bar.needs[status]

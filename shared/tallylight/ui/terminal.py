@@ -1,7 +1,7 @@
 """
-Terminal: the list's own screen of a terminal, its size, and bytes in and out.
+The list's own screen of a terminal, its size, and bytes in and out.
 
-Whatever happens, the terminal is left as it was found.
+The terminal is always left as it was found.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENAB
 
 _ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
-#: Of one read, in bytes.
-_CHUNK = 4096
+#: Bytes of one read.
+_CHUNK_BYTES = 4096
 
 
 def size(fd: int) -> tuple[int, int]:
-    """The columns and lines of the terminal *fd*; those of most where it does not say."""
+    """Return the columns and lines of the terminal *fd*; 80 and 24 if unknown."""
     try:
         columns, lines = os.get_terminal_size(fd)
     except OSError:
@@ -41,13 +41,13 @@ def write(fd: int, data: bytes) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """*text* for a terminal: as standard output has it, which knows about locales without UTF-8."""
+    """Return *text* in the encoding of standard output, which may be a locale without UTF-8."""
     is_plain = sys.stdout.errors == plain.ERRORS
     return text.encode(*((sys.stdout.encoding, plain.ERRORS) if is_plain else ("utf-8", "replace")))
 
 
 def untitled() -> str:
-    """What takes back the title that a program of ours has set: WezTerm's word for none; others need nothing."""
+    """Return the sequence that removes a title that we have set in WezTerm; "" for other terminals."""
     return "\x1b]2;wezterm\x07" if os.environ.get("TERM_PROGRAM") == "WezTerm" else ""
 
 
@@ -64,7 +64,7 @@ class Terminal:
         if stays:
             self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
         if os.environ.get("TERM_PROGRAM") == "WezTerm":
-            # It calls a program that sets no title by its process, `python3.11`.
+            # WezTerm names a program without a title by its process, `python3.11`.
             self._enter += "\x1b]2;tally agents\x07"
         self._leave += untitled()
         self._woken, self._wake = ends = os.pipe()
@@ -105,27 +105,27 @@ class Terminal:
             self.enter()
 
     def enter(self) -> None:
-        """Take the whole screen. Until then the old contents can be seen, as the first picture by the terminal."""
+        """Take the whole screen. Until then the old contents are visible, such as the terminal's first picture."""
         self.write(self._enter)
 
     def size(self) -> tuple[int, int]:
-        """Columns and lines."""
+        """Return its columns and lines."""
         return size(self._out)
 
     def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
         """
-        What was typed within *timeout* seconds, or nothing; None when the terminal is gone.
+        Return the bytes typed within *timeout* seconds, or b""; None when the terminal is gone.
 
-        A resize wakes it, and so does any of the descriptors *also* that can be read.
+        A resize wakes it, and so does any readable descriptor of *also*.
         """
         ready, _, _ = select.select([self._in, self._woken, *also], [], [], timeout)
         if self._woken in ready:
             with contextlib.suppress(BlockingIOError):
-                os.read(self._woken, _CHUNK)
+                os.read(self._woken, _CHUNK_BYTES)
         if self._in not in ready:
             return b""
         try:
-            return os.read(self._in, _CHUNK) or None
+            return os.read(self._in, _CHUNK_BYTES) or None
         except OSError:
             return None
 

@@ -1,8 +1,8 @@
 """
-The wire: one codec a protocol, and the table of them.
+The wire: one codec for each protocol, and the table of codecs.
 
-`wire.CODECS`, `wire.decode` and `wire.Event` are those of `wire.registry`, loaded at first use: `tally emit`
-imports `wire.pairs` and `wire.envelope` and must not pay for the rest.
+`wire.CODECS`, `wire.decode` and `wire.Event` are loaded from `wire.registry` at first use: `tally emit` imports only
+`wire.pairs` and `wire.envelope` and must start fast.
 """
 
 from __future__ import annotations

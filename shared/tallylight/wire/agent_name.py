@@ -1,8 +1,8 @@
 """
-The agent a program says it is: one name for one agent, whatever protocol it used to say so.
+The agent's name in a report: one name for one agent, in every protocol.
 
-In: the name as sent. Out: our name for it, the `name` of its agent file, if it is a known alias; any other name
-sanitised. Aliases are exact: `сlaude-code` with a Cyrillic с stays the stranger it is.
+In: the name as sent. Out: the `name` in the agent file for a known alias; any other name sanitised. Aliases are exact:
+`сlaude-code` with a Cyrillic с stays unknown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from tallylight.wire.text import sanitise
 
-#: What agents call themselves, where that is not the name of their command.
+#: Names that agents report, if they differ from the names of their commands.
 ALIASES: MappingProxyType[str, str] = MappingProxyType(
     {
         "claude-code": "claude",

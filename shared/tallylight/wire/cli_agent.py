@@ -1,11 +1,11 @@
 """
 Warp's agent events: `OSC 777 ; notify ; warp://cli-agent ; JSON ST`. https://github.com/warpdotdev/claude-code-warp
 
-In: one sequence. Out of `decode`: a `CliAgentEvent`, or DecodeError. What an event means depends on what the agent did
-before, so that `to_report` wants its present status. At most 64 KiB a sequence and JSON 16 levels deep; JSON with a key
-twice, a number that is none, or another version is refused whole. A field of the wrong type counts as left out.
+In: one sequence. Out of `decode`: a `CliAgentEvent`, or DecodeError. The meaning of an event depends on the agent's
+present status, which `to_report` takes. A sequence has at most 64 KiB, and its JSON 16 levels. JSON with a key twice,
+a number out of range, or another version is refused whole. A field of the wrong type counts as left out.
 
-The JSON may hold `;`: only the first two separate.
+The JSON may contain `;`: only the first two separate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FRAME_LIMIT = 65_536
 DEPTH_LIMIT = 16
 RULE = "cli-agent"
 
-#: What happened, in the words of the wire, and what each says by itself. An agent that starts or reminds has no news.
+#: The events, and the status that each reports; None for an event without a status of its own.
 MOMENTS: dict[str, tuple[Status, Kind | None] | None] = {
     "session_start": None,
     "prompt_submit": (Status.WORKING, None),
@@ -46,22 +46,21 @@ MOMENTS: dict[str, tuple[Status, Kind | None] | None] = {
     "stop": (Status.DONE, None),
     "stop_failure": (Status.ERROR, None),
 }
-#: What says only that the agent waits no longer.
+#: Events that only say that the agent waits no longer.
 _RELEASES = ("tool_complete", "permission_replied")
-#: The most useful words for a person at a moment, best first.
+#: The fields with the message of an event, best first.
 _MESSAGES = {
     "prompt_submit": ("query", "summary"),
     "stop": ("summary", "response", "query"),
     "stop_failure": ("summary", "error_type", "response"),
 }
-#: Of Claude Code's words for what failed, those that mean a used-up limit: "rejected for now", and "no credit
-#: left". That a server is `overloaded` is no limit of the person's.
+#: Claude Code's errors that mean a used-up limit: "rejected for now" and "no credit left". `overloaded` is none.
 LIMITS = frozenset({"rate_limit", "billing_error"})
 
 
 @attributes.frozen
 class CliAgentEvent:
-    """One event: what happened, and the report of it, without a status where it says none by itself."""
+    """One event: its name, and its report, without a status if the event has none of its own."""
 
     moment: str
     report: Report
@@ -90,7 +89,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
 
 
 def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
-    """Return what an event means for an agent with the status *present*; None if it changes nothing."""
+    """Return the report that an event means for an agent with the status *present*; None if it changes nothing."""
     if event.moment in _RELEASES and present is Status.WAITING:
         return attributes.evolve(event.report, status=Status.WORKING)
     return event.report if event.report.status is not None else None
@@ -98,8 +97,9 @@ def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
 
 def _report(moment: str, fields: dict[str, Any]) -> Report:
     """
-    Every text is sanitised; *detail* is the tool at hand and what it is to do, *what* the same where a permission is
-    asked for it.
+    Return the report of an event, with every text sanitised.
+
+    *detail* is the present tool call; *what* is the same if the event asks for a permission.
     """
     status, kind = MOMENTS[moment] or (None, None)
     if moment == "stop_failure" and _string(fields, "error_type") in LIMITS:

@@ -20,19 +20,19 @@ SCREEN_PAYLOAD = 767
 
 
 def osc(number: int, payload: str | bytes, *, st: bool = False) -> bytes:
-    """One OSC. BEL ends it unless *st*: BEL passes through every multiplexer, ST through none without care."""
+    """Return one OSC. BEL ends it unless *st*: BEL passes through every multiplexer, ST needs an envelope."""
     data = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
     return b"\x1b]%d;%b%b" % (number, data, ST if st else BEL)
 
 
 def user_var(name: str, value: str | bytes) -> bytes:
-    """Set a user variable of the pane: OSC 1337 SetUserVar, which both kitty and WezTerm deliver to user code."""
+    """Return the sequence that sets a user variable of the pane: OSC 1337 SetUserVar, for kitty and WezTerm."""
     data = value.encode("utf-8", "replace") if isinstance(value, str) else value
     return osc(1337, b"SetUserVar=%b=%b" % (name.encode("ascii"), b2a_base64(data, newline=False)))
 
 
 def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
-    """Wrap for the terminal outside tmux, once a level of nesting. Needs `allow-passthrough on` in each tmux."""
+    """Wrap *data* for the terminal outside *levels* of tmux. Each needs `allow-passthrough on`."""
     for _ in range(levels):
         data = b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
     return data
@@ -40,9 +40,9 @@ def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
 
 def screen_wrap(data: bytes) -> bytes:
     """
-    Wrap for the terminal outside GNU Screen, in as many DCS as their length asks for.
+    Wrap *data* for the terminal outside GNU Screen, in as many DCS sequences as their length needs.
 
-    Screen ends the DCS at the first ESC \\, so that one inside *data* is split between two of them.
+    Screen ends a DCS at the first ESC \\, so an ESC \\ inside *data* is split between two of them.
     """
     first, *rest = data.split(ST)
     pieces = [first] + [b"\\" + piece for piece in rest]

@@ -1,7 +1,7 @@
 """
-Frame: what codecs ask of a sequence before they read it.
+Frame: checks that codecs make before they read a sequence, and the split into pairs.
 
-In: bytes, and a limit. Out: the same as text or as an `Update`, the pairs that somebody knows; or DecodeError.
+In: bytes, and a limit. Out: text, or an `Update` with the known pairs; or DecodeError.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from tallylight.wire.scanner import Sequence
 
 
 def check_length(data: bytes, limit: int) -> None:
-    """Refuse what is longer than *limit* bytes: `too-long`."""
+    """Raise DecodeError `too-long` for *data* of more than *limit* bytes."""
     if len(data) > limit:
         raise DecodeError("too-long", f"{len(data)} bytes, {limit} at most")
 
 
 def check_ours(sequence: Sequence, number: int, limit: int) -> None:
-    """Refuse a sequence of another number, `not-ours`, and one that is too long."""
+    """Raise DecodeError `not-ours` for a sequence of another number, `too-long` for one over *limit* bytes."""
     if sequence.number != number:
         raise DecodeError("not-ours")
     check_length(sequence.raw, limit)
 
 
 def utf8(data: bytes) -> str:
-    """Decode UTF-8; `malformed` if it is none."""
+    """Decode UTF-8, or raise DecodeError `malformed`."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -36,7 +36,7 @@ def utf8(data: bytes) -> str:
 
 @attributes.frozen
 class Update:
-    """What changes of OSC *number*: the valid pairs of one frame, in the order sent. An empty value clears its key."""
+    """The changes in one frame of OSC *number*: its valid pairs in the order sent. An empty value clears its key."""
 
     number: int
     pairs: tuple[tuple[str, str], ...]
@@ -44,9 +44,9 @@ class Update:
 
 def update(number: int, tokens: Iterable[str], read: Callable[[str, str], str | None]) -> Update:
     """
-    Split `key=value` tokens; `not-ours` if none is left.
+    Return the valid pairs of `key=value` tokens; raise DecodeError `not-ours` if there is none.
 
-    *read* gives a value as it is kept, or None for a pair that costs itself only.
+    *read* returns a decoded value, or None for a pair to leave out.
     """
     split = (token.partition("=") for token in tokens)
     found = ((key, read(key, value)) for key, equals, value in split if equals)

@@ -1,12 +1,12 @@
 """
-Hand a report to the host of sessions, over its socket, where nobody may hear the terminal.
+Send a report to the host of sessions over its socket, where no host may see the terminal's output.
 
-Nobody hears a pane of a detached session of tmux, or any of GNU Screen. So `tally emit`, `tally hook` and `tally run`
-also say there what they write into their pane. The kernel tells the host who does, and its line of parents which pane
-that is. A report is one line, a payload of the `tally` variable; the host answers with an empty one once it knows who
-asked. Without a host nothing happens.
+No host sees sequences in a detached session of tmux, or in GNU Screen. So `tally emit`, `tally hook` and `tally run`
+also send to this socket. The kernel names the sender, and its parent processes lead to the pane. A report is one line,
+a payload of the `tally` variable; the host answers with an empty line once it knows the sender. Without a host nothing
+happens.
 
-`tally emit` and `tally hook` load this at every event of an agent, in a multiplexer: it imports nothing dear.
+`tally emit` and `tally hook` load this at every event of an agent in a multiplexer, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-#: What the sockets of hosts are called that take reports: `reports-4711.sock`.
+#: The names of the sockets on which hosts take reports begin with it: `reports-4711.sock`.
 HOST = "reports"
-#: How long, in seconds, the host may take to find out who asked. A hook ends sooner, if all of it takes too long.
-PATIENCE_S = 3.0
-#: Directories that are looked into have at most so many files.
+#: The host may take so many seconds to find the sender. A hook has a limit of its own, and may end sooner.
+HOST_ANSWER_S = 3.0
+#: The most files of a directory that are looked at.
 MAX_FILES = 4096
 
 
 def hand(payloads: Iterable[bytes], environ: Mapping[str, str], *, waits: bool = True) -> bool:
     """
-    Hand *payloads* to the host, if this process runs in a multiplexer; return whether one took them.
+    Send *payloads* to the host if this process runs in a multiplexer; return whether a host took them.
 
-    A process that ends afterwards *waits* until it is known: nobody can prove who a process was that is gone.
+    A process that ends afterwards *waits* for the answer: the host cannot identify a process that is gone.
     """
     if not tty.multiplexer(environ):
         return False
@@ -40,7 +40,7 @@ def hand(payloads: Iterable[bytes], environ: Mapping[str, str], *, waits: bool =
 
 
 def _sockets(environ: Mapping[str, str]) -> list[str]:
-    """The sockets of hosts, in the directory of their snapshots if it is this user's alone."""
+    """Return the sockets of hosts in the runtime directory; none if others could write there."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     folder = f"{runtime}/tallylight"
     if not runtime.startswith("/") or not _is_own(runtime):
@@ -68,7 +68,7 @@ def _give(path: str, data: bytes, *, waits: bool) -> bool:
 
     made = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        made.settimeout(PATIENCE_S if waits else 0.0)
+        made.settimeout(HOST_ANSWER_S if waits else 0.0)
         made.connect(path)
         made.sendall(data)
         return not waits or made.recv(1) == b"\n"

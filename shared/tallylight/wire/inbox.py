@@ -1,14 +1,13 @@
 """
-Inbox: what programs say, read at a pace that a terminal can afford.
+Inbox: reads the input of a program at a pace that a terminal can afford.
 
-The first `at_once` things of each `every` seconds are read as they come, so that an ordinary report never waits. What
-comes faster is kept, the newest of each key at the place of the newest, and so many at a time are read later. So the
-order is kept, the newest report of each record is read, and only a report that was replaced before it could be seen
-is left out.
+The first `at_once` items of each `every` seconds are read as they come, so that an ordinary report never waits. Faster
+items are kept and read later, some at a time: a new item replaces an older one of the same key and goes to the end. So
+the order stays, the newest report of each record is read, and only replaced reports are left out.
 
-What waits is bounded, in number and in bytes. Beyond that what was heard of least recently goes first, as it would from
-the records; what concerns the pane itself, a handful of keys, goes last. Every method takes a
-constant time, except for `take` and `forget_but`, which look at what they take.
+The waiting items are bounded in number and in bytes. Beyond that the oldest item goes first, as in the records; items
+about the pane itself, which have few keys, go last. Every method takes constant time, except `take` and `forget_but`,
+which visit the items that they take.
 """
 
 from __future__ import annotations
@@ -20,49 +19,50 @@ from tallylight.model import attributes
 from tallylight.model.report import Source
 from tallylight.wire import osc1338
 
-#: The pace is counted over so many seconds, and told for so many after the last time that something was left out.
+#: The pace is counted over so many seconds.
 COUNT_S = 1.0
-TOLD_S = 5.0
+#: It is shown for so many seconds after an item was last left out.
+PACE_SHOWN_S = 5.0
 
-#: ASCII with a key that is found without decoding it: floods, and nearly everything else.
+#: ASCII payloads with a key that is found without decoding: those of floods, and most others.
 _OTHER = r"(?:;(?!(?:state|id|at|source)=)[^;%]*+)*+"
 _PLAIN = re.compile(rf"state=({'|'.join(osc1338.STATUSES)}){_OTHER}(?:;id=({osc1338.ID.pattern})?)?{_OTHER}")
-#: The like of a hook, which has its time in it.
+#: The same for a hook's payload, which contains its time.
 _HOOK = re.compile(rf"state=(?:{'|'.join(osc1338.STATUSES)})(?:;(?!(?:state|id)=)[^;%]*+|;id={osc1338.ID.pattern})*+")
 
-#: The name of how to start the program again.
+#: The name of the key for recipes.
 RECIPE = "recipe"
-#: What is to be done at the monotonic time that it is given.
+#: Reads one item at the monotonic time in its argument.
 Call = Callable[[float], object]
 
 
 @attributes.define
 class Key:
     """
-    What a thing is about: only the newest of one *name* is read, and nothing of the name that it *replaces*.
+    The subject of an item: only the newest item of one *name* is read, and none of the name that it *replaces*.
 
-    Of a name that is one of *many* there is no telling how many there are. One is made for all that comes: it does not
-    change, though nothing enforces it.
+    *is_many*: there may be any number of such names. A key is made for every item and never changes, though nothing
+    enforces that.
     """
 
     name: Hashable
     is_many: bool = False
     replaces: Hashable = None
-    #: The same once more is not read once more: the first stays where it is.
+    #: A second item of the same name is left out: the first keeps its place.
     stays: bool = False
 
 
 def record_key(voice: Hashable, id_: str, *, is_clear: bool) -> Key:
-    """The key of what *voice* says of a record; of a withdrawal, which leaves nothing worth reading of that record."""
+    """Return the key of a report of *voice* about a record. A withdrawal replaces all earlier reports about it."""
     name = (voice, id_)
     return Key((*name, "clear"), bool(id_), name) if is_clear else Key(name, bool(id_))
 
 
 def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
     """
-    The key of a value of the carrier, or of a similar one that *voice* said; None for one that cannot be read.
+    Return the key of a value of the `tally` variable, or of a similar one from *voice*; None if it is unreadable.
 
-    Hooks' reports are put in order by their own time, so that each counts.
+    Reports of hooks are ordered by their own time, so each one counts.
     """
     text = payload or ""
     if text.isascii() and len(text) <= osc1338.PAYLOAD_LIMIT:
@@ -82,54 +82,56 @@ def key_of(payload: str | None, voice: Hashable = None) -> Key | None:
 
 @attributes.frozen
 class Limits:
-    """Read at once in *every* seconds, read later in one go (things, and bytes of either), and kept until then."""
+    """
+    The pace of an inbox: items read at once in *every* seconds, items and bytes of one later step, and kept items.
+    """
 
     at_once: int = 8
     every: float = 0.05
     a_go: int = 48
     go_bytes: int = 16_384
-    #: As many as a pane has records, and what is of none.
+    #: The most records of a pane, and some items of no record.
     kept: int = 264
     kept_bytes: int = 32_768
 
 
 @attributes.frozen
 class Pace:
-    """How many things a second arrived and were read when something was last left out."""
+    """The items a second that *arrived* and that were *read*, as of when an item was last left out."""
 
-    said: int = 0
+    arrived: int = 0
     read: int = 0
 
 
 class Inbox:
-    """One program's."""
+    """The input of one program that waits to be read. Times are monotonic seconds."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
-        #: What waits, by the name of its key, in order: is it one of many, how to read it, and its bytes.
+        #: The waiting items in order, by the name of their key: is it one of many, how to read it, its bytes.
         self._items: dict[Hashable, tuple[bool, Call, int]] = {}
         self._size = 0
         self._began = float("-inf")
         self._reads = self._read_bytes = 0
-        #: What was counted since, and whether something was left out.
+        #: The begin of the present count, the items counted since, and how many were left out.
         self._counted_at = float("-inf")
         self._came = self._read = self._left_out = 0
         self._left_out_at = float("-inf")
-        #: None unless something was left out recently.
+        #: None unless an item was left out recently.
         self.pace: Pace | None = None
 
     def __len__(self) -> int:
         return len(self._items)
 
     def is_full(self, now: float) -> bool:
-        """Whether the next thing is not to be read at once."""
+        """Return whether the next item must wait."""
         if self._items:
             return True
         has_room = self._reads < self._limits.at_once and self._read_bytes < self._limits.go_bytes
         return not has_room and 0 <= now - self._began < self._limits.every
 
     def admits(self, now: float, size: int = 0) -> bool:
-        """Whether the next thing, which has come and has *size* bytes, is to be read at once."""
+        """Count an item of *size* bytes that has come; return whether to read it at once."""
         self._came += 1
         if self._items:
             return False
@@ -144,7 +146,7 @@ class Inbox:
         return True
 
     def keep(self, key: Key, call: Call, size: int) -> None:
-        """Read *call*, of *size* bytes, later."""
+        """Keep an item, which *call* reads later, in place of an earlier one of the same key."""
         items, limits = self._items, self._limits
         if key.name in items:
             if key.stays:
@@ -158,19 +160,19 @@ class Inbox:
         while len(items) > limits.kept or self._size > limits.kept_bytes:
             oldest = next(iter(items))
             if not items[oldest][0]:
-                # Of those that are not one of many there is a handful.
+                # Items about the pane itself are few, and are dropped last.
                 oldest = next((name for name in items if items[name][0]), oldest)
             self._drop(oldest)
 
     def due(self) -> float | None:
-        """When to `take` next; None if nothing waits."""
+        """Return when to `take` next; None if nothing waits."""
         return self._next() if self._items else None
 
     def _next(self) -> float:
         return self._began + self._limits.every
 
     def take(self, now: float, *, is_last: bool = False) -> list[Call]:
-        """What is to be read now, in order; all there is where this *is_last*, because the program ends."""
+        """Remove and return the items to read now, in order. *is_last*: the program ends, so return all."""
         self.count(now)
         calls: list[Call] = []
         size = 0
@@ -185,19 +187,19 @@ class Inbox:
         return calls
 
     def forget_but(self, kept: Hashable) -> None:
-        """All that waits is void, except for what has this name."""
+        """Drop all waiting items except the one with the name *kept*."""
         for name in [name for name in self._items if name != kept]:
             self._drop(name)
 
     def count(self, now: float) -> None:
-        """Let time pass for the `pace`."""
+        """Update the `pace` if its time has come."""
         passed = now - self._counted_at
         if 0 <= passed < COUNT_S:
             return
         if self._left_out:
             self._left_out_at = now
             self.pace = Pace(_round(self._came / passed), _round(self._read / passed)) if passed > 0 else None
-        elif now - self._left_out_at >= TOLD_S or now < self._left_out_at:
+        elif now - self._left_out_at >= PACE_SHOWN_S or now < self._left_out_at:
             self.pace = None
         self._counted_at = now
         self._came = self._read = self._left_out = 0
@@ -208,6 +210,6 @@ class Inbox:
 
 
 def _round(rate: float) -> int:
-    """To a digit or two: a figure that is shown must not change for nothing."""
+    """Return *rate* rounded to two digits, so that a shown figure does not change all the time."""
     unit = 10.0 ** max(0, len(str(int(rate))) - 2)
     return int(round(rate / unit) * unit)

@@ -2,12 +2,11 @@
 Notifications: OSC 9 (iTerm2), OSC 99 (kitty), OSC 777 notify (rxvt-unicode).
 https://iterm2.com/documentation-escape-codes.html https://sw.kovidgoyal.net/kitty/desktop-notifications/
 
-In: one sequence. Out of `decode`: a `Notification`, or for OSC 99, which may come in chunks, a `Chunk`, or DecodeError.
-`Notifications` puts chunks together: 16 unfinished ones, 4 KiB of each part. A notification raises attention and says
-nothing of a status.
+In: one sequence. Out of `decode`: a `Notification`, a `Chunk` of one for OSC 99, or DecodeError. `Notifications` joins
+chunks: at most 16 unfinished notifications, 4 KiB of each part. A notification raises attention and has no status.
 
-OSC 9 has other users: ConEmu's `9;1` to `9;12`, progress among them, are not ours. Of OSC 99 titles and bodies are
-shown; an icon or buttons may be the last chunk of a notification. Queries and closing are none.
+OSC 9 has other users: ConEmu's `9;1` to `9;12`, progress among them, are not ours. OSC 99 has titles and bodies to
+show; its last chunk may be an icon or buttons. Its queries and its closing are no notifications.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 
 NUMBERS = (9, 99, 777)
-#: kitty takes 4 KiB of base64 a chunk; nothing we show is longer.
+#: kitty takes chunks of 4 KiB in base64; nothing we show is longer.
 FRAME_LIMIT = 8192
 TEXT_CELLS = 512
 ID_LIMIT = 64
@@ -33,13 +32,13 @@ _CONEMU = re.compile(rb"(?:[1-9]|1[0-2])(?:;|\Z)")
 _ID = re.compile(r"[A-Za-z0-9_+.-]*")
 
 
-#: What a chunk is a piece of: what is shown, and what is not.
+#: The parts of a notification that a chunk belongs to, with and without text to show.
 SHOWN, HIDDEN = ("title", "body"), ("icon", "buttons")
 
 
 @attributes.frozen
 class Notification:
-    """A program asks for a person's attention. One with a single text has it as its title."""
+    """A request of a program for attention. A single text is its title."""
 
     title: str
     body: str = ""
@@ -47,7 +46,7 @@ class Notification:
 
 @attributes.frozen(kw_only=True)
 class Chunk:
-    """A piece of a notification of OSC 99. The bytes may end in the middle of a character."""
+    """A piece of an OSC 99 notification. Its bytes may end in the middle of a character."""
 
     part: str
     data: bytes
@@ -56,7 +55,7 @@ class Chunk:
 
 
 def decode(sequence: Sequence) -> Notification | Chunk:
-    """Read one sequence; `not-ours` for everything under these numbers that notifies nobody."""
+    """Read one sequence; `not-ours` for one of these numbers that is no notification."""
     if sequence.number not in NUMBERS or b";" not in sequence.payload:
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
@@ -75,17 +74,17 @@ def decode(sequence: Sequence) -> Notification | Chunk:
 
 
 class Notifications:
-    """Puts together what comes in chunks; notifications that come whole pass through."""
+    """Joins the chunks of notifications; whole notifications pass through."""
 
     def __init__(self) -> None:
-        #: The one with the oldest last chunk first.
+        #: The unfinished ones by id; the one with the oldest last chunk comes first.
         self._unfinished: dict[str, dict[str, bytes]] = {}
 
     def __len__(self) -> int:
         return len(self._unfinished)
 
     def merge(self, event: Notification | Chunk) -> Notification | None:
-        """Take one event in; return the notification it completes, if it completes one that says anything."""
+        """Take in one event; return the notification that it completes, or None."""
         if isinstance(event, Notification):
             return event
         parts = self._unfinished.pop(event.id, dict.fromkeys(SHOWN, b""))
@@ -96,7 +95,7 @@ class Notifications:
             if len(self._unfinished) > UNFINISHED_LIMIT:
                 del self._unfinished[next(iter(self._unfinished))]
             return None
-        # What the limit cut in two is not drawn as half a character.
+        # The limit may have cut a character in two.
         texts = [parts[part].decode("utf-8", "ignore") for part in SHOWN]
         try:
             return from_texts(*texts)
@@ -105,7 +104,7 @@ class Notifications:
 
 
 def from_texts(title: str, body: str) -> Notification:
-    """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
+    """Return the notification of two texts as sent; raise DecodeError `malformed` if there is nothing to show."""
     first = title and sanitise(title, cells=TEXT_CELLS).strip()
     second = body and sanitise(body, cells=TEXT_CELLS).strip()
     if not (first or second):

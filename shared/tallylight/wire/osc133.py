@@ -19,7 +19,7 @@ NUMBER = 133
 _EXIT_CODE = re.compile(rb"-?[0-9]{1,10}")
 
 
-#: What starts at a mark, by its letter.
+#: The part of the shell's output that starts at a mark, by its letter.
 PROMPT_START, PROMPT_END, COMMAND_START, COMMAND_END = MARKS = ("A", "B", "C", "D")
 
 
@@ -28,7 +28,7 @@ class Mark:
     """
     A shell's mark. *exit_code* belongs to COMMAND_END.
 
-    It is None when the shell left it out or sent something else than a number: the command has ended all the same.
+    It is None if the shell left it out or sent no number: the command has ended all the same.
     """
 
     kind: str

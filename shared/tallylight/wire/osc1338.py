@@ -3,18 +3,18 @@ OSC 1338, the status of an agent: `OSC 1338 ; key=value ; … ST`. https://githu
 
 In: one sequence, or the payload alone, as the value of the `tally` user variable. Out: a Report, or
 DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are read exactly as vibeflow reads
-them: a bad one kills the frame.
+them: a bad one costs the frame.
 
-Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
-withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks vars background resume
-fork via`. A bad value of those is dropped alone, except for `id`: without it the report would be about another record.
-`what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
-`tasks` is what there is to do, one a line, and `vars` what is to be shown by a name, `name=text`, one a line; `via`
-names the protocol that a relay read, or says of a `clear` that the program has ended while it
-waited. Numbers other programs put under 1338 fail the rule that `state` must be known.
+vibeflow's own parser ignores our extensions: the states `idle`, `error`, `background` and `clear`, which withdraws,
+and some keys. These are `id kind session title cwd worktree mode message what detail progress tasks vars background
+resume fork via`. A bad value of those is dropped alone, except for `id`: the report would be about another record.
+`what` is kept only with `waiting`. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`).
+`tasks` has one task a line, and `vars` one named text a line, `name=text`. `via` names the protocol that a relay read.
+On a `clear` it may say that the program has ended while it waited. Other programs' sequences of this number have no
+known `state`.
 
-The variable alone has one more form: `resume` and `cwd` without a `state` say how to start the program again, and
-nothing of its status. A reader that does not know it sees a frame that lacks its state.
+The variable has one more form: `resume` and `cwd` without a `state` say how to start the program again, and have no
+status. A reader that does not know this form sees a frame without a state.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 CLEAR = "clear"
 STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status not in CONCLUDED}
 STATUSES[CLEAR] = None
-#: What it waits for; or that a turn which is done ended with a question.
+#: The kinds of question, by status: a turn that is done may have ended with a question.
 _KINDS: dict[Status | None, dict[str, Kind]] = {
     Status.WAITING: {kind.value: kind for kind in Kind},
     Status.DONE: {Kind.QUESTION.value: Kind.QUESTION},
 }
 _STRICT = ("state", "tool", "project")
-#: Text fields of a report, their keys, and the cells we keep of each.
+#: The text fields by key: the report's field, and the most cells of it.
 _TEXTS = {
     "tool": ("agent", 64),
     "project": ("project", 128),
-    # One more than a session id may have: what is too long must not become another id.
+    # One more than a session id may have: an id that is too long must not become another id.
     "session": ("session", 257),
     "title": ("title", 256),
     "cwd": ("cwd", 1024),
@@ -68,9 +68,9 @@ _TEXTS = {
 _METHODS = ("resume", "fork")
 _EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "vars", "background", "source", "via")
 _KNOWN = frozenset({*_STRICT, *_EXTENDED})
-#: The one other source that the carrier brings: it raises attention and is trusted no further.
+#: The only other source that the variable may name: it raises attention and is trusted no further.
 _NOTIFICATION = Source.NOTIFICATION.word
-#: What goes first when a report is too long for one frame.
+#: The keys that are left out, in this order, if a report is too long for one frame.
 _EXPENDABLE = (
     *(
         "vars",
@@ -89,20 +89,20 @@ _EXPENDABLE = (
     ),
     "tool",
 )
-#: Of an argument list, in words, and of one of its words, in characters.
+#: The most words of an argument list, and the most characters of a word.
 MAX_WORDS = 64
 MAX_WORD = 500
-#: The rule of what comes in the user variable.
+#: The rule of a report in the user variable.
 VARIABLE_RULE = "user variable"
-#: The rules that `via` may name: of the protocols that a relay reads.
+#: The rules that `via` may name: those of the protocols that a relay reads.
 SPOKEN = frozenset({"osc-7501", "osc-1338", "osc-26", "osc-21337", "osc-3008", "cli-agent", "terax"})
-#: What `via` of a `clear` names instead: the program has ended while it waited, and has not said this itself.
+#: The `via` of a `clear` for a program that ended while it waited, without a report of its own.
 EXIT = "exit"
-#: Of what an agent names itself: how many there are, what a name is, and the bytes of a text.
+#: The most named texts of an agent, the form of a name, and the most bytes of a text.
 MAX_VARS = 16
 VAR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 MAX_VAR = 256
-#: Of a list of tasks, and of one of them, in cells.
+#: The most tasks of a list, and the most cells of a task.
 MAX_TASKS = 32
 MAX_TASK = 96
 ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
@@ -120,9 +120,9 @@ def decode(sequence: Sequence) -> Report:
 
 def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     """
-    Read what follows `1338;`, as the `tally` user variable carries it.
+    Read the payload after `1338;`, as in the `tally` user variable.
 
-    *rule* is for `tally why`; that of the variable itself gives way to the protocol that it says was spoken.
+    *rule* is for `tally why`. For the variable the protocol named in `via` takes its place.
     """
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
@@ -130,7 +130,7 @@ def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
 
 
 def decode_variable(value: str | None) -> Report | None:
-    """Read the `tally` user variable: deleted (None) it withdraws; None for what cannot be read and is ignored."""
+    """Read the `tally` user variable. A deleted one (None) withdraws; return None for an unreadable value."""
     if value is None:
         return Report(source=Source.PROTOCOL, status=None, rule=VARIABLE_RULE)
     try:
@@ -141,14 +141,14 @@ def decode_variable(value: str | None) -> Report | None:
 
 @attributes.frozen
 class Recipe:
-    """How a program wants to be started again: *argv*, nothing for one that takes it back, and the directory."""
+    """The command with which a program wants to be started again, and its directory. An empty *argv* withdraws it."""
 
     argv: tuple[str, ...] = ()
     cwd: str = ""
 
 
 def decode_recipe(value: str | None) -> Recipe | None:
-    """Read the `tally` user variable as one without a status; None if it is not."""
+    """Return the recipe in a value of the `tally` user variable; None if the value is another one."""
     data = (value or "").encode("utf-8", "surrogatepass")
     if not data.startswith(b"resume=") or len(data) > PAYLOAD_LIMIT:
         return None
@@ -160,19 +160,19 @@ def decode_recipe(value: str | None) -> Recipe | None:
     if b"state" in fields:
         return None
     cwd, cells = fields.get(b"cwd", ""), _TEXTS["cwd"][1]
-    # Cut or cleaned it would be another directory.
+    # Cut or sanitised it would be another directory.
     is_whole = sanitise(cwd, cells=cells) == cwd
     return Recipe(_argument_list(fields[b"resume"]), cwd if is_whole else "")
 
 
 def encode_recipe(recipe: Recipe) -> str:
-    """Write what `decode_recipe` reads; one that does not fit is taken back, for no part of it may be run."""
+    """Return the value that `decode_recipe` reads; a withdrawal if it is too long, for no part of it may be run."""
     payload = pairs.join([("resume", _lines(recipe.argv)), *([("cwd", recipe.cwd)] if recipe.cwd else ())])
     return (payload if len(payload) < PAYLOAD_LIMIT else b"resume=").decode("ascii")
 
 
 def read_fields(payload: str) -> dict[str, str]:
-    """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it is."""
+    """Return the known pairs, decoded and not sanitised. Raise DecodeError for a bad value of a strict key."""
     fields: dict[str, str] = {}
     for token in payload.split(";"):
         key, equals, text = token.partition("=")
@@ -197,11 +197,11 @@ def read_fields(payload: str) -> dict[str, str]:
 
 def encode_payload(report: Report, *, via: str = "") -> str:
     """
-    Write what follows `1338;`; *via* is the rule of the protocol that it came by.
+    Return the payload after `1338;` for *report*. *via* is the rule of the protocol it came by.
 
-    Fields that do not fit go, the least telling first; the state always fits.
+    Fields that do not fit are left out, the least important first; the state always fits.
 
-    Raise ValueError for what has no word on the wire: `down`, an id that is none.
+    Raise ValueError for a report that the wire cannot express: `down`, or an invalid id.
     """
     if report.status not in STATUSES.values():
         raise ValueError(f"OSC 1338 has no word for status {report.status}")
@@ -270,7 +270,7 @@ def _tasks(text: str) -> tuple[str, ...]:
 
 
 def var(name: str, text: str) -> tuple[str, str] | None:
-    """What is to be shown by *name*; None for a name that is none, and for a text that is empty or too long."""
+    """Return a named text to show, sanitised; None for an invalid name, and for a text that is empty or too long."""
     shown = sanitise(text, cells=MAX_VAR).strip() if len(text.encode()) <= MAX_VAR else ""
     return (name, shown) if shown and VAR_NAME.fullmatch(name) else None
 
@@ -281,7 +281,7 @@ def _vars(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _argument_list(text: str) -> tuple[str, ...]:
-    """Read a word a line. What is too long, or could not be shown as it is, is no argument list: it must not be run."""
+    """Return the words of an argument list, one a line; none if it is too long or could not be shown as it is."""
     words = text.split("\n") if text else []
     is_whole = len(words) <= MAX_WORDS and all(
         len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD) for word in words
@@ -289,7 +289,7 @@ def _argument_list(text: str) -> tuple[str, ...]:
     return tuple(words) if is_whole else ()
 
 
-#: The fields that are read by themselves.
+#: The readers of all other fields, by key.
 _READERS: dict[str, Callable[[str], object]] = {
     "id": str,
     "progress": progress,

@@ -1,13 +1,12 @@
 r"""
 OSC 21337, the status of a tab: `OSC 21337 ; key=value ; … ST`. https://iterm2.com/documentation-escape-codes.html
 
-In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. A key left out keeps its value and
-an empty one clears it, so that each pane has a `TabStatus` that merges updates and yields Reports. At most 4096 bytes
-a frame, 32 pairs of it. In a value `\;` is a semicolon and `\\` a backslash; a backslash before anything else is one.
+In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. A key left out keeps its value, and
+an empty one clears it. So each pane has a `TabStatus`, which merges updates and returns Reports. A frame has at most
+4096 bytes and 32 pairs. In a value `\;` is a semicolon and `\\` a backslash; any other backslash is itself.
 
-`status` is text for a person. Only the words that Claude Code puts there count, and any others say nothing: where
-`awaiting` says it, they are the detail that there else is none of. Another program uses this number as
-`21337;web-terminal;…`, which has no key that is known here.
+`status` is text for a person. Only Claude Code's words count there. Other words are only the detail, if there is none
+and `awaiting` is set. Another program uses this number as `21337;web-terminal;…`, which has no known key.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ TEXT_CELLS = 256
 #: The words of `status`, in lower case and without the ellipsis.
 STATUSES = {"working": Status.WORKING, "waiting": Status.WAITING, "idle": Status.IDLE}
 RULE = "osc-21337"
-#: What is certainly ours, as far as its end is printable.
+#: The beginning of a frame that is certainly of this protocol, up to a printable character.
 CERTAIN = rb"21337;(?:status|detail)=[!-:<-\[\]-~]"
 
 #: A pair ends at a `;` that has no backslash in front of it.
@@ -45,7 +44,7 @@ def decode(sequence: Sequence) -> Update:
 
 
 class TabStatus:
-    """One pane's map of OSC 21337 values."""
+    """The OSC 21337 values of one pane."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
@@ -53,9 +52,9 @@ class TabStatus:
 
     def merge(self, update: Update) -> Report | None:
         """
-        Take an update in; return what the pane's agent now says, or None while it says nothing.
+        Take in an update; return the report of the pane's agent, or None while there is no status.
 
-        When it stops saying anything its record is withdrawn, once.
+        When the status goes, the record is withdrawn, once.
         """
         for key, value in update.pairs:
             if value:
@@ -78,7 +77,7 @@ def _value(key: str, escaped: str) -> str | None:
     value = _ESCAPED.sub(r"\1", escaped) if "\\" in escaped else escaped
     if key in ("status", "detail"):
         shown = sanitise(value, cells=TEXT_CELLS).strip()
-        # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+        # A value of invisible characters alone would clear the key: it is a bad value instead.
         return shown if shown or not value else None
     if key in ("indicator", "status-color"):
         return value if not value or _COLOR.fullmatch(value) else None

@@ -1,13 +1,13 @@
 """
 OSC 26, Otty's agent protocol: `OSC 26 ; Key=Value ; … ST`. https://docs.otty.sh/vt/osc/osc-26
 
-In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each
-pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a value.
-Of its user variables a pane has sixteen at most, each with a name of 64 characters and a text of 256 bytes.
+In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each pane has
+an `Accumulator`, which merges updates and returns Reports. A frame has at most 8 KiB and 64 pairs, a value 4 KiB. A
+pane has at most sixteen user variables, each with a name of 64 characters and a text of 256 bytes.
 
-A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
-last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
-ignored. A word of `Status` that the page does not list leaves the status before it and is shown as detail.
+A bad value costs only its own pair and never clears the old one. An empty value clears; the last of two equal keys
+wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here. A `Status` that
+the page does not list leaves the status before it and is shown as detail.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VALUE_LIMIT = 4096
 PAIR_LIMIT = 64
 TASK_LIMIT = 64
 
-#: `finished` withdraws.
+#: The words of `Status`. `finished` withdraws.
 STATUSES: dict[str, tuple[Status | None, Kind | None]] = {
     "idle": (Status.IDLE, None),
     "running": (Status.WORKING, None),
@@ -39,19 +39,19 @@ STATUSES: dict[str, tuple[Status | None, Kind | None]] = {
     "error": (Status.ERROR, None),
     "finished": (None, None),
 }
-#: A conclusion of the receiver, so that no sender may claim it.
+#: Only a receiver may conclude it: no sender may claim it.
 _DOWN = "down"
-#: Where the map has a `Status` that is none of these. No key on the wire has a space.
+#: The key for a `Status` that is none of these. No key on the wire has a space.
 _WORD = "Status word"
-#: What `finished` takes away. Who the agent is and how to resume it stays.
+#: The keys that `finished` clears. The agent and its resume command stay.
 LIVE = ("Status", _WORD, "Detail", "TaskList", "TaskProgress")
 WORD_CELLS = 64
 _VAR = "UserVar:"
 RULE = "osc-26"
 
-#: What is a word, though it may be base64 of something, too.
+#: A text that is taken for a word, though it may be valid base64, too.
 _TOKEN = re.compile(r"[A-Z]?[a-z0-9][a-z0-9-]{0,62}")
-#: Words of `Detail` that are no English; all others are shown as they are.
+#: English for some words of `Detail`; all others are shown as they are.
 _PLAIN = {
     "api-fail": "the API fails",
     "api-error": "the API fails",
@@ -71,7 +71,7 @@ def decode(sequence: scanner.Sequence) -> Update:
 
 
 class Accumulator:
-    """One pane's map of OSC 26 values."""
+    """The OSC 26 values of one pane."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
@@ -79,12 +79,11 @@ class Accumulator:
 
     def merge(self, update: Update) -> Report | None:
         """
-        Take an update in; return what the pane's agent now says, or None while there is nothing to say.
+        Take in an update; return the report of the pane's agent, or None while there is none.
 
-        There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
-        to be understood once the agent is named. When it says `finished`, or one of the two is cleared, the report
-        withdraws the record, once. With its name goes all that an agent has said, wherever in the frame that is:
-        the next one must inherit neither its status nor its session.
+        A report needs an agent and a status: the page's own examples send a status before the agent's name. At
+        `finished`, or when one of the two is cleared, the report withdraws the record, once. Another agent's name
+        clears all values, wherever in the frame it is: that agent must inherit neither status nor session.
         """
         self._take(update.pairs)
         values, get = self._values, self._values.get
@@ -139,12 +138,12 @@ class Accumulator:
         return [key for key in self._values if key.startswith(_VAR)]
 
     def _keeps(self, key: str) -> bool:
-        """Whether there is room for *key*."""
+        """Return whether there is room for *key*."""
         return key in self._values or not key.startswith(_VAR) or len(self._vars) < osc1338.MAX_VARS
 
 
 def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
-    """The argument list of a method, the agent's name in front: the page's examples have only its arguments."""
+    """Return the argument list of a method, with the agent's name added in front if it is missing."""
     words = arguments.split(" ")
     if not (agent and arguments):
         return ()
@@ -152,7 +151,7 @@ def _with_agent(agent: str, arguments: str) -> tuple[str, ...]:
 
 
 def _value(key: str, value: str) -> str | None:
-    """Decode and check one pair's value; None drops the pair."""
+    """Return the decoded value of one pair; None drops the pair."""
     read = _READERS.get(key) or (partial(_var, key.removeprefix(_VAR)) if key.startswith(_VAR) else None)
     if read is None or len(value) > VALUE_LIMIT:
         return None
@@ -163,7 +162,7 @@ def _value(key: str, value: str) -> str | None:
 
 
 def _label(cells: int, value: str) -> str | None:
-    # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+    # A value of invisible characters alone would clear the key: it is a bad value instead.
     return sanitise(_base64(value), cells=cells).strip() or None
 
 
@@ -173,7 +172,7 @@ def _base64(value: str) -> str:
 
 def _read_status(value: str) -> str | None:
     word = _word(value)
-    # What only reads like one of the list must not become it.
+    # A word that only becomes a known one by sanitising must not count as that.
     return value if value in STATUSES else None if word in STATUSES or word == _DOWN else word
 
 
@@ -206,7 +205,7 @@ def _read_tasks(value: str) -> str | None:
 def _read_arguments(value: str) -> str | None:
     text = _base64(value)
     words = " ".join(text.split())
-    # An argument is executed, not shown: what sanitising would change is refused.
+    # An argument is executed, not shown: one that sanitising would change is refused.
     return words if words and words == sanitise(text, cells=1024).strip() else None
 
 
@@ -214,7 +213,7 @@ _READERS: dict[str, Callable[[str], str | None]] = {
     "CodeAgent": lambda value: value if is_ascii_id(value) else None,
     "Status": _read_status,
     "TaskProgress": lambda value: value if progress(value) else None,
-    # One more than the gate lets pass: what is too long must not become another id.
+    # One more than the gate lets pass: an id that is too long must not become another id.
     "SessionId": partial(_label, 257),
     "SessionTitle": partial(_label, 256),
     "ProjectFolder": partial(_label, 1024),

@@ -3,9 +3,8 @@ Agent presence: `OSC 3008 ; start=agent ; event=busy ST`, as Supacode and others
 
 In: one sequence. Out: a Report or a Notification, or DecodeError. At most 4096 bytes a frame, 32 pairs of it.
 
-systemd sends 3008 too, and means something else by it (https://uapi-group.org/specifications/specs/osc_context): its
-frames begin with `start=` and `end=` as well but have neither `event` nor `kind`. Only the known words of these two are
-ours.
+systemd sends 3008 too, with another meaning (https://uapi-group.org/specifications/specs/osc_context): its frames also
+begin with `start=` and `end=` but have neither `event` nor `kind`. Only the known words of these two are ours.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tallylight.wire.text import is_ascii_id
 NUMBER = 3008
 FRAME_LIMIT = 4096
 PAIR_LIMIT = 32
-#: The events of `start=`. The one of `end=` is `session_end`, which withdraws.
+#: The events of `start=`. The event of `end=` is `session_end`, which withdraws.
 STATUSES = {
     b"session_start": Status.IDLE,
     b"idle": Status.IDLE,
@@ -32,7 +31,7 @@ STATUSES = {
 }
 RULE = "osc-3008"
 BEGINNINGS = b"3008;start=", b"3008;end="
-#: What is certainly ours, as far as its end is printable.
+#: The beginning of a frame that is certainly of this protocol.
 CERTAIN = rb"3008;start=[a-z]{1,32};event=(?:busy|idle)(?=[;\x07\x1b])"
 
 

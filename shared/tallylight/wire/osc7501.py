@@ -2,15 +2,14 @@
 OSC 7501, the Program Status Protocol: `OSC 7501 ; key=value : … ST`.
 https://superlogical.com/rex/docs/build/program-status
 
-In: one sequence. Out: a Report, or DecodeError, as for the query whether the terminal speaks this (`QUERY`).
-A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a sequence.
+In: one sequence. Out: a Report, or DecodeError, also for `QUERY`, which asks for support. A report replaces its record
+entirely, so nothing is kept here. A sequence has at most 4096 bytes.
 
-A malformed pair costs itself only and of two equal keys the last wins, but what breaks a limit, base64, UTF-8 or the
-ban on control characters costs the whole report, wherever it is and even if it says `clear`. Where the page is
-silent: a pair with a key over its limit counts as over a limit even if it is malformed otherwise; an `id` that is none
-always costs the report, because without it the report would be about another record; base64 with spare bits other than
-zero is not base64; progress has three digits at most. Unlike the page's, a name of an app that is too long costs
-itself only, as in other terminals: the status matters more than the name.
+A malformed pair costs only itself, and the last of two equal keys wins. A pair that breaks a limit, base64, UTF-8 or
+the ban on control characters costs the whole report, even a `clear`. The page leaves some cases open, which are read
+so. A key over its limit breaks a limit even if its pair is malformed. An invalid `id` always costs the report, which
+would be about another record. Base64 with spare bits other than zero is invalid. Progress has at most three digits.
+Unlike on the page, a too long name of an app costs only itself, as in other terminals: the status matters more.
 """
 
 from __future__ import annotations
@@ -28,14 +27,15 @@ from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import middle, sanitise
 
 NUMBER = 7501
-#: The page's limits, in bytes: the sequence with introducer and terminator, a key, a name, and texts in base64 and out.
+#: The page's limits, in bytes: a sequence with introducer and terminator, a key, a name, and texts with and without
+#: base64.
 FRAME_LIMIT = 4096
 KEY_LIMIT = 16
 APP_LIMIT = 32
 ID_LIMIT = 128
 TITLE_LIMITS = (256, 192)
 MESSAGE_LIMITS = (2732, 2048)
-#: What we keep of a message that is shown on one line.
+#: The most cells of a message, which is shown on one line.
 MESSAGE_CELLS = 512
 RULE = "osc-7501"
 
@@ -49,7 +49,7 @@ _DIGITS = re.compile(rb"[0-9]{1,3}")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
-#: The words of `state`. `clear` withdraws the record and what is below it.
+#: The words of `state`. `clear` withdraws the record and all below it.
 STATUSES: dict[bytes, Status | None] = {
     b"idle": Status.IDLE,
     b"working": Status.WORKING,
@@ -82,7 +82,7 @@ def decode(sequence: Sequence) -> Report:
     message = sanitise(message, cells=MESSAGE_CELLS)
     what = ""
     if kind is Kind.PERMISSION:
-        # Claude Code says `approve Bash: npm test`; a message that names no tool says what it is about by itself.
+        # Claude Code sends `approve Bash: npm test`. A message without a tool needs no subject.
         tool, _, rest = message.removeprefix("approve ").partition(": ")
         what = middle(f"{tool}: {rest}", WHAT_CELLS) if rest and tool.replace("_", "").isalnum() else ""
     return Report(
@@ -100,7 +100,7 @@ def decode(sequence: Sequence) -> Report:
 
 
 def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
-    """Split and check what needs no decoding; leave malformed pairs out."""
+    """Return the pairs in *body*, checked and not decoded, without malformed ones."""
     found = []
     for token in body.split(b":"):
         name, equals, content = token.partition(b"=")

@@ -1,14 +1,14 @@
 """
 OSC 88, Otty's Terminal Resume Protocol: `OSC 88 ; op ; key=value ; … ST`. https://docs.otty.sh/vt/osc/osc-88
 
-In: one sequence. Out: a `Recipe`, empty for one that takes it back, or DecodeError. At most 8 KiB a frame, 64 fields of
-it. Nothing is executed here: a recipe is what a program asks for, and it has to pass the gate before it is even
-offered. A query is none; a relay answers it, for `tally restore` relaunches.
+In: one sequence. Out: a `Recipe`, empty for a withdrawal, or DecodeError. A frame has at most 8 KiB and 64 fields.
+Nothing is executed here: a recipe is a request of a program, and must pass the gate before it is offered. A query is no
+recipe; a relay answers it, for `tally restore` relaunches.
 
-`args` is one string on the wire, and the page does not say how it becomes arguments. It is read as the words of a
-POSIX shell are, quotes and backslashes included and nothing expanded: a file name with a space in it can be written no
-other way, and without quotes it is a split at spaces. Quotes that do not close cost the arm. So does a command,
-argument or directory that could not be shown as it is: what sanitising would change must not be run.
+`args` is one string on the wire, and the page does not say how it is split. It is split like the words of a POSIX
+shell, with quotes and backslashes but without expansion: a file name with a space cannot be written otherwise. Quotes
+that do not close cost the recipe. So does a command, argument or directory that sanitising would change: it must not be
+run.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ QUERY, SUPPORTED = b"88;query", b"88;supported;v=1"
 #: The page gives no limits; these hold any command line we would ever show.
 FRAME_LIMIT = 8192
 FIELD_LIMIT = 64
-#: The texts, and the cells that each may have; the title is nothing that is run, and nothing we show.
+#: The texts, and the most cells of each; the title is neither run nor shown.
 _TEXTS = {b"cmd": 256, b"args": 1024, b"cwd": 1024, b"title": 0}
 
 _VERSION = re.compile(rb"[0-9]{1,4}")
 
 
-#: What a shell would not split at blanks alone.
+#: Characters for which a shell would not split at blanks alone.
 _QUOTED = re.compile(r"""['"\\\x00-\x1f\x7f]""")
 
 
 def decode(sequence: Sequence) -> Recipe:
-    """Read one sequence; `not-ours` for an operation that changes no recipe."""
+    """Return the recipe of one sequence; raise DecodeError `not-ours` for an operation that changes none."""
     check_ours(sequence, NUMBER, FRAME_LIMIT)
     operation, *fields = sequence.body.split(b";", FIELD_LIMIT + 1)[: FIELD_LIMIT + 1]
     if operation == b"clear":

@@ -14,14 +14,14 @@ from tallylight.model.errors import DecodeError
 from tallylight.wire.scanner import Sequence
 
 NUMBER = 9
-#: The state of a bar that is taken away. 1 is progress, 2 an error, 3 busy with no known end, 4 paused.
+#: The state that removes the bar. 1 is progress, 2 an error, 3 busy with no known end, 4 paused.
 CLEAR = 0
 _PROGRESS = re.compile(rb"4;([0-4])(?:;.*)?", re.DOTALL)
 
 
 @attributes.frozen
 class ProgressReport:
-    """A progress bar is drawn in one *state*, whatever it shows, or taken away."""
+    """A progress bar is drawn in a *state*, or removed."""
 
     state: int
 

@@ -1,8 +1,8 @@
 """
 Pairs: `key=value;key=value` with percent-encoded values, the payload grammar of OSC 1338.
 
-Spec: https://github.com/bjhengen/vibeflow (crate `vibeflow-protocol`). What `percent_decode` gives is bytes
-not yet sanitised.
+Spec: https://github.com/bjhengen/vibeflow (crate `vibeflow-protocol`). The bytes from `percent_decode` are not yet
+sanitised.
 
 `tally emit` must start in no time, so this module imports nothing that takes any: no re, enum, typing or attrs.
 """
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 #: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
 MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
-#: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
+#: Keys of texts that are shortened, in this order, if the payload is too long: a message must not cost the light.
 ELASTIC = ("detail", "message", "title", "what")
-#: Left out, in this order, where that is not enough: half a path is another path.
+#: Keys that are left out, in this order, if that is not enough: half a path is another path.
 DISPENSABLE = ("worktree", "cwd")
 
 _HEX = b"0123456789abcdefABCDEF"
-#: What goes out encoded: the grammar's own three, C0, DEL and everything that is not ASCII.
+#: The characters as sent: `;`, `=`, `%`, controls and all that is not ASCII are encoded.
 _ENCODED = [f"%{byte:02X}" if byte < 0x20 or byte > 0x7E or byte in b";=%" else chr(byte) for byte in range(256)]
 
 
@@ -42,7 +42,7 @@ def percent_decode(value: bytes) -> bytes:
     for piece in rest:
         if len(piece) < 2 or piece[0] not in _HEX or piece[1] not in _HEX:
             raise DecodeError("bad-encoding", f"% without two hexadecimal digits, before {piece[:8]!r}")
-        # Each digit was looked at first: int() alone would take "+1", " 1" and "1_".
+        # Each digit was checked first: int() alone would accept "+1", " 1" and "1_".
         out.append(int(piece[:2], 16))
         out += piece[2:]
     return bytes(out)
@@ -59,7 +59,7 @@ def split(payload: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def fit(fields: dict[str, str]) -> bytes:
-    """Encode the payload, its texts cut and its paths left out where it would be too long."""
+    """Return the encoded payload; if it is too long, texts are cut and paths left out."""
     payload = join(fields.items())
     for key in ELASTIC + DISPENSABLE:
         excess = len(payload) - MAX_PAYLOAD
@@ -76,7 +76,7 @@ def fit(fields: dict[str, str]) -> bytes:
 
 
 def _shortened(text: str, budget: int) -> str:
-    """Cut *text* so that it and an ellipsis are at most *budget* bytes long when encoded; `""` if nothing fits."""
+    """Return *text*, cut so that it has at most *budget* bytes with an ellipsis when encoded; `""` if nothing fits."""
     budget -= len(percent_encode("…"))
     for index, character in enumerate(text):
         budget -= len(percent_encode(character))

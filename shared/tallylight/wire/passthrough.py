@@ -1,12 +1,11 @@
 """
-Passthrough: what tmux and GNU Screen take out of the envelopes that `wire.envelope` puts on.
+Passthrough: opens the envelopes that `wire.envelope` makes, as tmux and GNU Screen do.
 
 tmux: https://github.com/tmux/tmux/blob/master/input.c (`input_dcs_dispatch`)
 GNU Screen: https://git.savannah.gnu.org/cgit/screen.git/tree/src/ansi.c (`StringEnd`)
 
-`unwrap` opens one envelope and gives bytes. `Unwrapper` does what the terminal outside does with them: it reads
-the bytes of all envelopes as one stream, so that a frame may span several, and opens nested ones, to a bounded
-depth.
+`unwrap` returns the bytes in one envelope. `Unwrapper` reads the bytes of all envelopes as one stream, like the
+terminal outside: a frame may span several. It also opens nested envelopes, to a bounded depth.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from __future__ import annotations
 import re
 
 from tallylight.wire.envelope import SCREEN_PAYLOAD
-from tallylight.wire.scanner import LIMIT, ST, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, ST, Scanner, Sequence, SequenceKind
 
-#: How many multiplexers deep anybody works; each level costs a scanner.
+#: The most nested multiplexers; each level costs a scanner.
 LEVELS = 4
 #: All of one envelope of tmux, as the scanner finds it.
 _ENVELOPE = re.compile(rb"\x1bPtmux;(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+\x1b\\", re.DOTALL)
@@ -24,7 +23,7 @@ _ENVELOPE = re.compile(rb"\x1bPtmux;(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+\x1b\\", re.
 
 def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
     """
-    Return the bytes the multiplexer would hand to the terminal outside; None if this is no envelope.
+    Return the bytes that the multiplexer would pass to the terminal outside; None if this is no envelope.
 
     tmux drops each ESC and keeps the byte after it, so that a frame with a single ESC arrives as mere text.
     With *screen*, a DCS that is not tmux's is GNU Screen's, taken as it is; a longer one than Screen takes is None.
@@ -32,7 +31,7 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
     if sequence.kind is not SequenceKind.DCS:
         return None
     if sequence.payload.startswith(b"tmux;"):
-        # The ESC of each pair goes, as fast as a flood of them asks for; one that is alone at the end stays.
+        # One ESC of each pair goes, in few steps because of floods; a single one at the end stays.
         pieces = sequence.payload[5:].split(b"\x1b\x1b")
         alone = b"\x1b" if pieces[-1].endswith(b"\x1b") else b""
         return b"\x1b".join([piece.replace(b"\x1b", b"") for piece in pieces]) + alone
@@ -42,7 +41,7 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
 
 
 class Unwrapper:
-    """The inner side of one pane's envelopes."""
+    """Opens all envelopes of one pane, which are one stream."""
 
     def __init__(self, *, screen: bool = False, levels: int = LEVELS) -> None:
         self._screen = screen
@@ -50,13 +49,14 @@ class Unwrapper:
         self._inner = Unwrapper(screen=screen, levels=levels - 1) if levels > 1 else None
 
     def feed(self, sequence: Sequence) -> list[Sequence]:
-        """Open one sequence; return the whole sequences that came out, from all levels. Not an envelope: nothing."""
+        """Open one envelope; return the whole sequences from all levels. Anything but an envelope returns none."""
         data = unwrap(sequence, screen=self._screen)
         if data is None:
             return []
         if self._inner is not None and not self._screen and _ENVELOPE.fullmatch(data) and self._scanner.is_idle:
-            # Nothing but one more envelope, as of a flood of them.
-            return self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data)) if len(data) <= LIMIT else []
+            # The content is one more envelope: the common case in a flood.
+            is_too_long = len(data) > MAX_SEQUENCE_BYTES
+            return [] if is_too_long else self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data))
         out: list[Sequence] = []
         for item in self._scanner.feed(data):
             if isinstance(item, Sequence):

@@ -1,11 +1,11 @@
 """
-The codecs by OSC number: who reads a sequence, never what it means.
+The codecs by OSC number.
 
-In: one sequence of any kind. Out of `decode`: an event, or None for every sequence that is foreign, broken, or
-addressed to the terminal. A broken sequence changes nothing, so that callers treat the three alike.
+In: one sequence of any kind. Out of `decode`: an event, or None for a sequence that is foreign, broken, or meant for
+the terminal. Callers treat the three alike.
 
-Only OSC has a number, so that a number names an introducer too; nothing we read has another. Two numbers have several
-protocols: the first that knows a sequence for its own has it, even if it then finds it broken.
+Only OSC sequences have a number, and we read no others. Two numbers have several protocols: the first codec that
+recognises a sequence decides, even if it then finds it broken.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ Codec: TypeAlias = Callable[[Sequence], Event]
 
 
 def _first_of(*codecs: tuple[Codec, tuple[bytes, ...]]) -> Codec:
-    """Ask each of *codecs* that reads anything with such a beginning of the body, until one says it is its own."""
+    """
+    Return a codec that asks each of *codecs* in turn until one recognises the sequence.
+
+    A codec is asked only for a body with one of its beginnings.
+    """
 
     def decode(sequence: Sequence) -> Event:
         body = sequence.body
@@ -63,7 +67,7 @@ def _first_of(*codecs: tuple[Codec, tuple[bytes, ...]]) -> Codec:
             try:
                 return codec(sequence)
             except DecodeError as error:
-                # Broken is not foreign: what Warp's reader refuses is not shown as a notification instead.
+                # Broken is not foreign: a sequence that Warp's reader refuses must not become a notification.
                 if error.reason != "not-ours":
                     raise
         raise DecodeError("not-ours")
@@ -71,7 +75,7 @@ def _first_of(*codecs: tuple[Codec, tuple[bytes, ...]]) -> Codec:
     return decode
 
 
-#: Each raises DecodeError for a sequence that is not its own or breaks its rules.
+#: Each codec raises DecodeError for a sequence that is not its own or breaks its rules.
 CODECS: MappingProxyType[int, Codec] = MappingProxyType(
     {
         0: title.decode,
@@ -93,17 +97,16 @@ CODECS: MappingProxyType[int, Codec] = MappingProxyType(
 )
 
 
-#: The numbers that no terminal we write to speaks.
+#: Numbers that no terminal outside understands.
 OURS = osc7501.NUMBER, osc1338.NUMBER, osc26.NUMBER, osc88.NUMBER
 
-#: What was read last, by the raw sequence: programs say the same few things again and again, and so does a flood.
-#: Longer sequences are not remembered.
+#: The last events by raw sequence: programs and floods repeat a few sequences. Longer ones are not kept.
 _KNOWN: dict[bytes, Event | None] = {}
 _MOST_KNOWN, _LONGEST_KNOWN = 512, 256
 
 
 def decode(sequence: Sequence) -> Event | None:
-    """Read one sequence. None means that it says nothing to us."""
+    """Return the event of one sequence; None if it is foreign, broken or meant for the terminal."""
     raw = sequence.raw
     if raw in _KNOWN:
         return _KNOWN[raw]

@@ -1,16 +1,16 @@
 """
-Scanner: bytes in any pieces to whole control sequences. Grammar: https://vt100.net/emu/dec_ansi_parser
+Scanner: splits bytes into whole control sequences and text. Grammar: https://vt100.net/emu/dec_ansi_parser
 
-`feed` takes the next bytes of one stream and returns what they completed, in stream order: `Text` (forward it) and
-`Sequence` (whole, with its raw bytes). Nothing is lost or changed: the raw bytes of every item so far, followed by
-`pending()`, are the input. At most *limit* bytes are ever held, and every byte is looked at a bounded number of times.
+`feed` takes the next bytes of one stream and returns the completed items in order: `Text` (forward it) and `Sequence`
+(whole, with its raw bytes). Nothing is lost or changed: the raw bytes of every item so far, followed by `pending()`,
+are the input. At most *limit* bytes are held, and every byte is looked at a bounded number of times.
 
-Where it departs from the chart at the link, and agrees with terminals of today:
+It differs from the chart at the link where today's terminals do:
 
 * 7-bit introducers and terminators only. 0x9D and 0x9C are C1 OSC and ST, but also the middle of `”` and `✜` in UTF-8.
-* BEL ends an OSC and no other string. CAN, SUB, or an ESC that does not begin ST aborts any string; the aborting byte
-  is read again as ground, so `ESC ] … ESC ]` is a broken OSC and a fresh one.
-* A sequence over the limit is scanned to its end and given out as `Text` that is not drawn: forwarded, never believed.
+* BEL ends an OSC and no other string. CAN, SUB, or an ESC that does not begin ST aborts any string. The aborting byte
+  is read again as ground, so `ESC ] … ESC ]` is a broken OSC and a new one.
+* A sequence over the limit is scanned to its end and returned as `Text` that is not drawn: forwarded, never decoded.
 * A DCS that begins `tmux;` is tmux's envelope and may hold ESC pairs. With `screen=True` (we run inside GNU Screen)
   any DCS may hold ESC, because that is how Screen wraps.
 """
@@ -27,10 +27,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-#: Most bytes one sequence may have, introducer and terminator included. vibeflow's limit; xterm takes less, and
-#: kitty's own buffer is 1 MiB.
-LIMIT = 131_072
-#: Most bytes of one CSI. Real ones stay below 100; terminals stop at 16 to 256 parameters.
+#: The most bytes of one sequence with introducer and terminator. vibeflow has the same limit, xterm less, kitty 1 MiB.
+MAX_SEQUENCE_BYTES = 131_072
+#: The most bytes of one CSI. Real ones stay below 100; terminals stop at 16 to 256 parameters.
 CSI_LIMIT = 4096
 
 BEL = b"\x07"
@@ -41,7 +40,7 @@ _BACKSLASH = 0x5C
 
 
 class SequenceKind(enum.Enum):
-    """What introduced a sequence. The value is the byte after ESC, except for ESC itself, which has none."""
+    """The introducer of a sequence. The value is the byte after ESC; a plain escape sequence has none."""
 
     OSC = "]"
     DCS = "P"
@@ -52,7 +51,7 @@ class SequenceKind(enum.Enum):
     ESC = ""
 
 
-# Items are made for each few bytes of a stream: to freeze them would take more time than all else.
+# An item is made for every few bytes of a stream: frozen classes would take too much time.
 @attributes.define
 class Text:
     """
@@ -71,9 +70,8 @@ class Sequence:
     """
     One whole sequence.
 
-    *payload* is what lies between introducer and terminator; for an OSC that includes its number. *number* is None
-    for anything but an OSC, and for an OSC unless its payload starts with a plain decimal number of at most five
-    digits (no sign, no leading zero) that `;` or the end follows.
+    *payload* is the part between introducer and terminator; for an OSC it includes the number. *number* is None for
+    all but an OSC. It has at most five decimal digits, without sign or leading zero, and `;` or the end follows.
     """
 
     kind: SequenceKind
@@ -84,14 +82,14 @@ class Sequence:
 
     @property
     def body(self) -> bytes:
-        """The payload after its first `;`: for an OSC, what follows the number."""
+        """The payload after its first `;`, for an OSC the part after the number."""
         return self.payload.partition(b";")[2]
 
 
 Item: TypeAlias = Text | Sequence
 
-#: A CSI (C0 controls inside are carried out by a terminal without ending it), a short escape, or a string without an
-#: ESC in it: whole. Of an envelope that has one, the slow lane finds the end.
+#: A whole sequence: a CSI (which may contain C0 controls), a short escape, or a string without an ESC in it. The slow
+#: path finds the end of an envelope with one.
 _WHOLE = re.compile(
     rb"\x1b(?:"
     rb"\[[\x00-\x17\x19\x1c-\x3f\x7f]*[@-~]"
@@ -101,24 +99,24 @@ _WHOLE = re.compile(
     rb"|[PX^_][^\x18\x1a\x1b]*\x1b\\"
     rb")"
 )
-#: The fast lane, which cuts what is whole into pieces in one go; an ESC that begins nothing whole takes the rest.
+#: The fast path: whole sequences and texts in one search; an ESC that begins no whole sequence takes the rest.
 _PIECES = re.compile(rb"[^\x1b]+|" + _WHOLE.pattern + rb"|\x1b.*", re.DOTALL)
-#: The start of one that may yet become whole.
+#: The start of a sequence that may yet become whole.
 _SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
-#: What an ESC aborts, however often it is repeated: the fast lane of a flood.
+#: Sequences that an ESC aborts, any number of them: the fast path for a flood.
 _ABORTED = re.compile(
     rb"(?:\x1b(?:(?=\x1b)|\[[\x00-\x17\x19\x1c-\x3f\x7f]*(?=\x1b)"
     rb"|\][^\x07\x18\x1a\x1b]*(?=\x1b[^\\])|[X^_][^\x18\x1a\x1b]*(?=\x1b[^\\])))+",
     re.DOTALL,
 )
 _CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
-#: What does not end an envelope; tmux reads ESC in pairs, GNU Screen ends at the first ESC \ whatever is before it.
+#: The inside of an envelope: tmux reads ESC in pairs, GNU Screen ends at the first ESC \ in any case.
 _TMUX_BODY = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+", re.DOTALL)
 _SCREEN_BODY = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+", re.DOTALL)
 _OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 _STRING_STOP = re.compile(rb"[\x18\x1a\x1b]")
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
-#: Those in use, told without a look at their digits.
+#: The numbers in use, recognised without a look at their digits.
 _IN_USE = (0, 2, 4, 8, 9, 10, 11, 26, 52, 88, 99, 133, 777, 1337, 1338, 3008, 7501, 21337)
 _NUMBERS = {b"%d" % number: number for number in _IN_USE}
 _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
@@ -128,7 +126,7 @@ _OSC, _CSI, _ESCAPE_KIND = SequenceKind.OSC, SequenceKind.CSI, SequenceKind.ESC
 
 
 def whole(raw: bytes) -> Sequence:
-    """The sequence that is exactly *raw*."""
+    """Return the sequence with exactly the bytes *raw*."""
     byte = raw[1]
     if byte == 0x5D:
         terminator = BEL if raw[-1] == 0x07 else ST
@@ -144,20 +142,20 @@ def whole(raw: bytes) -> Sequence:
     return Sequence(_ESCAPE_KIND, raw[1:], b"", raw)
 
 
-#: A redraw repeats the same few colours and moves thousands of times, and values can be shared. Longer ones are not
-#: remembered: of what differs each time, to look for it costs more than to make it.
+#: Sequences up to so many bytes are cached: a redraw repeats a few colours and moves thousands of times. Longer ones
+#: differ each time, and a search would cost more.
 _CACHED = 20
 _known = functools.lru_cache(maxsize=1024)(whole)
 
 
-#: States. ESCAPE: an ESC or the start of a CSI was held back. CSI_OVER: inside a CSI that is over its limit.
+#: States. ESCAPE: an ESC or the start of a CSI is held back. CSI_OVER: inside a CSI that is over its limit.
 _GROUND, _ESCAPE, _CSI_OVER, _STRING = range(4)
 
 
 class Scanner:
     """Splits one stream into text and sequences. Feed it in order; it never raises."""
 
-    def __init__(self, limit: int = LIMIT, *, screen: bool = False) -> None:
+    def __init__(self, limit: int = MAX_SEQUENCE_BYTES, *, screen: bool = False) -> None:
         self.limit = limit
         self._csi_limit = min(limit, CSI_LIMIT)
         self._screen = screen
@@ -167,20 +165,20 @@ class Scanner:
         self._over = False
         #: The last held byte is an ESC, and the next byte has not arrived yet.
         self._escaped = False
-        #: An envelope's ESC does not abort it; None until the first ESC asks.
+        #: Whether the string is an envelope, which an ESC does not abort; None until the first ESC.
         self._envelope: bool | None = None
 
     def pending(self) -> bytes:
-        """The bytes of a sequence that has begun and not ended."""
+        """Return the bytes of a sequence that has begun and not ended."""
         return bytes(self._held)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no sequence has begun."""
+        """Return whether no sequence has begun."""
         return self._state is _GROUND
 
     def feed(self, data: bytes) -> list[Item]:
-        """Take the next bytes; return the items they completed."""
+        """Take the next bytes; return the items that they complete."""
         items: list[Item] = []
         at = 0
         if self._state is _STRING and data:
@@ -207,7 +205,7 @@ class Scanner:
                 break
             if found > at:
                 items.append(Text(data[at:found]))
-            # No more at a time than is cheap to cut off again, and than the longest CSI.
+            # At most the longest CSI at a time, so that a cut-off rest is cheap to read again.
             pieces = _PIECES.findall(data, found, found + self._csi_limit)
             last = pieces.pop()
             at = min(found + self._csi_limit, size) - len(last)
@@ -220,7 +218,7 @@ class Scanner:
         return items
 
     def _escape(self, data: bytes, start: int, items: list[Item]) -> int:
-        """Handle what begins with the ESC at *start*, whole, broken or unfinished; return where to look on."""
+        """Take the sequence that begins with the ESC at *start*, also a broken or unfinished one; return its end."""
         if found := _WHOLE.match(data, start):
             raw = found[0]
             if len(raw) > (self._csi_limit if raw[1] == 0x5B else self.limit):
@@ -264,7 +262,7 @@ class Scanner:
         return 0
 
     def _scan_string(self, data: bytes, start: int, at: int, items: list[Item]) -> int:
-        """Look for the end from *at*; data[start:] is the part of the string that is not held yet."""
+        """Search the end of a string from *at*; data[start:] is not held yet. Return where to go on."""
         search = (_OSC_STOP if self._kind is SequenceKind.OSC else _STRING_STOP).search
         while stop := search(data, at):
             found = stop.start()
@@ -285,7 +283,7 @@ class Scanner:
             return found
         self._held += data[start:]
         if self._over or len(self._held) >= self.limit:
-            # With no end in sight a terminator could only make it longer than the limit: stop believing it now.
+            # Any terminator would now be over the limit, so no end of the string is awaited.
             self._holds_escapes(bytes(self._held[:7]))
             self._over = True
             cut = len(self._held) - self._escaped

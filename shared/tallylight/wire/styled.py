@@ -1,11 +1,10 @@
 """
 Styled text: the contents of a screen with their colours, from text with SGR sequences (ECMA-48 8.3.117).
 
-In: what a terminal says is on a screen of its own, as `kitty`, `tmux capture-pane -e` and `wezterm cli get-text
---escapes` write it; none of it is trusted. Out: lines of `Run`s, where text is sanitised (`wire.text`) and the
-style is a value. Of all sequences only SGR is read, and text in so many cells (OSC 66,
-https://sw.kovidgoyal.net/kitty/text-sizing-protocol/); every other one, hyperlinks too, goes, whole. It never raises,
-takes linear time, and no line has more than its cells.
+In: a screen as written by kitty, `tmux capture-pane -e` or `wezterm cli get-text --escapes`; none of it is trusted.
+Out: lines of `Run`s, with sanitised text (`wire.text`) and a style. Only SGR and sized text (OSC 66,
+https://sw.kovidgoyal.net/kitty/text-sizing-protocol/) are read; all other sequences, hyperlinks too, are removed. It
+never raises, takes linear time, and no line has more than its cells.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from tallylight.model import attributes
 from tallylight.wire.text import sanitise, width
 
-#: Of a screen: rows, columns, and characters of one row with all of its sequences. What is over it is left out.
+#: The most rows and columns of a screen, and characters of a row with its sequences. The rest is left out.
 MAX_ROWS, MAX_COLUMNS, MAX_ROW = 500, 1000, 64 * 1024
-#: Parameters of one SGR sequence that are read.
+#: The most parameters of one SGR sequence.
 _MAX_PARAMETERS = 64
 _TAB = 8
-#: What is read of how large text is: characters, and the scale or the cells at most.
+#: The most characters of the sizes of sized text, and the largest scale or number of cells.
 _MAX_SIZES, _MAX_SIZE = 64, 7
 
 #: One of the 256 colours of the terminal's palette, by number (0 to 15 are the theme's); or red, green, blue, to 255.
@@ -30,7 +29,7 @@ Colour = int | tuple[int, int, int]
 
 @attributes.frozen(kw_only=True)
 class Style:
-    """How text looks. No colour is that of the theme. *is_hidden* is text that the terminal does not show either."""
+    """The look of text. A colour of None is that of the theme. *is_hidden*: the terminal does not show the text."""
 
     foreground: Colour | None = None
     background: Colour | None = None
@@ -62,7 +61,7 @@ class StyledScreen:
     """
     A screen of so many *columns*: its *lines* from the top, each without the blanks at its end.
 
-    *cursor* is the row and the column of the cursor, from 0; None where it is hidden or not known.
+    *cursor* is the row and the column of the cursor, from 0; None if it is hidden or unknown.
     """
 
     columns: int
@@ -86,7 +85,7 @@ _SET = {1: "is_bold", 2: "is_dim", 3: "is_italic", 4: "is_underlined", 7: "is_re
         21: "is_underlined"}  # fmt: skip
 _RESET = {22: ("is_bold", "is_dim"), 23: ("is_italic",), 24: ("is_underlined",), 27: ("is_reverse",),
           28: ("is_hidden",), 29: ("is_struck",), 39: ("foreground",), 49: ("background",)}  # fmt: skip
-#: What one parameter changes alone: an attribute is set or taken back, or has one of the sixteen colours.
+#: The changes by a single parameter: an attribute set or reset, or one of the sixteen colours.
 _CHANGES: dict[int, dict[str, object]] = {
     **{number: {name: True} for number, name in _SET.items()},
     **{number: {name: getattr(PLAIN, name) for name in names} for number, names in _RESET.items()},
@@ -106,7 +105,7 @@ _CHANGES: dict[int, dict[str, object]] = {
 def read_screen(
     lines: Iterable[str], columns: int, rows: int = MAX_ROWS, cursor: tuple[int, int] | None = None
 ) -> StyledScreen:
-    """The screen of *rows* by *columns* with the text and sequences of *lines*, from the top."""
+    """Return the screen of *rows* by *columns* with the text and sequences of *lines*, from the top."""
     reader = Reader(columns)
     read = [reader.line(line) for line, _ in zip(lines, range(min(rows, MAX_ROWS)), strict=False)]
     while read and not read[-1]:
@@ -115,7 +114,7 @@ def read_screen(
 
 
 class Reader:
-    """The lines of one screen of *columns* columns, one after the other: a style goes on in the next line."""
+    """Reads the lines of one screen of *columns* columns, in order: a style continues in the next line."""
 
     def __init__(self, columns: int) -> None:
         self.columns = max(1, min(columns, MAX_COLUMNS))
@@ -144,12 +143,12 @@ class Reader:
         return _stripped(runs)
 
     def _drawn(self, text: str, column: int) -> str:
-        """What of *text* is drawn from *column* on."""
+        """Return the part of *text* that is drawn from *column* on, sanitised."""
         if self._is_graphics:
             text = text.translate(_GRAPHICS)
         left = self.columns - column
         parts = []
-        # A blank of two cells would become one of one.
+        # Sanitising would turn a blank of two cells into one of one.
         for number, part in enumerate(text.replace("\u3000", "  ").split("\t")):
             if number and left > 0:
                 tab = min(left, _TAB - (self.columns - left) % _TAB)
@@ -164,9 +163,9 @@ class Reader:
 
 def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
     """
-    *line* from the cell *start* on, as far as *columns* cells reach.
+    Return *columns* cells of *line* from the cell *start* on.
 
-    A wide character across the right edge is left out; of one across the left edge a blank remains.
+    A wide character across the right edge is left out; one across the left edge becomes a blank.
     """
     runs: list[Run] = []
     for run in line:
@@ -191,12 +190,12 @@ def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
 
 
 def plain(line: StyledLine) -> str:
-    """The text of *line*."""
+    """Return the text of *line*."""
     return "".join([run.text for run in line])
 
 
 def apply(style: Style, parameters: str) -> Style:
-    """What the SGR sequence of *parameters*, `1;38:2::255:0:0`, makes of *style*. What is not known does nothing."""
+    """Return *style* changed by the SGR *parameters*, `1;38:2::255:0:0`. An unknown parameter does nothing."""
     changes: dict[str, object] = {}
     words = iter(parameters.split(";", _MAX_PARAMETERS)[:_MAX_PARAMETERS])
     for word in words:
@@ -216,13 +215,13 @@ def apply(style: Style, parameters: str) -> Style:
 
 
 def _colour_behind(words: Iterator[str]) -> Colour | None:
-    """The colour of `38;5;N` or `38;2;R;G;B`; its words behind `38` are taken."""
+    """Return the colour of `38;5;N` or `38;2;R;G;B`; its words after `38` are removed."""
     kind = _number(next(words, ""))
     return _colour_of([kind, *(_number(next(words, "")) for _ in range({5: 1, 2: 3}.get(kind, 0)))])
 
 
 def _colour_of(numbers: list[int]) -> Colour | None:
-    """The colour of `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`."""
+    """Return the colour of `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`; None for any other."""
     if not all(0 <= number <= 255 for number in numbers):
         return None
     match numbers:
@@ -234,7 +233,7 @@ def _colour_of(numbers: list[int]) -> Colour | None:
 
 
 def _sized(text: str, sizes: str, left: int) -> str:
-    """*text* in the cells that the *sizes* of OSC 66 give it, `w=1` or `s=2:w=2`, as far as *left* are left."""
+    """Return *text* padded to the cells that the *sizes* of OSC 66 give it, `s=2:w=2`, and cut to *left* cells."""
     numbers = {"s": 1, "w": 0}
     for part in sizes[:_MAX_SIZES].split(":"):
         name, _, value = part.partition("=")
@@ -246,12 +245,12 @@ def _sized(text: str, sizes: str, left: int) -> str:
 
 
 def _number(word: str) -> int:
-    """A parameter; one that is left out is 0, one that is too large none of ours."""
+    """Return a parameter as a number: 0 for an empty one, an unknown number for a too large one."""
     return int(word) if 0 < len(word) < 6 else 0 if not word else 65_536
 
 
 def _stripped(runs: list[Run]) -> StyledLine:
-    """*runs* without the blanks at the end that nobody can see."""
+    """Return *runs* without invisible blanks at the end."""
     while runs:
         last = runs[-1]
         if (

@@ -1,8 +1,8 @@
 """
 Terax's agent presence: `OSC 777 ; notify ; Terax ; agent ; working ST`. It has no page of its own.
 
-In: one sequence. Out: a Report, or DecodeError. Older versions leave the agent out, and forks put their own name where
-Terax puts its. Anything else of that shape is a notification with an unlucky title, and `not-ours`.
+In: one sequence. Out: a Report, or DecodeError. Older versions leave the agent out, and forks use their own names
+in place of Terax. Any other sequence of that form is a notification, and `not-ours`.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 Text from programs, made harmless to show. Rules: https://www.unicode.org/reports/tr36/ and tr39.
 
 In: any string, lone surrogates included. Out: one line in NFC with no control, no bidirectional or other invisible
-character, no stack of combining marks, and no more cells than asked for. It never raises, takes linear
-time, and `sanitise(sanitise(s)) == sanitise(s)`.
+character, no stack of combining marks, and at most the given cells. It never raises, takes linear time, and
+`sanitise(sanitise(s)) == sanitise(s)`.
 
-Every codec calls `sanitise` after its last decoding step, and every surface calls it again where it draws. Of a text
-that is to be typed `hidden` says what in it nobody could see.
+Every codec calls `sanitise` after its last decoding step, and every surface again before it draws. `hidden` finds
+invisible characters in a text to type.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import functools
 import re
 from unicodedata import category, east_asian_width, normalize
 
-#: Enough for any label; a title may have more, see `wire.title`.
+#: The most cells of a label; a title may have more, see `wire.title`.
 CELLS = 256
 #: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
 MARKS = 4
 #: People and roles joined by ZWJ in one emoji: four in the largest families.
 JOINED = 4
 
-#: What separates words but is not a plain space becomes one.
+#: Characters that separate words and become a plain space.
 _SPACES = "\t\n\v\f\r\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-#: And so does what is blank by its name, in cells of its own: of Braille, Egyptian and musical signs.
+#: Blanks with cells of their own, which become one, too: of Braille, Egyptian and musical signs.
 _BLANKS = "\u2800\U00013441\U00013442\U0001d159"
 #: Categories Cc, Cf, Cs, default-ignorable characters (UAX #44) and noncharacters. A test compares this with Unicode.
 _IGNORABLE = (
@@ -33,16 +33,16 @@ _IGNORABLE = (
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff" + "".join([chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17)])
 )
-#: Marks and signs that only change how others are drawn or joined, and draw nothing themselves: the invisible stackers
-#: and number joiners (Indic_Syllabic_Category, https://www.unicode.org/Public/UCD/latest/ucd/IndicSyllabicCategory.txt),
-#: and by their names in the charts the Tifinagh joiner, the Egyptian, Khitan, Duployan and SignWriting modifiers, and
-#: the place of an object.
+#: Marks and signs that only change how others are drawn or joined, and draw nothing themselves. They are the invisible
+#: stackers and number joiners (https://www.unicode.org/Public/UCD/latest/ucd/IndicSyllabicCategory.txt). By their names
+#: in the charts they are also the Tifinagh joiner, the Egyptian, Khitan, Duployan and SignWriting modifiers, and the
+#: place of an object.
 _MODIFIERS = (
     "\u1039\u17d2\u1a60\u1bab\u2d7f\uaaf6\ufffc\U00010a3f\U0001107f\U00011133\U000113d0\U0001193e\U00011a47\U00011a99"
     "\U00011d45\U00011d97\U00011f42\U00013440\U00013447-\U00013455\U00016fe4\U0001bc9d\U0001da9b-\U0001da9f"
     "\U0001daa1-\U0001daaf"
 )
-#: Of these, what is spelling between two letters of a script in use: Burmese, Khmer, Tai Tham, Sundanese, Tifinagh,
+#: Joiners that are spelling between two letters of a script in use: Burmese, Khmer, Tai Tham, Sundanese, Tifinagh,
 #: Meetei, Chakma.
 _STACKERS = {
     "\u1039": "[\u1000-\u1038\u103a-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f]",
@@ -64,17 +64,17 @@ _DRAWN = re.compile(
     "\U0001f000-\U0001faff\U0001fc00-\U0001fffd]"
 )
 _UNKNOWN = "\ufffd"
-#: What may carry VS16 and be joined by ZWJ: Extended_Pictographic, roughly; the standard library has no table of it.
+#: Characters with VS16 and ZWJ: roughly Extended_Pictographic; the standard library has no table of it.
 _PICTOGRAPH = (
     "[©®‼⁉™ℹ\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u25ff\u2600-\u27bf\u2934\u2935\u2b00-\u2bff〰〽㊗㊙"
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _EMOJI = f"{_PICTOGRAPH}[\U0001f3fb-\U0001f3ff]?\ufe0f?"
-#: A flag of a part of a country, such as Scotland's: its letters are tags, which nobody sees. No tag stays elsewhere.
+#: A flag of a part of a country, such as Scotland's: its letters are invisible tags. Tags stay nowhere else.
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 _EMOJI_SEQUENCE = f"{_FLAG}|{_EMOJI}(?:\u200d{_EMOJI}){{0,{JOINED - 1}}}|[#*0-9]\ufe0f?\u20e3"
 #: Letters that join: of the Arabic script, and of those of India, where a virama asks for it. Between two of them ZWNJ
-#: is spelling, as in Persian; anywhere else it is nothing that a reader could see.
+#: is spelling, as in Persian; anywhere else it is invisible.
 _ARABIC = "\u0620-\u064a\u066e-\u06d3\u06d5\u06fa-\u06fc\u06ff\u0750-\u077f\u08a0-\u08b4\u08b6-\u08c7"
 _VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d"
 _INDIC = "\u0905-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d3a"
@@ -82,9 +82,9 @@ _ZWNJ = "\u200c"
 _JOINER = f"(?<=[{_ARABIC}]){_ZWNJ}(?=[{_ARABIC}])|(?<=[{_VIRAMA}]){_ZWNJ}(?=[{_INDIC}])"
 _SPACE = re.compile(f"[{_SPACES}{_BLANKS}]")
 _BLANK = re.compile(f"[{_BLANKS}]")
-#: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
+#: The most code points of one grapheme in our own output, so that it is never cut again.
 _LONGEST = JOINED * 4 + MARKS
-#: Longer text is not remembered: the cache stays under a megabyte or two.
+#: Longer texts are not cached: the cache stays under two megabytes.
 _CACHED = 512
 #: Words of the alphabets and the symbols that titles are made of: one cell each, and nothing to do about them. A test
 #: holds each of them to the rules.
@@ -92,7 +92,7 @@ _PLAIN = re.compile(
     "[ -~\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u232b-\u23e8"
     "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u27ff\u2801-\u2adb]*"
 )
-#: What ends a line or controls a terminal; and what Python makes of the bytes of a file name that are no UTF-8.
+#: Line ends and controls; and Python's characters for bytes of a file name that are no UTF-8.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _RAW_BYTE = re.compile("[\udc80-\udcff]")
 _LINE_ENDS = re.compile(r"\s*[\n\r]+\s*")
@@ -101,7 +101,7 @@ _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
 @functools.cache
 def _stripped() -> re.Pattern[str]:
-    """What `_kept` decides about; compiled when a text needs it, which is more than all else at the start."""
+    """Return the pattern of the characters that `_kept` decides about. It is slow to compile, and seldom needed."""
     return re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_IGNORABLE}{_MODIFIERS}{_JAMO}]+")
 
 
@@ -112,11 +112,10 @@ def _clusters() -> re.Pattern[str]:
 
 def sanitise(text: str, *, cells: int = CELLS) -> str:
     """
-    Make *text* harmless, at most *cells* wide.
+    Return *text* made harmless, at most *cells* wide; the rest is cut off without an ellipsis.
 
-    Line breaks, tabs, odd spaces and blanks become a space; everything else that draws nothing goes, and what nobody
-    knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
-    joining. What is over that is cut off, without an ellipsis.
+    Line breaks, tabs, odd spaces and blanks become a space. Other characters that draw nothing are removed, and those
+    without a known look become `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it separates.
     """
     if (text.isascii() and text[:cells].isprintable()) or _PLAIN.fullmatch(text):
         return text[:cells]
@@ -125,18 +124,18 @@ def sanitise(text: str, *, cells: int = CELLS) -> str:
 
 def _sanitise(text: str, cells: int) -> str:
     text = text[: cells * _LONGEST]
-    # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
-    # after it, because NFC has the last word on what a character is.
+    # Marks are cut before NFC, which is quadratic in the length of a run of them. Everything is stripped again after
+    # it, because NFC may change a character.
     text = _cap(_strip(text), cells * _LONGEST, 2 * MARKS)
     return _cap(_strip(normalize("NFC", text)), cells, MARKS)
 
 
-#: A tab bar asks for the same few titles at every redraw.
+#: Cached, for a tab bar asks for the same few titles at every redraw.
 _sanitise_again = functools.lru_cache(maxsize=512)(_sanitise)
 
 
 def width(text: str) -> int:
-    """The cells that sanitised *text* takes. Ambiguous characters count 1, as in both hosts by default."""
+    """Return the cells of sanitised *text*. Ambiguous characters count 1, as in both hosts by default."""
     if text.isascii() or _PLAIN.fullmatch(text):
         return len(text)
     return sum([_width(cluster) for cluster in _clusters().findall(text)])
@@ -144,9 +143,9 @@ def width(text: str) -> int:
 
 def middle(text: str, cells: int) -> str:
     """
-    *text* made harmless, at most *cells* wide: where that is too little, its middle becomes `…`.
+    Return *text* made harmless and at most *cells* wide; the middle of a longer one becomes `…`.
 
-    Line breaks are shown as `↵`, so that two lines do not read as one. Of a long text only both ends are looked at.
+    Line breaks are shown as `↵`, so that two lines do not read as one. Only both ends of a long text are looked at.
     """
     most = 4 * cells
     if len(text) > 2 * most:
@@ -167,9 +166,9 @@ def middle(text: str, cells: int) -> str:
 
 def hidden(text: str) -> str:
     """
-    The first character of *text* that nobody could see on a screen, which `sanitise` would take out; or nothing.
+    Return the first invisible character of *text*, one that `sanitise` would remove; empty if there is none.
 
-    It may contain spaces of every kind and line ends.
+    Spaces of every kind and line ends do not count.
     """
     if text.isascii():
         return ""
@@ -178,7 +177,7 @@ def hidden(text: str) -> str:
         kept = _kept(match)
         gone = [(at, char) for at, char in enumerate(match[0], match.start()) if char not in kept]
         found += [(at, char) for at, char in gone if not char.isspace()][:1]
-    # A mark is drawn onto what is before it.
+    # A combining mark is drawn onto the character before it.
     marks = (at for at, char in enumerate(text) if char >= "\u0300" and category(char) in ("Mn", "Me"))
     found += [(at, text[at]) for at in marks if not at or text[at - 1].isspace()][:1]
     return min(found)[1] if found else ""
@@ -186,7 +185,7 @@ def hidden(text: str) -> str:
 
 def is_visible(text: str) -> bool:
     """
-    Whether *text* has no control, no line end and nothing `hidden`: for a path or an argument, which is right as it is.
+    Return whether *text* has no control, no line end and no `hidden` character, as a path or an argument must.
 
     A byte of a file name that is no UTF-8 counts as visible.
     """
@@ -197,9 +196,9 @@ def is_visible(text: str) -> bool:
 
 def is_ascii_id(text: str) -> bool:
     """
-    Whether *text* can name an agent: 1 to 32 of `A-Z a-z 0-9 . _ -`, the first not `-`.
+    Return whether *text* can name an agent: 1 to 32 of `A-Z a-z 0-9 . _ -`, the first not `-`.
 
-    Only such a name is ever looked up. `сlaude` with a Cyrillic с is shown, as the unknown agent it is.
+    Only such a name is looked up. `сlaude` with a Cyrillic с is shown as an unknown agent.
     """
     return _ASCII_ID.fullmatch(text) is not None
 
@@ -208,22 +207,22 @@ def _strip(text: str) -> str:
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
     if text.isprintable():
         return text
-    # Each character is looked at once, however often it occurs.
+    # Each distinct character is looked at once.
     odd = [char for char in set(text) if not char.isprintable() and category(char) in ("Cn", "Co")]
-    # Of an unknown emoji, keep the part that common fonts draw.
+    # Keep the part of an unknown emoji that common fonts draw.
     unknown = {ord(char): _UNKNOWN for char in odd if not _DRAWN.match(char)}
     return text.translate(unknown) if unknown else text
 
 
 def _kept(match: re.Match[str]) -> str:
-    """What stays of an emoji, or of a run of characters that draw nothing by themselves."""
+    """Return the part to keep of an emoji, or of a run of characters that draw nothing by themselves."""
     if match[1]:
         return match[1]
     run, text = match[0], match.string
     if letters := _STACKERS.get(run):
         around = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         return run if all(re.match(letters, char) for char in around) else ""
-    # Behind the beginning of a syllable its other parts stay.
+    # The other parts of a syllable stay after its beginning.
     begins = _BEFORE_JAMO.match(text, match.start() - 1) if match.start() else None
     return re.sub(f"[^{_JAMO}]", "", run) if begins else ""
 
@@ -232,7 +231,7 @@ def _cap(text: str, cells: int, most_marks: int) -> str:
     if text.isascii():
         return text[:cells]
     kept: list[str] = []
-    # A mark with nothing before it would sit on whatever is drawn to the left of us, and one behind a blank on that.
+    # A mark without a character before it would be drawn onto the character to our left.
     marks = most_marks
     clusters = _clusters().findall(text)
     widths = {cluster: _width(cluster) for cluster in set(clusters)}

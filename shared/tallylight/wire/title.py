@@ -20,7 +20,7 @@ TITLE_LIMIT = 1024
 
 @attributes.frozen
 class Title:
-    """The program named its pane; an empty title is a title."""
+    """The title that a program set. It may be empty."""
 
     text: str
 
@@ -34,6 +34,6 @@ def decode(sequence: Sequence) -> Title:
         raise DecodeError("malformed", "a title without ;")
     text = sanitise(utf8(body)[:TITLE_LIMIT], cells=TITLE_LIMIT)
     if len(text) > TITLE_LIMIT:
-        # Normalising makes a few characters longer; the second cut is of normalised text and final.
+        # Normalising makes a few characters longer, so it may need a second cut.
         text = sanitise(text[:TITLE_LIMIT], cells=TITLE_LIMIT)
     return Title(text)

@@ -1,11 +1,12 @@
 """
 The terminal to write to, and one bounded write to it.
 
-A hook of an agent often has no terminal of its own: no controlling terminal, pipes on all three descriptors.
-What it says must still reach the tab of its agent, so the search goes from `/dev/tty` through the ancestors.
-Nothing here blocks for longer than its *timeout*, and nothing becomes anyone's controlling terminal. `tally
-emit` pays for every import of this module at every event of an agent, so what is slow is imported where it is
-needed, and `posix` serves instead of `os`, which is made of it and takes a tenth of the time of an empty program.
+A hook of an agent often has no terminal of its own: no controlling terminal, pipes on all three descriptors. Its
+report must still reach the tab of its agent, so the search goes from `/dev/tty` through the ancestors. Nothing here
+blocks for longer than its *timeout*, or changes a controlling terminal.
+
+`tally emit` loads this module at every event of an agent, so slow modules are imported where they are needed. `posix`
+takes the place of `os`, which would take a tenth of the time of an empty program.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    #: pid -> its parent's pid, its user and the devices that lead to its terminal, best first; None if it is gone.
+    #: pid -> its parent's pid, its user, and the devices that lead to its terminal, best first; None if it is gone.
     Reader = Callable[[int], "tuple[int, int, list[str]] | None"]
 
 #: A chain of processes longer than this is a loop in what we read (pids are reused while we walk).
@@ -31,7 +32,7 @@ _FLAGS = posix.O_WRONLY | posix.O_NOCTTY | posix.O_NONBLOCK | posix.O_CLOEXEC
 
 
 class TerminalStuckError(TallyError):
-    """The terminal took only *written* of *size* bytes before the time was up: stopped with ctrl-S, or not read."""
+    """Raised if the terminal took only *written* of *size* bytes in time: it is stopped with ctrl-S, or not read."""
 
     def __init__(self, written: int, size: int) -> None:
         super().__init__(f"the terminal took {written} of {size} bytes and is stuck; press ctrl-Q if it is stopped")
@@ -43,11 +44,10 @@ def open_terminal(
     environ: Mapping[str, str], *, device: str = "/dev/tty", parent: int | None = None, read: Reader | None = None
 ) -> int | None:
     """
-    Open the terminal that shows this process, or return None: there is none.
+    Open the terminal that shows this process; return None if there is none.
 
-    *device* if it opens, else the terminal of the nearest ancestor that has one, starting at *parent*, else the
-    terminal of the process `CLAUDE_PID` names. That one comes last, because a detached daemon hands its first
-    client's environment to all the others.
+    It is *device* if that opens, else the terminal of the nearest ancestor with one, starting at *parent*. Last comes
+    the terminal of the process in `CLAUDE_PID`, for a daemon passes its first client's environment to all others.
     """
     return first_terminal(
         _candidates(device, environ, posix.getppid() if parent is None else parent, read or read_process)
@@ -92,7 +92,7 @@ def _is_claude(pid: int) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """A word of the system as a text, as `os.fsdecode` makes it."""
+    """Return bytes of the system as text, like `os.fsdecode`."""
     return data.decode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors())
 
 
@@ -105,14 +105,14 @@ def _exists(path: str) -> bool:
 
 
 def read_process(pid: int) -> tuple[int, int, list[str]] | None:
-    """Read *pid* from `/proc` where there is one, else from `ps`."""
+    """Return parent, user and terminal devices of *pid*, from `/proc` if there is one, else from `ps`."""
     if _exists("/proc/self/stat"):
         return read_proc(pid)
     return read_ps(pid)
 
 
 def read_proc(pid: int) -> tuple[int, int, list[str]] | None:
-    """Read *pid* from `/proc`: its parent, its user and its terminal's devices."""
+    """Return parent, user and terminal devices of *pid* from `/proc`; None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             fields = file.read(4096).rpartition(b")")[2].split()
@@ -126,8 +126,8 @@ def read_proc(pid: int) -> tuple[int, int, list[str]] | None:
     # tty_nr is signed and its minor is split around the major; see proc(5).
     number &= 0xFFFFFFFF
     major, minor = (number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00)
-    # An open descriptor of the process leads to the right device even where a container has a /dev/pts of its
-    # own, where /dev/pts/3 is somebody else.
+    # An open descriptor of the process leads to the right device even if a container has a /dev/pts of its own, with
+    # another /dev/pts/3.
     paths = [f"/proc/{pid}/fd/{fd}" for fd in (0, 1, 2)]
     if 136 <= major <= 143:
         paths.append(f"/dev/pts/{minor + ((major - 136) << 8)}")
@@ -143,7 +143,7 @@ def _is_device(path: str, major: int, minor: int) -> bool:
 
 
 def read_ps(pid: int) -> tuple[int, int, list[str]] | None:
-    """Read *pid* from `ps`, for systems without `/proc`."""
+    """Return parent, user and terminal devices of *pid* from `ps`, for systems without `/proc`."""
     import subprocess
 
     try:
@@ -162,10 +162,10 @@ def read_ps(pid: int) -> tuple[int, int, list[str]] | None:
 
 def multiplexer(environ: Mapping[str, str]) -> str:
     """
-    Name the multiplexer between this process and the terminal: `tmux`, `screen` or nothing.
+    Return the multiplexer between this process and the terminal: `tmux`, `screen` or an empty text.
 
-    The variables alone do not decide: a kitty or WezTerm that was started from inside a multiplexer hands them
-    on to every one of its panes. Its own TERM or TERM_PROGRAM gives it away.
+    The variables alone do not decide: a kitty or WezTerm that was started inside a multiplexer passes them on to all
+    its panes. Its own TERM or TERM_PROGRAM shows that.
     """
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
     inside = term.startswith(("tmux", "screen"))
@@ -179,9 +179,9 @@ def multiplexer(environ: Mapping[str, str]) -> str:
 
 def is_kitty_or_wezterm(environ: Mapping[str, str]) -> bool:
     """
-    Tell whether the terminal is one of the two that hear user variables and log every other number as a fault.
+    Return whether the terminal is kitty or WezTerm: they deliver user variables and log unknown numbers as errors.
 
-    A terminal that was started from one of them has its variables, and a TERM or TERM_PROGRAM of its own.
+    A terminal that was started from one of them has its variables, too, but a TERM or TERM_PROGRAM of its own.
     """
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
     if term == "xterm-kitty" or program == "WezTerm":
@@ -191,7 +191,7 @@ def is_kitty_or_wezterm(environ: Mapping[str, str]) -> bool:
 
 
 def wrap(data: bytes, environ: Mapping[str, str]) -> bytes:
-    """Put whole sequences into the envelope of the multiplexer we are in, if we are in one."""
+    """Return whole sequences in the envelope of the multiplexer around this process, if there is one."""
     kind = multiplexer(environ)
     if not kind:
         return data
@@ -202,9 +202,9 @@ def wrap(data: bytes, environ: Mapping[str, str]) -> bytes:
 
 def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
     """
-    Write *data* to the terminal *fd*, in one write(2) if the terminal takes it.
+    Write *data* to the terminal *fd* within *timeout* seconds, in one write(2) if the terminal takes it.
 
-    One write, because the agent draws on the same terminal, and the kernel keeps single writes whole.
+    The agent draws on the same terminal, and the kernel keeps single writes whole.
     """
     # The module behind `signal`, which would pull in enum.
     import _signal  # type: ignore[import-not-found, unused-ignore]

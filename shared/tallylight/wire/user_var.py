@@ -3,9 +3,8 @@ User variables: `OSC 1337 ; SetUserVar=NAME=BASE64 ST`. https://iterm2.com/docum
 
 kitty delivers them to `on_set_user_var` of a watcher, WezTerm to the event `user-var-changed`.
 
-In: one sequence. Out: `UserVar`, or DecodeError. iTerm2 has many other commands under 1337; they are not ours.
-The value carries another protocol's payload, so that only controls are taken from it (as kitty does): whoever
-decodes it next sanitises what that gives.
+In: one sequence. Out: `UserVar`, or DecodeError. iTerm2 has many other commands under 1337; they are not ours. The
+value is another protocol's payload, so only controls are removed from it, as in kitty. Its decoder sanitises the texts.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NUMBER = 1337
 BEGINNING = b"1337;SetUserVar="
 #: An OSC 26 frame of 8 KiB in base64 fits, with room.
 FRAME_LIMIT = 16_384
-#: WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.
+#: WezTerm takes exactly two parameters, so a raw `;` is wrong for it, too.
 _SET = re.compile(rb"1337;SetUserVar=([A-Za-z0-9_.:-]{1,64})(?:=([^;]*))?", re.DOTALL)
 _CONTROLS = {code: " " if code == 0x0A else None for code in [*range(0x20), *range(0x7F, 0xA0)]}
 

@@ -1,9 +1,9 @@
 """
-Values out of a document that somebody else wrote: each of the type and size that was asked for, or its default.
+Values from an untrusted document: each of the expected type and size, or a default.
 
-`load` reads JSON. What comes out of it is at most `MAX_DEPTH` levels deep and holds no number that arithmetic could
-stumble over: an integer of more than `MAX_DIGITS` digits, an infinity and NaN are None. The getters then take one value
-each and believe nothing of it. A reader of foreign JSON uses both, so that one bad value costs that value alone.
+`load` reads JSON of at most `MAX_DEPTH` levels. In its result an integer of more than `MAX_DIGITS` digits, an infinity
+and NaN are None. Each getter then checks one value. A reader of foreign JSON uses both, so that a bad value costs that
+value alone.
 
 Standard library only: the installer starts before there is anything else.
 """
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     import json
     from typing import Any
 
-#: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
+#: The most levels of a document: to write, compare or show a deeper one could exhaust the stack.
 MAX_DEPTH = 64
-#: Of one integer. Every identifier and every time has fewer.
+#: The most digits of an integer. Every identifier and every time has fewer.
 MAX_DIGITS = 40
 _MAX_FLOAT_CHARS = 400
-#: The latest time in seconds since the epoch: some 4000 years from now, which every calendar still knows.
+#: The latest valid time, in seconds since the epoch: 4000 years from now, which every calendar still knows.
 LATEST = float(1 << 37)
 
-#: What no program, file or terminal takes in a text: NUL, and halves of a character.
+#: Characters that no program, file or terminal takes in a text: NUL, and halves of a surrogate pair.
 _UNSOUND = re.compile("[\0\ud800-\udfff]")
 
 
 def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DEPTH) -> Any:
     """
-    Read a JSON document; `DecodeError` `malformed` if it is none, or has more than *depth* levels.
+    Return the value of a JSON document; raise DecodeError `malformed` if it is invalid or deeper than *depth* levels.
 
-    *strict* refuses the whole document for what else costs one value: a key that is there twice, where the last one
-    counts, and a number that is none or too long.
+    *strict* refuses the whole document for a key that occurs twice, and for a number that is too long or out of range.
+    Otherwise the last key counts, and the number is None.
     """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
@@ -60,7 +60,7 @@ def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DEPTH) -> 
 
 
 def members(data: str | bytes) -> dict[str, Any]:
-    """The members of the JSON object in *data*; none if it holds anything else."""
+    """Return the members of the JSON object in *data*; none if it is anything else."""
     try:
         found = load(data)
     except DecodeError:
@@ -69,17 +69,17 @@ def members(data: str | bytes) -> dict[str, Any]:
 
 
 def is_number(word: str, most: int) -> bool:
-    """Whether *word* is a number of 1 to *most* digits, those of ASCII, and nothing else."""
+    """Return whether *word* consists of 1 to *most* ASCII digits."""
     return word.isascii() and word.isdigit() and len(word) <= most
 
 
 def digits(word: str, most: int) -> int:
-    """The number that *word* is, of at most so many digits; 0 if it is none."""
+    """Return the number in *word*, of at most *most* digits; 0 if it is none."""
     return int(word) if is_number(word, most) else 0
 
 
 def text(value: object, most: int) -> str:
-    """Return *value* if it is a text, cut to *most* characters that can all be encoded; `""` if it is not."""
+    """Return *value* cut to *most* characters, which can all be encoded; `""` if it is no text."""
     if not isinstance(value, str):
         return ""
     cut = value[:most]
@@ -88,10 +88,10 @@ def text(value: object, most: int) -> str:
 
 def exact(value: object, most: int) -> str | None:
     """
-    Return *value* if it is a text of at most *most* characters that the system takes as it is, else None.
+    Return *value* if it is a text of at most *most* characters that the system accepts unchanged, else None.
 
-    For what would be another one if it were cut or repaired: a path, an argument. A byte of a file name that is no
-    UTF-8 is in there as Python has it, `\\udc80` to `\\udcff`.
+    It is for paths and arguments, which must not be cut or repaired. An invalid byte of a file name is kept as in
+    Python, `\\udc80` to `\\udcff`.
     """
     if not isinstance(value, str) or len(value) > most or "\0" in value:
         return None
@@ -126,7 +126,7 @@ def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @functools.cache
 def _decoder(*, strict: bool) -> json.JSONDecoder:
-    import json  # a relay reads hardly ever any
+    import json  # a relay seldom needs it
 
     def refused(why: str) -> Any:
         if strict:

@@ -109,7 +109,7 @@ def test_an_end_that_is_told_later(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     shown = desk.host.surfaces.rollup.shown
     assert shown(1).request == "no more today"
     details = Details(limited_until=desk.host.surfaces.rollup.wall() + 7_200)
-    record = SimpleNamespace(details=details, told=(details, False), is_strange=False, deadline=None)
+    record = SimpleNamespace(details=details, published=(details, False), is_strange=False, deadline=None)
     monkeypatch.setattr(OwnFiles, "transcript", record)
     desk.host.panes[1].tracker.touch()
     desk.ticks()

@@ -42,7 +42,7 @@ def lived(path: Path) -> tuple[list[Change], bytes]:
     """The lights of a pane that lived through a recording, and its tape."""
     recording = read(path)
     replay = Replay(recording.header, AGENTS, without={Source.PROTOCOL})
-    return list(changes(replay, recording.events)), replay.tape.told
+    return list(changes(replay, recording.events)), replay.tape.data
 
 
 def shown(lights: list[Change], start: float) -> list[tuple[float, tuple[object, ...]]]:
@@ -92,7 +92,7 @@ def test_what_a_record_says_of_earlier() -> None:
     processes = RecordedProcesses(AGENTS)
     pane = Pane(Timing(), processes, processes)
     pane.tracker.report(Report(source=Source.RECORD, status=Status.DONE, agent="codex"), 10.0, since=7.0)
-    aged = [event.what for event in stretch.of_tape(pane.tape.told).events if isinstance(event.what, Claimed)]
+    aged = [event.what for event in stretch.of_tape(pane.tape.data).events if isinstance(event.what, Claimed)]
 
     assert [(found.report.source, found.report.status, found.age) for found in aged] == [
         (Source.RECORD, Status.DONE, 3.0)
@@ -106,7 +106,7 @@ def test_a_flood_costs_the_tape_what_is_read() -> None:
     for number in range(5000):
         pane.title(f"title {number}", 10.0)
     pane.tick(11.0)
-    titles = [data[0] for _, kind, data in tape.entries(pane.tape.told) if kind == "title" and data[0]]
+    titles = [data[0] for _, kind, data in tape.entries(pane.tape.data) if kind == "title" and data[0]]
 
     assert len(titles) < 50
     assert titles[-1] == "title 4999"
@@ -123,7 +123,7 @@ def test_two_minutes_are_kept() -> None:
     kept = Tape(begin)
     for second in range(600):
         kept.note("title", float(second), f"second {second}")
-    times = [(now, data) for now, _, data in tape.entries(kept.told)]
+    times = [(now, data) for now, _, data in tape.entries(kept.data)]
 
     assert times[0] == (begun[-9], [f"at {begun[-9]:.0f}"])
     assert [data for _, data in times[1:]] == [[f"second {second}"] for second in range(int(times[0][0]), 600)]
@@ -146,9 +146,9 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
-    assert used <= tape.LIMIT * 1.1
-    assert kept.size <= tape.LIMIT
-    looks = [now for now, kind, _ in tape.entries(kept.told) if kind == "look"]
+    assert used <= tape.MAX_BYTES * 1.1
+    assert kept.size <= tape.MAX_BYTES
+    looks = [now for now, kind, _ in tape.entries(kept.data) if kind == "look"]
     assert looks[-1] == 2399 / 4
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
 
@@ -156,7 +156,7 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
 @pytest.mark.slow
 def test_what_was_so_before_is_too_much() -> None:
     """It costs itself, at every beginning of a stretch, and nothing is noted for ever."""
-    told = "x" * tape.LIMIT
+    told = "x" * tape.MAX_BYTES
 
     def begin(now: float) -> None:
         for _ in range(3):
@@ -165,15 +165,15 @@ def test_what_was_so_before_is_too_much() -> None:
     kept = tape.Tape(begin)
     for now in range(200):
         kept.look(Look(["a line"], 0, 0, 80), float(now))
-        assert kept.size <= tape.LIMIT
+        assert kept.size <= tape.MAX_BYTES
     told = "short"
     kept.look(Look(["another line"], 0, 0, 80), 500.0)
-    assert [kind for _, kind, _ in tape.entries(kept.told)] == ["title"] * 3 + ["look"]
+    assert [kind for _, kind, _ in tape.entries(kept.data)] == ["title"] * 3 + ["look"]
 
 
 def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many panes share what all of them may have."""
-    monkeypatch.setattr(tape, "LIMIT_OF_ALL", 64 * 1024)
+    monkeypatch.setattr(tape, "MAX_BYTES_OF_ALL", 64 * 1024)
     panes = [Tape(lambda _: None) for _ in range(32)]
     for number in range(200):
         for pane in panes:
@@ -182,7 +182,7 @@ def test_all_panes_have_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(pane.size for pane in panes) <= 64 * 1024
 
 
-@each("data", [b"x", b"\0" * 40, Tape(lambda _: None).told + b"\xff" * 14])
+@each("data", [b"x", b"\0" * 40, Tape(lambda _: None).data + b"\xff" * 14])
 def test_what_is_no_tape(data: bytes) -> None:
     """Bytes that are no tape are refused."""
     with pytest.raises(ValueError, match="tape"):

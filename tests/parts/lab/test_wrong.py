@@ -56,7 +56,7 @@ def tape(home: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     for event in recording.events:
         for _ in replay.play(event):
             pass
-    return replay.tape.told
+    return replay.tape.data
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, told: Reply) -> None:
@@ -130,7 +130,7 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
         assert isinstance(found, Row)
         return client.look(found, STRETCH)
 
-    assert desk.run(told) == Stretch.of(pane.tape.told)
+    assert desk.run(told) == Stretch.of(pane.tape.data)
     pane.foreground = attrs.evolve(pane.foreground, agent=None)
     refused = desk.run(told)
     assert isinstance(refused, Refusal)

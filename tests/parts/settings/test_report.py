@@ -185,7 +185,7 @@ def test_an_index_that_is_unwell(code: int, body: bytes, said: str, index: type[
 
 def test_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody there, and somebody who says nothing: both are told in words, within the time limit."""
-    monkeypatch.setattr(online, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(online, "INDEX_WAIT_S", 0.2)
     (found,) = online.findings("0.1.0", "http://127.0.0.1:1/")
     assert found.health is Health.SKIPPED and "are you online?" in found.text
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -19,7 +19,7 @@ import pytest
 from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.once import Once
-from tallylight.actions.queue import Moment, ends
+from tallylight.actions.queue import Moment, typing_time
 from tallylight.evidence.records import limits
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
@@ -164,7 +164,7 @@ def stopped(number: int) -> Stop:
     # A clock leaves out the seconds, and nobody knows in which of them the limit ends.
     ended = BEGAN + 60 * minutes + (chance.uniform(0, 60) if until % 60 else 0.0)
     agent, once = Agent(LIMITED, until=ended), Once(0.0, InProcess())
-    queued: Queued | None = Queued(pid=PID, start=START, text="continue", at=ends(until))
+    queued: Queued | None = Queued(pid=PID, start=START, text="continue", at=typing_time(until))
     asks_at, slept, first = chance.choice((math.inf, math.inf, until + 2)), 0.0, math.inf
     naps_at = BEGAN + chance.choice((math.inf, 30.0, 60.0 * minutes - 20))
     wrong, lasts = chance.choice((0.0, 0.0, -3600.0, 3600.0)), chance.uniform(30, 280)

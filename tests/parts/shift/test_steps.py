@@ -11,16 +11,27 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
-from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, ends
+from tallylight.actions.queue import ENDED, MARGIN_S, READY_S, TYPED, Moment, typing_time
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
-from tallylight.parts.shift.steps import LATE, LIMITED, MOST, SETTLED_S, TIMELESS, TRY_S, WATCH_S, WENT_ON, Shift, step
+from tallylight.parts.shift.steps import (
+    LATE,
+    LIMITED,
+    MAX_LIMITS,
+    SETTLED_S,
+    TIMELESS,
+    TRY_S,
+    WATCH_S,
+    WENT_ON,
+    Shift,
+    step,
+)
 from tests.actions.desk import PID, START, Desk, holder, seen
 from tests.tables import each
 
 #: When the first limit ends, in seconds since the epoch, and a text that waits for that.
 ENDS = 1_800_000_000
-NIGHT = Queued(pid=PID, start=START, text="Go on", at=ends(ENDS))
+NIGHT = Queued(pid=PID, start=START, text="Go on", at=typing_time(ENDS))
 HOUR = 3600.0
 
 
@@ -206,7 +217,7 @@ def test_an_agent_that_went_on_by_itself() -> None:
 def test_the_next_limit_is_waited_for_three_times() -> None:
     """Whether it comes at once or after hours of work; never while its agent stands at it."""
     night = Night()
-    for number in range(1, MOST + 1):
+    for number in range(1, MAX_LIMITS + 1):
         until = night.until
         night.pass_(until, until + MARGIN_S + READY_S + 1, at_prompt())
         assert len(night.desk.typed) == number
@@ -214,7 +225,7 @@ def test_the_next_limit_is_waited_for_three_times() -> None:
             night.look(until + 60 * minute, WORKING)
         night.next_limit(until + 6 * HOUR)
     assert night.problem == LIMITED
-    assert len(night.desk.typed) == MOST
+    assert len(night.desk.typed) == MAX_LIMITS
 
 
 def test_a_limit_that_ends_later_than_was_told() -> None:

@@ -82,7 +82,7 @@ def glanced(start: State, *above: str) -> State:
     """After its question was read off the screen of the selected pane, and drawn for long enough."""
     row = flow.wanted(start)
     assert row is not None
-    return flow.stands(state.drawn(flow.read(start, row, question_of(row.pane, *above))), 0.0)
+    return flow.note_shown(state.drawn(flow.read(start, row, question_of(row.pane, *above))), 0.0)
 
 
 def row_for(asked: Callable[[str], Request], effects: Effects) -> Row:

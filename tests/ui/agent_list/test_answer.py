@@ -17,7 +17,7 @@ from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import (
-    MAX_MESSAGE,
+    MAX_MESSAGE_BYTES,
     QUESTION,
     SILENT,
     DeferredText,
@@ -58,7 +58,7 @@ def test_a_question_goes_over_the_channel_whole() -> None:
 
 def test_what_is_too_long_is_refused_in_words() -> None:
     """Beyond its bound a question is not cut: the person is told to go there."""
-    endless = attrs.evolve(question(), context=("x" * MAX_MESSAGE,))
+    endless = attrs.evolve(question(), context=("x" * MAX_MESSAGE_BYTES,))
 
     told = decode_reply(encode_reply(endless))
     assert isinstance(told, Refusal) and told.rule == "too-long"

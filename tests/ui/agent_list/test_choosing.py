@@ -103,10 +103,10 @@ def test_what_was_not_on_the_screen_is_not_agreed_to() -> None:
 
 def test_what_has_only_just_appeared_is_not_agreed_to() -> None:
     """A key that was meant for something else does not close a pane; nor does one that is held down."""
-    page = flow.stands(proposed(*pressed(listed(*MANY), "D")), 10.0)
+    page = flow.note_shown(proposed(*pressed(listed(*MANY), "D")), 10.0)
     early, effects = press.press(page, Key("y"), 10.3)
     assert effects == () and "only just appeared" in early.message
-    assert press.press(flow.stands(early, 10.4), Key("y"), 10.5)[1] == ()
+    assert press.press(flow.note_shown(early, 10.4), Key("y"), 10.5)[1] == ()
     assert isinstance(press.press(page, Key("y"), 10.5)[1][-1], Proposal)
 
 

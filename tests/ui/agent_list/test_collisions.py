@@ -32,7 +32,10 @@ def test_a_request_to_write_says_who_was_there() -> None:
     lines = texts(listed(asks, columns=100))
     assert "docs changed this file 2m ago  Edit src/cart.py (+1 −1)" in lines[1]
     assert sum("docs changed this file 2m ago" in line for line in lines) == 2
-    assert details.asked_of(attrs.evolve(asks, status=Status.WORKING), NOW) == ""
+    assert details.changed_meanwhile(attrs.evolve(asks, status=Status.WORKING), NOW) == ""
     unknown = attrs.evolve(ASKED, at=0.0)
-    assert details.asked_of(attrs.evolve(asks, collisions=(unknown,)), NOW) == "docs changed this file"
-    assert details.asked_of(attrs.evolve(asks, collisions=(unknown, ASKED)), NOW) == "docs changed this file 2m ago"
+    assert details.changed_meanwhile(attrs.evolve(asks, collisions=(unknown,)), NOW) == "docs changed this file"
+    assert (
+        details.changed_meanwhile(attrs.evolve(asks, collisions=(unknown, ASKED)), NOW)
+        == "docs changed this file 2m ago"
+    )

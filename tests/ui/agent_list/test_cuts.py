@@ -62,7 +62,7 @@ class Terminal:
 
     def serve(self, connection: socket.socket) -> None:
         with connection:
-            line = request.first_line(connection.recv, request.MAX_REQUEST) if self._step else None
+            line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) if self._step else None
             if line is not None and self._step == "reply":
                 asked, _ = request.decode_request(line)
                 assert asked is not None

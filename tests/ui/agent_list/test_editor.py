@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.ui.agent_list.editor import NEW_LINE, Editor, has_room, inserted, pressed, rows_of
 from tallylight.wire.text import width
 from tests.strategies import at_most
@@ -62,11 +62,11 @@ def test_a_paste_is_text(pasted: str, text: str) -> None:
 @each("extra", [0, 1, 5000])
 def test_a_text_is_bounded(extra: int) -> None:
     """As long as what can be typed into an agent; what is over it is left out, and that can be told before."""
-    long = "x" * (MAX_TEXT - 2 + extra)
+    long = "x" * (MAX_TYPED - 2 + extra)
 
-    assert len(inserted(Editor("ab", 1), long).text) == MAX_TEXT
+    assert len(inserted(Editor("ab", 1), long).text) == MAX_TYPED
     assert has_room(Editor("ab", 1), long) is (extra == 0)
-    assert pressed(Editor("x" * MAX_TEXT, 3), "y") == Editor("x" * MAX_TEXT, 3)
+    assert pressed(Editor("x" * MAX_TYPED, 3), "y") == Editor("x" * MAX_TYPED, 3)
 
 
 @each(

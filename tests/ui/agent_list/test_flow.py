@@ -15,9 +15,9 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Gather, Perform
-from tallylight.ui.agent_list.flow import STANDS_S
+from tallylight.ui.agent_list.flow import SHOWN_S
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Act, Proposal, Together, together
+from tallylight.ui.agent_list.selection import Act, Proposal, SharedAnswer, shared_answer
 from tallylight.ui.keys import Focus, Key, Mouse
 from tests.strategies import at_most
 from tests.tables import each
@@ -54,7 +54,7 @@ class Person:
         if (row := flow.wanted(self.now)) is not None:
             self.now = flow.read(self.now, row, self.looked(row))
         self.drawn = "\n".join(texts(self.now))
-        self.now = flow.stands(state.drawn(self.now), self.at)
+        self.now = flow.note_shown(state.drawn(self.now), self.at)
 
     def looked(self, row: Row) -> Reply:
         return self.screens.get(row.pane.id) or Refusal("no-question", "it asks nothing that can be answered here")
@@ -67,7 +67,7 @@ class Person:
                 if isinstance(effect, Gather):
                     read = [(row, self.looked(row)) for row in effect.rows]
                     found = tuple((row, reply) for row, reply in read if isinstance(reply, Question))
-                    self.now = state.proposed(self.now, together(found, effect.like))
+                    self.now = state.proposed(self.now, shared_answer(found, effect.like))
                 elif isinstance(effect, Perform):
                     self.perform(effect.row, effect.asked)
             self.read()
@@ -97,7 +97,7 @@ def test_what_is_not_whole_takes_two_keys() -> None:
     """The first shows all of it, the second answers; more lines than the screen has are scrolled through first."""
     person = Person(*ASKS, lines=10)
     person.screens["1"] = attrs.evolve(question_of(ASKS[0]), context=("$ one", "$ two", "$ three", "May I?"), first=0)
-    person.now = state.refreshed(attrs.evolve(person.now, asking=None, looked=None), person.now.rows, NOW)
+    person.now = state.refreshed(attrs.evolve(person.now, asking=None, read_question=None), person.now.rows, NOW)
     person.read()
     assert "more lines; a shows all of it" in "\n".join(texts(person.now))
     person.press("1")
@@ -119,7 +119,7 @@ def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
     assert "answer" not in texts(two)[-1] and "own list" in pressed(two, "A")[0].message
 
 
-@each("after", [0.0, STANDS_S / 2, STANDS_S - 0.01])
+@each("after", [0.0, SHOWN_S / 2, SHOWN_S - 0.01])
 def test_a_number_that_was_meant_for_another_answers_nothing(after: float) -> None:
     """The cursor, or the dialog, has just changed: whoever presses a key now has not read what stands there."""
     by_cursor = Person(*ASKS)
@@ -134,7 +134,7 @@ def test_a_number_that_was_meant_for_another_answers_nothing(after: float) -> No
     by_dialog.press("1", after=after)
     for person in (by_cursor, by_dialog):
         assert person.given == [] and "only just appeared" in person.now.message
-        person.press("1", after=2 * STANDS_S)
+        person.press("1", after=2 * SHOWN_S)
         assert len(person.given) == 1
 
 
@@ -142,7 +142,7 @@ def test_a_key_that_is_held_down_answers_one_question() -> None:
     """However long: its repeats come sooner than anybody reads."""
     person = Person(*ASKS)
     person.press("1")
-    person.press("1", after=STANDS_S - 0.01)
+    person.press("1", after=SHOWN_S - 0.01)
     person.press(*"1" * 40, after=0.03)
     assert person.given == [("1", 1)]
 
@@ -163,7 +163,7 @@ def test_a_key_that_began_before_the_question_answers_nothing() -> None:
     assert early.given == [] and "only just appeared" in early.now.message
 
 
-@each("after", [0.0, STANDS_S - 0.01])
+@each("after", [0.0, SHOWN_S - 0.01])
 def test_a_number_that_goes_on_from_another_window_answers_nothing(after: float) -> None:
     """A panel gets the keyboard when the window beside it ends, whatever is being typed."""
     person = Person(*ASKS)
@@ -204,12 +204,12 @@ def test_a_page_is_laid_out_anew_for_another_width() -> None:
     command = "$ rm -r build && echo this one is longer than a narrow window has columns; rm -r /var/lib"
     for found in SAME:
         person.screens[found.id] = attrs.evolve(question_of(found), context=(command, "May I?"), first=0)
-    person.now = attrs.evolve(person.now, asking=None, looked=None)
+    person.now = attrs.evolve(person.now, asking=None, read_question=None)
     person.read()
     person.press("A", "S")
     person.now = state.resized(person.now, 30, 12)
     person.press("1")
-    assert person.given == [] and isinstance(person.now.proposal, Together)
+    assert person.given == [] and isinstance(person.now.proposal, SharedAnswer)
     assert "".join(person.now.text).count("rm -r /var/lib") == 3
     person.press(*["page_down"] * 8, "1")
     assert len(person.given) == 3
@@ -219,8 +219,8 @@ def test_a_dialog_without_rows_is_the_same_by_its_question_only() -> None:
     """Where a question stands in none of the rows above its choices, it is shown and compared all the same."""
     found = [attrs.evolve(question_of(one), context=(), question=f"May I {one.id}?") for one in SAME]
     pairs = tuple(zip(rows_of(*SAME), found, strict=True))
-    assert [question.pane for _, question in together(pairs, found[0]).targets] == ["1"]
-    assert "  May I 1?" in together(pairs, found[0]).lines()
+    assert [question.pane for _, question in shared_answer(pairs, found[0]).targets] == ["1"]
+    assert "  May I 1?" in shared_answer(pairs, found[0]).lines()
 
 
 def test_a_page_too_narrow_to_show_a_choice_is_not_answered() -> None:
@@ -240,7 +240,7 @@ def test_a_click_waits_where_lines_were_broken_anew() -> None:
     person.at += 1.0
     person.read()
     line = next(number for number, text in enumerate(texts(person.now)) if text.startswith("  1  Yes"))
-    assert press.press(person.now, Mouse("press", line, 3), person.at + STANDS_S / 2)[1] == ()
+    assert press.press(person.now, Mouse("press", line, 3), person.at + SHOWN_S / 2)[1] == ()
 
 
 def test_a_question_that_changes_is_read_again() -> None:
@@ -356,7 +356,7 @@ def test_the_same_request_is_answered_for_all_of_them() -> None:
     person.press("A")
     assert "S the same for all 3" in texts(person.now)[-1]
     person.press("S")
-    assert isinstance(person.now.proposal, Together) and texts(person.now)[0] == "the same for these 3?"
+    assert isinstance(person.now.proposal, SharedAnswer) and texts(person.now)[0] == "the same for these 3?"
     lines = texts(person.now)
     assert [line for line in lines if ", in /src/" in line] == [f"p{n}, pane {n}, in /src/p{n}" for n in (1, 2, 3)]
     assert lines.count("  $ rm -r build") == 3 and lines[-1] == " 1-3 answer all 3   Esc back"
@@ -407,12 +407,12 @@ def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str
                 assert all(text.strip() in drawn for text in question.context[question.first :]), drawn
                 assert all(f"  {choice.number}  {choice.label}" in drawn for choice in question.choices), drawn
             print_of, since = stood[row.pane.id]
-            assert asked.fingerprint == print_of and person.at - since >= STANDS_S
+            assert asked.fingerprint == print_of and person.at - since >= SHOWN_S
         perform(row, asked)
 
     def note() -> None:
         shown = {}
-        if isinstance(person.now.proposal, Together):
+        if isinstance(person.now.proposal, SharedAnswer):
             if person.now.proposal.read >= len(person.now.text):
                 shown = {row.pane.id: found.fingerprint for row, found in person.now.proposal.targets}
         elif person.now.asking is not None and not person.now.asking.unread:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.ui.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste, Told
+from tallylight.ui.keys import MAX_PASTE_BYTES, MAX_SEQUENCE_BYTES, Decoder, Event, Key, Mouse, Paste, TerminalColour
 from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {
@@ -44,7 +44,7 @@ VECTORS: dict[str, tuple[bytes, list[Event]]] = {
     "broken sequence": (b"\x1b[1\x01", []),
     "colours of the terminal": (
         b"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\\x1b]10;rgb:00/80/ff\x07a",
-        [Told(True, (253, 246, 227)), Told(False, (0, 128, 255)), Key("a")],
+        [TerminalColour(True, (253, 246, 227)), TerminalColour(False, (0, 128, 255)), Key("a")],
     ),
     "other strings": (b"\x1b]52;c;MQ==\x07\x1b]11;rgb:zz/0/0\x07\x1b]4;1;rgb:0/0/0\x1b\\x", [Key("x")]),
 }
@@ -84,7 +84,7 @@ def test_a_pause_does_not_end_a_paste() -> None:
     assert decoder.feed(b"b\x1b[201~") == [Paste("ab")]
 
 
-@pytest.mark.parametrize(("size", "kept"), [(MAX_PASTE, MAX_PASTE), (MAX_PASTE + 1, MAX_PASTE)])
+@pytest.mark.parametrize(("size", "kept"), [(MAX_PASTE_BYTES, MAX_PASTE_BYTES), (MAX_PASTE_BYTES + 1, MAX_PASTE_BYTES)])
 def test_a_paste_is_bounded(size: int, kept: int) -> None:
     """At the limit all of a paste is there; what is over it is dropped."""
     events = Decoder().feed(b"\x1b[200~" + b"x" * size + b"\x1b[201~")
@@ -96,7 +96,7 @@ def test_a_sequence_is_bounded() -> None:
     """A sequence without an end holds up the keys behind it only so long."""
     decoder = Decoder()
 
-    assert decoder.feed(b"\x1b[" + b"1" * (MAX_SEQUENCE - 3)) == [] and decoder.is_pending
+    assert decoder.feed(b"\x1b[" + b"1" * (MAX_SEQUENCE_BYTES - 3)) == [] and decoder.is_pending
     assert decoder.feed(b"1") == [] and not decoder.is_pending
     assert decoder.feed(b"x") == [Key("x")]
 

@@ -238,7 +238,7 @@ def test_a_file_that_does_not_come_is_waited_for_so_long(monkeypatch: pytest.Mon
     """When the disk does not respond, the list comes all the same, with what there is."""
     never = opened(monkeypatch, Scripted(5.0), as_of=6.0)
 
-    assert never.drawn_at == pytest.approx(loop.PATIENCE_S, abs=0.05) and "1 agent" in never.shown
+    assert never.drawn_at == pytest.approx(loop.FRESH_WAIT_S, abs=0.05) and "1 agent" in never.shown
 
 
 @each("value, as_of", [("5.25", 5.25), ("", 0), ("x", 0), ("nan", 0), ("1e999", 0)])

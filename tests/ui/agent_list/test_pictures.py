@@ -103,7 +103,7 @@ def test_a_picture_has_bounds() -> None:
 
     assert screen is not None and len(screen.lines) == MAX_ROWS
     assert isinstance(decode_reply(encode_reply(Picture(channel.sent))), Picture)
-    assert sum(len(row) for _, row in channel.sent["rows"]) <= pictures.MAX_PICTURE
+    assert sum(len(row) for _, row in channel.sent["rows"]) <= pictures.MAX_PICTURE_CHARS
 
     channel.show("x" * 2 * MAX_ROW)
     assert [len(row) for _, row in channel.sent["rows"]] == [MAX_ROW]

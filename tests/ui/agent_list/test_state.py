@@ -291,7 +291,7 @@ def test_the_wheel_scrolls_a_question() -> None:
     assert shown.asking is not None
     after = pressed(shown, Mouse("wheel_up", 3, 0))[0]
 
-    assert after.asking is not None and after.asking.top == max(0, shown.asking.top - press.WHEEL)
+    assert after.asking is not None and after.asking.top == max(0, shown.asking.top - press.WHEEL_LINES)
 
 
 # News ------------------------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_the_wheel_moves_the_view() -> None:
     many = listed(*[pane(n, age=n) for n in range(50)], lines=12)
     down = pressed(many, Mouse("wheel_down", 3, 3))[0]
 
-    assert (down.top, down.index) == (press.WHEEL, press.WHEEL)
+    assert (down.top, down.index) == (press.WHEEL_LINES, press.WHEEL_LINES)
     assert pressed(down, Mouse("wheel_up", 3, 3))[0].top == 0
 
 
@@ -358,7 +358,7 @@ def test_help_and_explanations_scroll_and_go_away() -> None:
     text = state.explained(listed(*THREE, lines=12), "why", tuple(map(str, range(30))))
     height = areas(text).rows
 
-    assert pressed(text, "down", Mouse("wheel_down", 0, 0))[0].scroll == 1 + press.WHEEL
+    assert pressed(text, "down", Mouse("wheel_down", 0, 0))[0].scroll == 1 + press.WHEEL_LINES
     assert pressed(text, "end")[0].scroll == 30 - height
     assert pressed(text, "end", "home", "x") == (listed(*THREE, lines=12), ())
     assert pressed(text, "q")[1] == (Plain.QUIT,)

@@ -1,3 +1,1 @@
-"""
-Agents' own records, read: bytes in, values out. Only `places` looks at the disk.
-"""
+"""Readers of agents' own records: bytes in, values out. Only `places` reads the disk."""

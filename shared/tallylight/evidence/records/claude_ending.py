@@ -5,20 +5,18 @@ Its status file says `idle` after a finished turn, an interrupted one and a fail
 (`projects/<directory>/<session>.jsonl` beside the status files) distinguishes them, about 0.1 s later. As seen in
 2.1.329:
 
-* finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running; or,
-  where `showTurnDuration` is off, a last `assistant` entry with `stop_reason` `end_turn`;
+* finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running. Where
+  `showTurnDuration` is off, it is a last `assistant` entry with `stop_reason` `end_turn`;
 * failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends, some are a limit;
 * interrupted, or a dialog dismissed: a `user` entry with a text that begins `[Request interrupted by user`.
 
-While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
-that the turn is over, by the number in `turn_duration`.
+While an agent of a turn that is over still runs, the status file keeps saying `busy`. Then only the number in
+`turn_duration` shows that the turn is over. While it asks, the call is there without a result: an `assistant` entry
+with a `tool_use`, and no `tool_result` of the same id behind it.
 
-While it asks, the call is there without a result: an `assistant` entry with a `tool_use`, and no `tool_result` of
-the same id behind it.
-
-Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
-most `TAIL_BYTES` from the end of the file (`reading`): a longer entry before the last ones is cut, which spoils that
-one line.
+Undocumented, so an entry of another shape is no evidence. Bytes in, a value or None out. The caller reads at most
+`TAIL_BYTES` from the end of the file (`reading`): a longer entry before the last ones is cut, which spoils that one
+line.
 """
 
 from __future__ import annotations
@@ -42,16 +40,16 @@ from tallylight.wire.text import middle, sanitise
 
 #: Only lines with one of these are parsed.
 _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted", b'"end_turn"')
-#: Agents left running that are counted; more is no number of agents.
+#: Agents left running, at most; a larger number is no count of agents.
 _MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
-#: Enough for the very end of a transcript that is read again and again while a turn goes on.
+#: Bytes of the very end of a transcript, read again and again while a turn goes on.
 LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
 _CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
-_MAX_WORD = 64
-_MAX_ID = 128
-#: Entries with calls or results that are looked at.
+_MAX_WORD_CHARS = 64
+_MAX_ID_CHARS = 128
+#: Entries with calls or results that are read.
 _MAX_CALLS = 64
 _INTERRUPTED = "[Request interrupted by user"
 _MESSAGE_CELLS = 200
@@ -61,9 +59,13 @@ _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 @attrs.frozen
 class Ending:
     """
-    How a turn ended: `done`, with kind `question` and the question if its last words ask one; `background` with the
-    number of agents still running; `error` with its first line; `waiting` for a login, or for the end of a limit; or
-    `idle` for one a person broke off.
+    How a turn ended, by *status*:
+
+    * `done`, with kind `question` and the question if its last words ask one;
+    * `background`, with the number of agents still running;
+    * `error`, with its first line;
+    * `waiting`, for a login or for the end of a limit;
+    * `idle`, if a person broke it off.
     """
 
     status: Status
@@ -73,7 +75,9 @@ class Ending:
 
 
 def path_parts(cwd: str, session: str) -> tuple[str, str, str] | None:
-    """Where below Claude's directory the transcript of *session*, started in *cwd*, lies; None for an unusual id."""
+    """
+    Return the path, below Claude's directory, of the transcript of *session*, started in *cwd*; None for an unusual id.
+    """
     if not _SESSION.fullmatch(session):
         return None
     return "projects", re.sub(r"[^A-Za-z0-9]", "-", cwd), f"{session}.jsonl"
@@ -81,10 +85,10 @@ def path_parts(cwd: str, session: str) -> tuple[str, str, str] | None:
 
 def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
     """
-    How the turn that began at *after* (seconds since the epoch) ended, by the last lines of its transcript.
+    Return how the turn that began at *after* (seconds since the epoch) ended, by the last lines of its transcript.
 
-    None while the transcript does not say: the turn goes on, or was broken off before anything was written. What was
-    written after *until* is of a turn before: the clock has been set back since.
+    None while the transcript does not show it: the turn goes on, or was broken off before anything was written. An
+    entry after *until* is of an earlier turn: the clock has been set back since.
     """
     for entry, at in _from_end(tail, _DECISIVE):
         if at is None or entry.get("isSidechain") is True:
@@ -101,9 +105,9 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
 
 def left_running(tail: bytes, after: float) -> int:
     """
-    How many agents still run of the turn that began at *after* (seconds since the epoch), and that is over.
+    Return how many agents still run of the turn that began at *after* (seconds since the epoch), and is over.
 
-    0 while the turn goes on: nothing of the conversation is behind the entry of its end.
+    0 while the turn goes on: then entries of the conversation are behind its end.
     """
     for entry, at in _from_end(tail, (b'"turn_duration"', *_CONVERSATION)):
         if entry and entry.get("isSidechain") is not True:
@@ -113,7 +117,7 @@ def left_running(tail: bytes, after: float) -> int:
 
 
 def _from_end(tail: bytes, words: tuple[bytes, ...]) -> Iterator[tuple[dict[str, Any], float | None]]:
-    """The entries in lines with one of *words*, the last first, and when each was written; empty ones if cut."""
+    """Yield the entries in lines with one of *words*, the last first, with their times; empty ones if cut."""
     for line in reversed(tail.split(b"\n")):
         if any(word in line for word in words):
             entry = entry_of(line)
@@ -121,12 +125,12 @@ def _from_end(tail: bytes, words: tuple[bytes, ...]) -> Iterator[tuple[dict[str,
 
 
 def _last_reply(tail: bytes) -> str:
-    """The last words of the agent to the person."""
+    """Return the last words of the agent to the person."""
     for line in reversed(tail.split(b"\n")):
         if b'"assistant"' in line and b'"text"' in line:
             entry = entry_of(line)
             if entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
-                return _text(entry)
+                return _first_text(entry)
         elif b'"user"' in line and b'"tool_result"' not in line and b'"content"' in line:
             break
     return ""
@@ -134,51 +138,53 @@ def _last_reply(tail: bytes) -> str:
 
 def pending_call(tail: bytes, cwd: str, after: float) -> str:
     """
-    The one tool call since *after* (seconds since the epoch) that has no result yet, in one line, sanitised.
+    Return the one tool call since *after* (seconds since the epoch) without a result, in one line, sanitised.
 
-    *cwd* is where the agent works. Nothing where there is none, or more than one: which of them it asks for is not
-    told.
+    *cwd* is the agent's working directory. "" where there is none, or more than one: then the permission may be for
+    any.
     """
     answered: set[str] = set()
     waiting: list[str] = []
     for entry, at in itertools.islice(_from_end(tail, (b'"tool_use"', b'"tool_result"')), _MAX_CALLS):
         if at is None or at < after:
-            break  # it is cut off, or of a dialog before: what is before it is older
+            break  # cut off, or of an earlier dialog: entries before it are older
         if entry.get("isSidechain") is True:
             continue
         for part in tables(table(entry, "message").get("content")):
             if part.get("type") == "tool_result":
-                answered.add(values.text(part.get("tool_use_id"), _MAX_ID))
-            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID) not in answered:
+                answered.add(values.text(part.get("tool_use_id"), _MAX_ID_CHARS))
+            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID_CHARS) not in answered:
                 waiting.append(tool_call(part.get("name"), part.get("input"), cwd))
     return middle(waiting[0], WHAT_CELLS) if len(waiting) == 1 else ""
 
 
 def is_limit(entry: dict[str, Any]) -> bool:
-    """Whether the entry of an API error says that nothing more is available."""
-    return values.text(entry.get("error"), _MAX_WORD) in LIMITS
+    """Return whether the entry of an API error reports a usage limit."""
+    return values.text(entry.get("error"), _MAX_WORD_CHARS) in LIMITS
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
+    """Return the end of a turn that *entry* records; None if it records none."""
     kind = entry.get("type")
     if kind == "system" and entry.get("subtype") == "turn_duration":
         count = values.integer(entry.get("pendingBackgroundAgentCount"), 1, _MAX_AGENTS)
         return Ending(Status.BACKGROUND, background=count) if count is not None else Ending(Status.DONE)
     if kind == "assistant" and entry.get("isApiErrorMessage") is True:
-        message = sanitise(_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
-        if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
+        message = sanitise(_first_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
+        if values.text(entry.get("error"), _MAX_WORD_CHARS) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         if is_limit(entry):
             return Ending(Status.WAITING, message, kind=Kind.LIMIT)
         return Ending(Status.ERROR, message)
     if kind == "assistant" and table(entry, "message").get("stop_reason") == "end_turn":
         return Ending(Status.DONE)
-    if kind == "user" and _text(entry).startswith(_INTERRUPTED):
+    if kind == "user" and _first_text(entry).startswith(_INTERRUPTED):
         return Ending(Status.IDLE)
     return None
 
 
-def _text(entry: dict[str, Any]) -> str:
+def _first_text(entry: dict[str, Any]) -> str:
+    """Return the first text in the message of *entry*."""
     content = table(entry, "message").get("content")
     if isinstance(content, str):
         return content

@@ -1,9 +1,9 @@
 """
-Claude Code's own status file, `<config>/sessions/<pid>.json`: where it is and what it says.
+Claude Code's own status file, `<config>/sessions/<pid>.json`: its path and its contents.
 
 The file is undocumented (observed with 2.1.329), so any surprise in its shape means "no evidence" and never an error.
-`decode` reads one file's text, guarded against a reused process id by the start time that the file carries; `turn`
-makes reports of successive readings. The `<pid>.<hash>.key` beside it is private to Claude Code and never opened.
+`decode` reads one file's text, guarded against a reused process id by the start time in the file; `claude_turns` makes
+reports of successive readings. The `<pid>.<hash>.key` beside it is private to Claude Code and never opened.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
-#: Observed files have some 400 bytes.
+#: Characters of a file; observed ones have some 400 bytes.
 MAX_CHARS = 1 << 16
-#: One more than a session id may have: one that is too long, or odd, must stay so, and not become another or none.
-_MAX_SESSION = 257
-#: Of a number in the file; the largest is a time in ms since the epoch.
-_MOST = 1 << 63
+#: Cells of a session id, one more than it may have: one that is too long must not become another.
+_MAX_SESSION_CELLS = 257
+#: The largest number in the file: a time in ms since the epoch.
+_LARGEST_NUMBER = 1 << 63
 _MAX_MS = int(1000 * values.LATEST)
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
-#: What a session may be: at a terminal, in the background, or one that the daemon of its remote control has.
+#: The kinds of a session: at a terminal, in the background, or of the daemon of its remote control.
 _KINDS = ("interactive", "bg", "daemon-worker")
 _JOB = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
 _RAW = frozenset({"idle", "busy", "waiting", "shell"})
@@ -35,7 +35,9 @@ _RAW = frozenset({"idle", "busy", "waiting", "shell"})
 
 @attrs.frozen
 class Reading:
-    """What one file said. *raw* is its own word: `idle`, `busy`, `waiting`, or `shell` (a background shell lives)."""
+    """
+    The contents of one file. *raw* is its own word: `idle`, `busy`, `waiting`, or `shell` (a background shell lives).
+    """
 
     raw: str
     waiting_for: str = ""
@@ -46,13 +48,13 @@ class Reading:
     at: int = 0
     #: When the process began, by the same clock.
     began: int = 0
-    #: Whether nobody has it in front of them, unless they attach to it.
+    #: Whether it has no person in front of it, unless somebody attaches to it.
     is_background: bool = False
 
 
 @attrs.frozen
 class Listed:
-    """A session in the list of all: its process, what opens it, nothing if nothing does, and its name."""
+    """A session in the list of all: its process, the id that opens it ("" for none), and its name."""
 
     pid: int
     id: str
@@ -63,16 +65,16 @@ class Listed:
 
 def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None:
     """
-    The path of the status file of process *pid* with the environment *environ*; None if it is unknown.
+    Return the path of the status file of process *pid* with the environment *environ*; None if unknown.
 
-    *home* is the user's, for an environment that may not be read.
+    *home* is the user's, for an environment that is not readable.
     """
     where = folder(environ, home)
     return posixpath.join(where, f"{pid}.json") if where is not None and pid > 0 else None
 
 
 def folder(environ: Mapping[str, str], home: str) -> str | None:
-    """The folder of all status files, for a process as in `sessions_file`."""
+    """Return the folder of all status files, for a process as in `sessions_file`."""
     configured = environ.get("CLAUDE_CONFIG_DIR", "")
     own_home = environ.get("HOME", "")
     base = configured or posixpath.join(own_home if own_home.startswith("/") else home, ".claude")
@@ -80,7 +82,7 @@ def folder(environ: Mapping[str, str], home: str) -> str | None:
 
 
 def _load(text: str, pid: int, start: int) -> dict[str, Any]:
-    """The fields of the file's *text*; none unless it is of the process *pid* that started at *start*."""
+    """Return the fields of the file's *text*; none unless it is of the process *pid* that started at *start*."""
     if len(text) > MAX_CHARS:
         return {}
     try:
@@ -92,7 +94,7 @@ def _load(text: str, pid: int, start: int) -> dict[str, Any]:
 
 
 def listed(text: str, *, pid: int, start: int) -> Listed | None:
-    """Read the file's *text* as `decode` does; None for what is no session yet, or none at all."""
+    """Read the file's *text* as `decode` does; None if it shows no session."""
     data = _load(text, pid, start)
     kind, id_, name = data.get("kind"), data.get("jobId"), data.get("name")
     if kind not in _KINDS or data.get("spare") is True or decode(text, pid=pid, start=start) is None:
@@ -111,7 +113,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     return Reading(
         raw,
         sanitise(waiting_for),
-        sanitise(session, cells=_MAX_SESSION),
+        sanitise(session, cells=_MAX_SESSION_CELLS),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(name),
         values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
@@ -121,7 +123,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
 
 
 def _integer(value: object) -> int | None:
-    """A number, or one in quotes: the file's own habit differs by field and version."""
+    """Return a number, or one in quotes: the file's own habit differs by field and version."""
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         value = int(value)
-    return values.integer(value, 0, _MOST)
+    return values.integer(value, 0, _LARGEST_NUMBER)

@@ -1,5 +1,5 @@
 """
-When a limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
+When a usage limit ends, by the words of agents: `resets 3pm (Europe/Berlin)`, `try again in 2 h 14 min`, `|1762952400`.
 
 A text without a time, or with an impossible one, counts for nothing.
 """
@@ -12,10 +12,9 @@ import zoneinfo
 
 from tallylight.wire import values
 
-#: Of the text that is searched.
-_MAX_TEXT = 1024
-#: A clock with minutes leaves out the seconds: so late in that minute it is believed, and what waits for it a moment
-#: longer never comes too early.
+#: Characters of the text that are searched.
+_MAX_TEXT_CHARS = 1024
+#: Seconds added to a time without seconds: a retry then never comes too early.
 _IN_MINUTE_S = 54
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -30,7 +29,7 @@ _CLOCK = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _OFFSET = re.compile(r"(?:UTC|GMT)([+-])(\d{1,2})(?::(\d\d))?", re.ASCII)
-#: How long it takes, in up to four parts.
+#: A duration, in up to four parts.
 _SPAN = re.compile(
     r"\b(?:(?:again|retry|resets?) (?:in|after)|wait) ~?"
     r"((?:\d{1,7}(?:\.\d{1,9})?\s?(?:d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])"
@@ -45,8 +44,8 @@ _ISO = re.compile(r"\b(?:resets?|again)(?: at)? (\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:
 
 
 def ends(text: object, at: float | None) -> float:
-    """When the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it does not say."""
-    words = values.text(text, _MAX_TEXT)
+    """Return when the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it names no time."""
+    words = values.text(text, _MAX_TEXT_CHARS)
     if at is None:
         return 0.0
     if (found := _SPAN.search(words)) is not None:
@@ -56,21 +55,22 @@ def ends(text: object, at: float | None) -> float:
     try:
         if (found := _ISO.search(words)) is not None:
             return datetime.datetime.fromisoformat(found[1]).timestamp()
-        # A budget of many people may end later than the limit of one's own.
-        return min((_next(found, at) for found in _CLOCK.finditer(words)), default=0.0)
+        # A shared budget may end later than one's own limit.
+        return min((_next_clock_time(found, at) for found in _CLOCK.finditer(words)), default=0.0)
     except (ValueError, LookupError, OverflowError, OSError):
         return 0.0
 
 
-def _next(found: re.Match[str], at: float) -> float:
-    """The time of the day that was *found*, the next one from *at* on."""
-    return _minute(found, at) + _IN_MINUTE_S * bool(found["minute"])
+def _next_clock_time(found: re.Match[str], at: float) -> float:
+    """Return the time of the day that was *found*, the next one from *at* on."""
+    return _clock_time(found, at) + _IN_MINUTE_S * bool(found["minute"])
 
 
-def _minute(found: re.Match[str], at: float) -> float:
+def _clock_time(found: re.Match[str], at: float) -> float:
+    """Return the next time from *at* on that has the date, the day or the hour in *found*."""
     now = datetime.datetime.fromtimestamp(at, _zone(found["zone"] or found["bare"])).replace(second=0, microsecond=0)
-    told = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
-    time = datetime.datetime.strptime(told, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007
+    stated = f"{found['hour']}:{found['minute'] or '00'} {found['half'] or ''}".strip()
+    time = datetime.datetime.strptime(stated, "%I:%M %p" if found["half"] else "%H:%M")  # noqa: DTZ007
     then = now.replace(hour=time.hour, minute=time.minute, fold=0)
     if found["month"]:
         month = 1 + _MONTHS.index(found["month"].lower())
@@ -84,7 +84,7 @@ def _minute(found: re.Match[str], at: float) -> float:
 
 
 def _zone(name: str | None) -> datetime.tzinfo | None:
-    """The zone called *name*: `Europe/Berlin`, `GMT-3`; None for that of this place."""
+    """Return the zone called *name*: `Europe/Berlin`, `GMT-3`; None for the zone of this machine."""
     if name is None:
         return None
     if (found := _OFFSET.fullmatch(name)) is None:
@@ -94,6 +94,6 @@ def _zone(name: str | None) -> datetime.tzinfo | None:
 
 
 def after(header: object, at: float | None) -> float:
-    """The same by the seconds of a `Retry-After` that came *at*."""
+    """Return the same by the seconds of a `Retry-After` header that came *at*."""
     text = values.text(header, 16)
     return at + int(text) if at is not None and text.isascii() and text.isdigit() and len(text) <= 7 else 0.0

@@ -1,10 +1,11 @@
 """
-Where the record of one process is: what is known of the process, what may be asked of the disk, and how the record is
-chosen among several.
+Where the record of one process is: the facts of the process, and the choice among several records.
 
-The newest is never taken by luck. What decides, in this order: a file that the process itself has open or that names
-it; the session that it was heard to hold; and else that a session began in the directory of the process while no other
-process of that agent could have begun it there.
+The newest is never taken by luck. These decide, in this order:
+
+* a file that the process itself has open, or that names it;
+* the session that it was seen to hold;
+* a session that began in its directory while no other process of that agent could have begun it there.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ import attrs
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import entry_of
 
-#: How much earlier, in seconds, than its process a session may seem to have begun: clocks are read one after the other.
+#: Seconds that a session may seem to begin before its process: clocks are read one after the other.
 SLACK_S = 1.5
-#: Of the sessions among which one is chosen.
+#: Sessions among which one is chosen.
 MAX_CANDIDATES = 256
 
 
 @attrs.frozen(kw_only=True)
 class Facts:
     """
-    What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where it is unknown.
+    The known facts of one process of an agent. Times are seconds since the epoch; *started* is 0 if unknown.
 
-    *open_files* are those of the process and of what it started in its own group. *others* are the start times of other
-    processes of the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote
-    as the title of its window; either may be empty.
+    *open_files* are those of the process and of its children in its own group. *others* are the start times of other
+    processes of the same agent in the same directory. *session* is the one it was seen to hold, *title* the title of
+    its window; either may be empty.
     """
 
     pid: int
@@ -49,7 +50,7 @@ class Facts:
 
 @attrs.frozen
 class Candidate:
-    """A record that may be of the process: where it is, which session it is of, and when that began."""
+    """A record that may be of the process: its place, its session, and when that began."""
 
     place: Place
     session: str
@@ -60,9 +61,9 @@ def written(
     folder: str, name: re.Pattern[str], facts: Facts, places: Places, below: str = ""
 ) -> Iterator[tuple[str, re.Match[str], dict[str, Any]]]:
     """
-    The records in *folder* called *name* that were written since the process began: path, name, and first entry.
+    Yield the records in *folder* called *name* that were written since the process began: path, name, and first entry.
 
-    *below* is where in a folder of that name the record lies.
+    *below* is the path of the record in a folder of that name.
     """
     for called in places.names(folder):
         path = posixpath.join(folder, called + below)
@@ -72,11 +73,11 @@ def written(
 
 def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
     """
-    The one of *candidates*, all of the directory of the process, that is its own; None if that is not certain.
+    Return the one of *candidates*, all of the directory of the process, that is its own; None if uncertain.
 
-    A process has one session at a time. One that began when only one of the processes could have begun it is that
-    one's, which leaves the others with the rest. Of several that a process alone in its directory may have begun, the
-    one that was seen to grow meanwhile is the present one.
+    A process has one session at a time. A session that only one of the processes could have begun is that one's, which
+    leaves the others with the rest. Of several that a process alone in its directory may have begun, the one that was
+    seen to grow meanwhile is the present one.
     """
     if facts.session:
         return next((found.place for found in candidates if found.session == facts.session), None)
@@ -87,7 +88,7 @@ def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place
         grown = max(own, key=lambda found: places.grew(found.place), default=None)
         is_sure = grown is not None and (len(own) == 1 or places.grew(grown.place))
         return grown.place if grown is not None and is_sure else None
-    # Every other candidate of a single possible owner is given to it, until one is left for the process, or none is.
+    # Every other candidate with a single possible owner is given to it, until one is left for the process, or none.
     starts = [facts.started, *facts.others]
     free = set(range(len(starts)))
     left = sorted(candidates, key=lambda found: found.began)[-MAX_CANDIDATES:]

@@ -1,8 +1,8 @@
 """
-Where records may be, asked of the disk, and what is in them: in a host's worker, never on its main thread.
+The disk, asked where records may be and for their contents: in a host's worker, never on its main thread.
 
 Everything is bounded, opened without waiting, and read only. A database is opened read only as well, with a busy
-timeout of zero: one that is being written is asked again later, and never held up.
+timeout of zero: one that is being written is retried later, and never held up.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tallylight.evidence.records.reading import TAIL_BYTES
 #: Names of one folder, and bytes of the first line of a file.
 MAX_NAMES, HEAD_BYTES = 4_096, 65_536
 #: Rows of one answer of a database, and bytes of all.
-MAX_ROWS, MAX_TEXT = 256, 262_144
+MAX_ROWS, MAX_QUERY_CHARS = 256, 262_144
 #: Files with a remembered size.
 MAX_SEEN = 256
-#: Steps of a query, in thousands, before it is dropped: some 0.1 s.
+#: Thousands of steps after which a query is dropped: some 0.1 s.
 _MAX_STEPS = 2_000
 
 Stamp = tuple[int, int, int]
@@ -39,8 +39,8 @@ class Place:
     """
     A record: a file, or the *session* in a database file.
 
-    *beside* is a small file that is read with one that is rewritten each time: when it was written, in seconds since
-    the epoch, a line's end, its text and a NUL are what the reader is given before the record.
+    *beside* is a small file that is read with one that is rewritten each time. Its time of writing, in seconds since
+    the epoch, a line's end, its text and a NUL are given to the reader before the record.
     """
 
     path: str
@@ -49,25 +49,26 @@ class Place:
 
 
 class StrangeError(Exception):
-    """A database has no such tables or columns: it is of another version."""
+    """A database has not the expected tables or columns: it is of another version."""
 
 
 @attrs.define(kw_only=True)
 class Places:
     """
-    The disk, for one search. *before* is what the last one saw; with *is_alone*, no rival lives now nor did then.
+    The disk, for one search.
 
-    `seen` is what the next search is to be given. What is not there, or cannot be read, is empty.
+    *before* is `seen` of the last search. *is_alone*: no rival process lives now nor did then. A missing or unreadable
+    file is empty.
     """
 
     before: Mapping[str, Growth] = attrs.Factory(dict)
     is_alone: bool = False
     seen: dict[str, Growth] = attrs.Factory(dict)
-    #: Whether there is a database that has no such tables.
+    #: Whether a database lacks the expected tables.
     is_strange: bool = False
 
     def names(self, folder: str) -> Sequence[str]:
-        """What is in a folder, by name; a bounded number."""
+        """Return the sorted names in *folder*; of more than `MAX_NAMES`, an arbitrary choice."""
         found: list[str] = []
         with contextlib.suppress(OSError, ValueError), os.scandir(folder) as entries:
             for entry in entries:
@@ -77,11 +78,11 @@ class Places:
         return sorted(found)
 
     def head(self, path: str) -> bytes:
-        """The first bytes of a file, as many as a first line has."""
+        """Return the first bytes of a file, as many as a first line has."""
         return read_part(path, 0, HEAD_BYTES) or b""
 
     def changed(self, path: str) -> float:
-        """When a file was last written; 0 if there is none."""
+        """Return when a file was last written; 0 if there is none."""
         try:
             return os.stat(path).st_mtime  # noqa: PTH116 - a third of the time
         except (OSError, ValueError):
@@ -89,9 +90,9 @@ class Places:
 
     def grew(self, place: Place) -> float:
         """
-        When it was last seen to grow while no other process of the agent was in the directory; 0 if never.
+        Return when it last grew while no other process of the agent was in the directory; 0 if never.
 
-        So it is of a session in a database, without a known growth of its own.
+        Always 0 for a session in a database.
         """
         if place.session:
             return 0.0
@@ -104,7 +105,7 @@ class Places:
         return grew
 
     def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
-        """What a database has to say, read only; nothing if it is busy."""
+        """Return a database's answer to *query*, read only; nothing if it is busy."""
         try:
             return ask(path, (query,), arguments)
         except StrangeError:
@@ -114,9 +115,9 @@ class Places:
 
 def read_part(path: str | Path, start: int, size: int) -> bytes | None:
     """
-    At most *size* bytes of a regular file from *start* on, which counts from the end if it is negative.
+    Return at most *size* bytes of a regular file from *start* on, which counts from the end if it is negative.
 
-    None if there is no such file, nothing if it cannot be read or is no regular one.
+    None if there is no such file, b"" if it cannot be read or is no regular one.
     """
     try:
         # O_NONBLOCK: nobody may ever write to a FIFO.
@@ -136,7 +137,7 @@ def read_part(path: str | Path, start: int, size: int) -> bytes | None:
 
 
 def stamp(place: Place) -> Stamp | None:
-    """The identity of a record's content: file number, size and time of writing; None if it is gone."""
+    """Return the identity of a record's content: file number, size and time of writing; None if it is gone."""
     paths = [place.path, *([place.path + "-wal"] if place.session else []), *([place.beside] if place.beside else [])]
     written = [found for path in paths if (found := _stat(path))]
     if not written or (found := _stat(place.path)) is None:
@@ -153,7 +154,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def whole(place: Place) -> bytes:
-    """The end of a file that is written again each time, at most `TAIL_BYTES`, after what is beside it."""
+    """Return the end of a file that is rewritten each time, at most `TAIL_BYTES`, after the file beside it."""
     data = read_part(place.path, -TAIL_BYTES, TAIL_BYTES) or b""
     beside = _stat(place.beside) if place.beside else None
     if beside is None:
@@ -164,7 +165,8 @@ def whole(place: Place) -> bytes:
 
 def added(path: str, offset: int, size: int) -> tuple[bytes, int]:
     """
-    The whole lines of a file of *size* bytes from *offset* on, and where they end; at most the last `TAIL_BYTES`.
+    Return the whole lines of a file of *size* bytes from *offset* on, and where they end; at most the last
+    `TAIL_BYTES`.
 
     A line that is cut at the front is left in: it is no entry of a record. One without its end comes the next time,
     unless it is longer than that.
@@ -179,9 +181,9 @@ def added(path: str, offset: int, size: int) -> tuple[bytes, int]:
 
 def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> list[tuple[object, ...]]:
     """
-    What a database answers to *queries*, of at most `MAX_TEXT` characters; nothing if it is busy or is none.
+    Return a database's answers to *queries*, at most `MAX_QUERY_CHARS` characters; nothing if it is busy or is none.
 
-    Raises `StrangeError` if it cannot have an answer.
+    Raises `StrangeError` if it lacks the tables.
     """
     if _stat(path) is None:
         return []
@@ -198,7 +200,7 @@ def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> lis
         for query in queries:
             for row in database.execute(query, arguments).fetchmany(MAX_ROWS):
                 size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
-                if size > MAX_TEXT:
+                if size > MAX_QUERY_CHARS:
                     return found
                 found.append(row)
     except sqlite3.OperationalError as error:
@@ -213,6 +215,6 @@ def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> lis
 
 
 def home_of(environ: Mapping[str, str]) -> str:
-    """The home of a process with *environ*; ours where it names none."""
+    """Return the home directory of a process with *environ*; ours where it names none."""
     home = environ.get("HOME", "")
     return home if home.startswith("/") else str(Path(os.environ.get("HOME", "/")))

@@ -1,6 +1,4 @@
-"""
-The readers of records, which parts add by the name that an agent's file has for them (`record`).
-"""
+"""The readers of records, which parts add under the name that an agent's file has for them (`record`)."""
 
 from __future__ import annotations
 
@@ -19,9 +17,9 @@ class Reader:
     """
     One kind of record.
 
-    *locate* finds that of a process, and *read* takes what it holds, or what was added to it, and the reading before.
-    *queries* are asked of a database, with the session's id, and *rows* makes of the answers what *read* takes; a file
-    has none. A file that is *rewritten* is given to *read* again whole, or as much of its end as is read of any.
+    *locate* finds the record of a process. *read* takes its contents, or the bytes added to it, and the reading before.
+    *queries* are asked of a database, with the session's id, and *rows* turns the answers into the input of *read*; a
+    file has none. *is_rewritten*: *read* gets the file whole again, or as much of its end as is read of any.
     """
 
     locate: Callable[[Facts, Places], Place | None]
@@ -29,19 +27,19 @@ class Reader:
     queries: tuple[str, ...] = ()
     rows: Callable[[Sequence[tuple[object, ...]]], bytes] = lambda _: b""
     is_rewritten: bool = False
-    #: Whether it has all of a turn as it is: that it goes on, that a person is asked and has answered, how it ended.
+    #: Whether it records all of a turn: that it goes on, that a person is asked and has answered, how it ended.
     is_exact: bool = False
-    #: Where the record of a subagent is, by its id and the place of its agent's, if it has one of its own.
+    #: Returns the path of the record of a subagent, by its id and the place of its agent's, if it has one of its own.
     child: Callable[[Place, str, Places], str] | None = None
-    #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
+    #: Whether *locate* needs the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_others: bool = False
-    #: Whether it finds nothing with them that it does not find without: then they are looked for only if there is one.
+    #: Whether the other processes only rule a record out: then they are looked for only if there is one.
     others_last: bool = False
 
 
 def reader(name: str) -> Reader | None:
-    """Return the reader of a part by the *name* that an agent's file has for it, imported now; None if none has it."""
+    """Return the reader that a part declares by the *name* in an agent's file, imported now; None if there is none."""
     found = index.named("readers", name)
     if found is not None and not isinstance(found, Reader):
         raise TypeError(f"the reader {name} is no evidence.records.readers.Reader but {type(found).__name__}")

@@ -1,8 +1,8 @@
 """
 A reading: the contents of one session's record so far, and the parts of every reader of records.
 
-A reader takes the end of a record, or what was added since, and the reading of before, and gives the next one. It
-believes nothing: an entry of another shape than the known one costs that entry.
+A reader takes the end of a record, or the bytes added since, with the last reading, and returns the next one. It trusts
+nothing: an entry of an unknown shape costs that entry alone.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
-#: Of one record, in bytes, at a time.
+#: Bytes of one record that are read at a time.
 TAIL_BYTES = 262_144
-#: Of the entries that are kept of a list.
+#: Entries that are kept of each list.
 MAX_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_EDITS, MAX_RAN = 64, 16, 64, 64, 1000
-#: Of a text, in cells.
+#: Cells of a name, a line, a reply and a call.
 NAME_CELLS, LINE_CELLS, REPLY_CELLS, LONG_CELLS = 80, 200, 400, 400
-#: Of a name or id in a record, in characters.
+#: Characters of a name or id in a record.
 MAX_WORD = 256
 #: Lines of a reply that are kept.
 _REPLY_LINES = 4
-#: Of the text that these are cut from.
-_MAX_TEXT = 8_192
+#: Characters of the text that these are cut from.
+_MAX_TEXT_CHARS = 8_192
 _MAX_TOKENS = 1 << 40
 #: Characters of each text of an edit that are kept.
-_MAX_EDIT = 4_096
+_MAX_EDIT_CHARS = 4_096
 
 
 @attrs.frozen
@@ -45,8 +45,8 @@ class Turn:
     """
     How the last turn ended, and when, in seconds since the epoch by the agent's clock.
 
-    *status* is `working` while it goes on; a record that does not show that is left at the end before. `idle` is a turn
-    that a person broke off, and `waiting` one that goes on once a person has answered, or a limit has ended.
+    *status* is `working` while it goes on; a record that does not show that keeps the end before. `idle` is a turn that
+    a person broke off. `waiting` is one that goes on once a person has answered, or a limit has ended.
     """
 
     status: Status
@@ -59,9 +59,9 @@ class Turn:
 @attrs.frozen
 class Phase:
     """
-    What an agent itself calls what it does, since when, and when the turn of it began, in seconds since the epoch.
+    The agent's own name for its present activity, since when, and when its turn began, in seconds since the epoch.
 
-    A time is 0 if it was so before anybody looked.
+    A time is 0 if it was so before the first look.
     """
 
     name: str = ""
@@ -71,7 +71,9 @@ class Phase:
 
 @attrs.frozen
 class Edit:
-    """What an agent writes into a file: *new* in the place of *old*, None: of all; when, in seconds since the epoch."""
+    """
+    A text that an agent writes into a file: *new* in place of *old* (None: all of it), in seconds since the epoch.
+    """
 
     path: str
     old: str | None
@@ -99,10 +101,10 @@ class Ran:
 @attrs.define(kw_only=True)
 class Reading:
     """
-    The contents of a record so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
+    The contents of a record so far. A reading that was handed out never changes: a reader continues with a `copy`.
 
-    *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
-    the words of calls without a result, by id, of a record that shows that it asks; *children* subagents by id.
+    *tasks* are names by key, each done (True), current (None) or yet to come (False). *calls* are the words of calls
+    without a result, by id, for a record that shows its questions. *children* are subagents by id.
     """
 
     session: str = ""
@@ -120,25 +122,25 @@ class Reading:
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
-    #: What a person is asked and has not answered, by id: for records that report it.
+    #: The kinds of questions that a person has not answered, by id: for records that report them.
     asked: dict[str, Kind] = attrs.Factory(dict)
     #: Whether the last message of the agent called no tool: for readers that need to know.
     is_answered: bool = False
-    #: Commands that go on after the end of a turn, by id.
+    #: Commands that continue after the end of a turn, by id.
     background: frozenset[str] = frozenset()
-    #: Subagents that went on when the turn ended, by id, where each has a record of its own.
+    #: Subagents that continued when the turn ended, by id, where each has a record of its own.
     left: dict[str, Child] = attrs.Factory(dict)
-    #: Of records that keep it in a file of its own.
+    #: The present activity, for records that keep it in a file of its own.
     phase: Phase = Phase()
-    #: What it has written of late, the latest last.
+    #: The latest edits, the last one last.
     edits: tuple[Edit, ...] = ()
-    #: What ran in this turn and what was denied, by id, the latest last.
+    #: Calls of this turn that ran or were denied, by id, the latest last.
     ran: dict[str, Ran] = attrs.Factory(dict)
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 
     def copy(self) -> Reading:
-        """A reading that says the same and may be changed."""
+        """Return an equal reading that may be changed."""
         return attrs.evolve(
             self,
             tasks=dict(self.tasks),
@@ -151,7 +153,7 @@ class Reading:
 
     @property
     def details(self) -> Details:
-        """What of it is shown."""
+        """The part that is shown to a person."""
         context = None
         if 0 < self.used <= _MAX_TOKENS and self.window > 0:
             context = min(100, round(100 * self.used / self.window))
@@ -171,37 +173,37 @@ class Reading:
 
     @property
     def asked_for(self) -> str:
-        """The call that a person is asked about; nothing where several have no result: which of them is not told."""
+        """The call that a person is asked about; "" where several have no result."""
         return next(iter(self.calls.values())) if self.asked and len(self.calls) == 1 else ""
 
-    # What readers write down ---------------------------------------------------------------------------------
+    # Events that readers note -------------------------------------------------------------------------------------
 
     def named(self, model: object) -> None:
-        """The model, where it is reported."""
+        """Note the model, if it is a name."""
         if name := word(model):
             self.model = name
 
     def counted(self, used: object, window: object = None) -> None:
-        """So many tokens are used, of so many; what is no number is not told."""
+        """Note that *used* tokens of *window* are used; anything but a number is ignored."""
         if (count := values.integer(used, 0, _MAX_TOKENS)) is not None:
             self.used = count
         if (count := values.integer(window, 1, _MAX_TOKENS)) is not None:
             self.window = count
 
     def planned(self, tasks: Iterable[tuple[object, object]]) -> None:
-        """The whole list of what is to be done: names, and the words for how far each is."""
+        """Note the whole list of tasks: their names, and the words for how far each is."""
         found = [(line(name, NAME_CELLS), is_done_word(state)) for name, state in tasks]
         self.tasks = {str(n): task for n, task in enumerate(found[:MAX_TASKS]) if task[0]}
 
     def replied(self, text: object) -> None:
-        """The agent has said *text*."""
+        """Note the agent's reply."""
         if said := lines(text):
             self.reply = said
             self.question = last_question(text)
             self.outcome = line(self.question or last_sentence(text))
 
     def called(self, id_: object, name: object, target: object) -> None:
-        """A tool is called: `Bash: touch made`."""
+        """Note the call of a tool: `Bash: touch made`."""
         key, tool, what = word(id_), line(name, NAME_CELLS), line(target)
         if key and tool:
             while len(self.calls) >= MAX_CALLS:
@@ -209,9 +211,14 @@ class Reading:
             self.calls[key] = f"{tool}: {what}" if what else tool
 
     def edited(self, given: object, at: float | None) -> None:
-        """A tool is called that writes files, if it is one."""
+        """Note the edits of a tool call, if it writes files."""
         found = [
-            Edit(path[:_MAX_EDIT], old[:_MAX_EDIT] if old is not None else None, new[:_MAX_EDIT], at or 0.0)
+            Edit(
+                path[:_MAX_EDIT_CHARS],
+                old[:_MAX_EDIT_CHARS] if old is not None else None,
+                new[:_MAX_EDIT_CHARS],
+                at or 0.0,
+            )
             for path, old, new in tool_call.replaced(given)
         ]
         self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
@@ -224,7 +231,7 @@ class Reading:
         while len(self.ran) >= MAX_RAN:
             del self.ran[next(iter(self.ran))]
         is_command = isinstance(given, dict) and tool_call.is_command(given)
-        paths = tuple(dict.fromkeys(path[:_MAX_EDIT] for path, _, _ in tool_call.replaced(given)))
+        paths = tuple(dict.fromkeys(path[:_MAX_EDIT_CHARS] for path, _, _ in tool_call.replaced(given)))
         self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
 
     def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:
@@ -233,11 +240,11 @@ class Reading:
             self.ran[key] = attrs.evolve(one, code=code if one.is_command else None, by=by, is_denied=is_denied)
 
     def answered(self, id_: object) -> None:
-        """The call has its result."""
+        """Note that the call *id_* has its result."""
         self.calls.pop(word(id_), None)
 
     def started_child(self, id_: object, name: object, status: Status = Status.WORKING) -> None:
-        """A subagent was started, or is something else now."""
+        """Note that a subagent was started, or has another status now."""
         key = word(id_)
         known = self.children.pop(key, None)
         called = line(name, NAME_CELLS) or (known.name if known is not None else "")
@@ -249,7 +256,7 @@ class Reading:
         self.children[key] = Child(called, status)
 
     def began(self, at: float | None) -> None:
-        """A turn began: what was left of the one before is over, except for subagents that still work."""
+        """Note that a turn began: the turn before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until, self.question, self.outcome, self.asked, self.ran = 0.0, "", "", {}, {}
@@ -261,9 +268,9 @@ class Reading:
         self, status: Status, at: float | None, message: object = "", rule: str = "", kind: Kind | None = None
     ) -> None:
         """
-        The turn ended, by *rule* if that says more than the status.
+        Note that the turn ended, by *rule* if that is more exact than the status.
 
-        Calls without a result never get one. One that is done and ends with a question asks that.
+        Calls without a result never get one. A turn that is done and ends with a question asks that.
         """
         if status is Status.DONE and self.question:
             message, kind = self.question, Kind.QUESTION
@@ -272,15 +279,15 @@ class Reading:
         self.calls, self.asked = {}, {}
 
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
-        """The turn ended because nothing more is available, *until* then, or as the *message* says."""
+        """Note that the turn ended at a usage limit, which ends at *until* or as the *message* says."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
         self.limited_until = max(self.limited_until, until or limits.ends(message, at))
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """
-        This, with what has become of the subagents that it `left`, by what their own *records* say.
+        Return this reading with the states of the subagents that it `left`, by their own *records*.
 
-        While one goes on the turn counts as `background`. One without a record is taken to have ended.
+        While one continues the turn counts as `background`. One without a record is taken to have ended.
         """
         if not self.left or self.turn is None:
             return self
@@ -301,50 +308,50 @@ class Reading:
         return found
 
     def asks(self, id_: object, at: float | None, kind: Kind, question: object = "") -> None:
-        """A person is asked in the middle of a turn."""
+        """Note that a person is asked in the middle of a turn."""
         if (key := word(id_)) and len(self.asked) < MAX_CALLS:
             self.asked[key] = kind
             if at is not None:
                 self.turn = Turn(Status.WAITING, at, "its record: it asks", line(question), kind)
 
     def settled(self, id_: object, at: float | None) -> None:
-        """A person has answered, or is not asked any more; the turn goes on."""
+        """Note that a person has answered, or is not asked any more; the turn goes on."""
         if self.asked.pop(word(id_), None) is not None and not self.asked and at is not None:
             self.turn = Turn(Status.WORKING, at)
 
 
 _ORDER: dict[bool | None, int] = {True: 0, None: 1, False: 2}
-#: How the end of a turn is called that its status says all about.
+#: The rule for the end of a turn that its status describes fully.
 _ENDS = {
     Status.DONE: "the turn ended",
     Status.IDLE: "the turn was interrupted",
     Status.ERROR: "the turn failed",
 }
-#: How agents call a task that is done, and one that is being done.
+#: Agents' words for a task that is done, and for one in progress.
 _DONE = frozenset({"completed", "complete", "done", "cancelled", "deleted"})
 _CURRENT = frozenset({"in_progress", "in-progress", "active", "working"})
 
 
 def is_done_word(state: object) -> bool | None:
-    """Whether a task is done, by an agent's word for it; None for the current one."""
+    """Return whether a task is done, by an agent's word for it; None for the current one."""
     name = values.text(state, MAX_WORD)
     return True if name in _DONE else None if name in _CURRENT else False
 
 
 def word(value: object) -> str:
-    """A name or an id: one short line, or nothing."""
+    """Return a name or an id as one short line, or ""."""
     return sanitise(values.text(value, MAX_WORD), cells=NAME_CELLS)
 
 
 def line(value: object, cells: int = LINE_CELLS) -> str:
-    """The first line of a text that is not empty, cut to *cells*."""
-    found = (part.strip() for part in values.text(value, _MAX_TEXT).splitlines())
+    """Return the first line of a text that is not empty, cut to *cells*."""
+    found = (part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines())
     return sanitise(next((part for part in found if part), ""), cells=cells)
 
 
 def lines(value: object) -> str:
-    """The first lines of a text, as one."""
-    found = [part.strip() for part in values.text(value, _MAX_TEXT).splitlines() if part.strip()]
+    """Return the first lines of a text, as one."""
+    found = [part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines() if part.strip()]
     return sanitise(" ".join(found[:_REPLY_LINES]), cells=REPLY_CELLS)
 
 
@@ -355,9 +362,10 @@ def in_lines(
     time: str = "timestamp",
 ) -> Callable[[bytes, Reading | None], Reading]:
     """
-    A reader of records with one JSON object a line: what is added to one, and the reading before, make the next one.
+    Return a reader of records with one JSON object a line.
 
-    *take* adds an entry with its *time*, and says whether it is of a known kind; see `entries` for the rest.
+    The reader takes the added bytes and the last reading, and returns the next one. *take* adds an entry with its
+    *time*, and returns whether it is of a known kind. `entries` explains the rest.
     """
 
     def read(tail: bytes, state: Reading | None) -> Reading:
@@ -371,9 +379,9 @@ def in_lines(
 
 def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[dict[str, Any]]:
     """
-    The entries of a record with one JSON object a line, of those lines that hold one of *words*.
+    Yield the entries of a record with one JSON object a line, for the lines that hold one of *words*.
 
-    They are looked for in the first *within* bytes of a line, or in all of it. A line that is cut is none.
+    The words are looked for in the first *within* bytes of a line, or in all of it. A cut line gives no entry.
     """
     for text in tail.split(b"\n"):
         if any(sought in (text[:within] if within else text) for sought in words) and (entry := entry_of(text)):
@@ -381,7 +389,7 @@ def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[
 
 
 def entry_of(text: object) -> dict[str, Any]:
-    """The object in a text of JSON; an empty one if that is cut, or holds something else."""
+    """Return the object in a text of JSON; an empty one if the text is cut, or holds something else."""
     try:
         return table(values.load(text)) if isinstance(text, str | bytes) else {}
     except DecodeError:
@@ -389,14 +397,14 @@ def entry_of(text: object) -> dict[str, Any]:
 
 
 def error_words(message: object) -> str:
-    """An error's message; it may be the JSON that a server sent, in the brackets of its client."""
+    """Return an error's message; it may be the JSON that a server sent, in the brackets of its client."""
     text = line(message)
     inner = entry_of(text.removeprefix("[API Error: ").removesuffix("]"))
     return line(table(inner, "error").get("message")) or text
 
 
 def number_of(text: str | bytes, most: float) -> float | None:
-    """The number up to *most* that is written in *text*."""
+    """Return the number up to *most* that is written in *text*; None for none."""
     try:
         return values.number(float(text), 0, most)
     except ValueError:
@@ -404,30 +412,30 @@ def number_of(text: str | bytes, most: float) -> float | None:
 
 
 def total(counts: Iterable[object]) -> int | None:
-    """What counts of tokens add up to; None for nothing, which is not told."""
+    """Return the sum of counts of tokens; None for 0, which means no report."""
     return sum(values.integer(count, 0, _MAX_TOKENS) or 0 for count in counts) or None
 
 
 def table(value: object, key: str = "") -> dict[str, Any]:
-    """*value*, or what it holds under *key*, if that is an object; else an empty one."""
+    """Return *value*, or its entry under *key*, if that is an object; else an empty one."""
     found = value.get(key) if key and isinstance(value, dict) else value
     return found if isinstance(found, dict) else {}
 
 
 def tables(value: object) -> Iterator[dict[str, Any]]:
-    """The objects of a list."""
+    """Yield the objects of a list."""
     return (entry for entry in value if isinstance(entry, dict)) if isinstance(value, list) else iter(())
 
 
 def epoch(stamp: object) -> float | None:
-    """The time of a stamp such as `2026-11-22T09:00:00.123Z`, or of a number of ms, in seconds since the epoch."""
+    """Return a stamp such as `2026-11-22T09:00:00.123Z`, or a number of ms, in seconds since the epoch."""
     if (found := values.number(stamp, 0, 1000 * values.LATEST)) is not None:
         return found / 1000
     return iso_epoch(stamp)
 
 
 def iso_epoch(stamp: object) -> float | None:
-    """The same of a text alone."""
+    """Return the same for a text alone."""
     if not isinstance(stamp, str):
         return None
     try:
@@ -437,7 +445,7 @@ def iso_epoch(stamp: object) -> float | None:
 
 
 def target(arguments: object) -> str:
-    """What a call is about: one of its arguments. They may be an object, or the text of one."""
+    """Return the argument that a call is about. Its arguments may be an object, or the text of one."""
     if isinstance(arguments, str):
         try:
             arguments = values.load(arguments)

@@ -1,10 +1,10 @@
 """
-A pane of a detached session, of tmux or GNU Screen, as `actions.answer` and `actions.say` look at it and type into it.
+A pane of tmux or GNU Screen, for `actions.answer` and `actions.say`: its screen and its keyboard.
 
-Both look at the process table again: the leader of the pane, the group in the foreground of its terminal, who that is.
-Before they type, the screen is compared once more. tmux does that in the command that types (`hosts.tmux.guard`), so
-what it has not read yet is what remains. Screen has no such command: it looks, and types by the next one, some
-milliseconds later. A program that draws another question just then gets the keys that were meant for this one.
+Both panes read the process table again: the pane's leader, the foreground group of its terminal, and its program. They
+compare the screen once more before they type. tmux does so in the command that types (`hosts.tmux.guard`): output that
+tmux has not read yet is missed. Screen has no such command, so some milliseconds pass between the comparison and the
+typing. If a program draws another question just then, it gets the keys that were meant for this one.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
 
-#: A Screen takes an order within so many seconds, or it hangs.
+#: A Screen that does not execute a command within so many seconds hangs.
 TAKEN_S = 2.0
-#: The register that text passes through. Screen's own commands use `.` and what a person names.
+#: The register that holds the text. Screen's own commands use `.` and those that a person names.
 _REGISTER = "~"
 _TARGET = re.compile(r"\$[0-9]+:@[0-9]+\.(%[0-9]+)\Z")
 _ADDRESS = re.compile(r"[0-9]+\.[^\0\n]{1,512}\Z")
 _GONE = Refusal("gone", "that pane is gone; nothing was typed")
-#: Keys that tmux has a name for, so that it sends what the program's mode of the cursor keys asks for.
+#: Keys that tmux has a name for: it sends them in the program's cursor key mode.
 _TMUX_KEYS = {
     "\r": "Enter", "\x1b": "Escape", "\t": "Tab", "\x1b[Z": "BTab", "\x03": "C-c",
     "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left",
 }  # fmt: skip
 _NAMED = re.compile("(" + "|".join(map(re.escape, sorted(_TMUX_KEYS, key=len, reverse=True))) + ")")
-#: What tmux says where it has typed.
+#: The text that tmux prints after it has typed.
 _TYPED = "typed"
 _T = TypeVar("_T")
-#: Returns who is in the foreground of the terminal of a process, read again at each call; a title may add to that.
+#: Returns the program in the foreground of a process's terminal, read again at each call; a title may add to it.
 Holder = Callable[[int, str], Identity]
 
 
@@ -61,7 +61,7 @@ class TmuxPane:
     """
     The pane *target* (`%3`) of the tmux server at *socket*, with its *entry* in a snapshot.
 
-    *holder* returns who is on the terminal of a process; the other argument is its title.
+    *holder* returns the program in the foreground of a process's terminal.
     """
 
     entry: Pane
@@ -73,7 +73,7 @@ class TmuxPane:
     _finds: bool = False
 
     def see(self) -> Seen | Refusal:
-        """Read the screen and all about the pane by one command."""
+        """Read the screen and the state of the pane with one command; refuse if it cannot be typed into."""
         found = self._look()
         if found is None:
             return _GONE
@@ -94,7 +94,7 @@ class TmuxPane:
         )
 
     def screen(self) -> StyledScreen:
-        """What is on its screen, with its colours."""
+        """Return the screen with its colours."""
         found = self._look("-e")
         if found is None:
             raise SessionError("the session is gone")
@@ -117,14 +117,14 @@ class TmuxPane:
         return target, look
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:
-        """Each key by its name, text as it is, all by one command."""
+        """Press *keys* with one command: special keys by their names, other text literally."""
         send = ["send-keys", "-t", self.target]
         parts = filter(None, _NAMED.split(keys))
         commands = [[*send, _TMUX_KEYS[part]] if part in _TMUX_KEYS else [*send, "-l", "--", part] for part in parts]
         return self._type(commands, seen)
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
-        """Through a buffer of its own, from standard input: no argument list shows it, and none can end it."""
+        """Paste *text* through a buffer of its own, filled from standard input: no argument list shows the text."""
         name = f"tallylight-{secrets.token_hex(8)}"
         order(self.socket, self.env, "load-buffer", "-b", name, "-", given=text.encode())
         commands = [["paste-buffer", "-p", "-d", "-b", name, "-t", self.target]]
@@ -135,7 +135,7 @@ class TmuxPane:
         return is_typed
 
     def _type(self, commands: Sequence[Sequence[str]], seen: Seen | None) -> bool:
-        """Do *commands*; where the screen is to be that of *seen*, have tmux compare it in the same step."""
+        """Run *commands*; with *seen*, tmux compares the screen with it in the same step. Return whether they ran."""
         if seen is None or not self._finds:
             words = [word for command in commands for word in (";", *map(argument, command))]
             order(self.socket, self.env, *words[1:])
@@ -145,12 +145,12 @@ class TmuxPane:
         return said.strip() == _TYPED
 
     def close(self) -> None:
-        """By tmux's own command; the last pane of a window ends that, too."""
+        """Close the pane; if it is the last one of its window, the window closes too."""
         order(self.socket, self.env, "kill-pane", "-t", self.target)
 
 
 def order(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> str:
-    """What a command of the tmux server at *socket* printed; `SessionError` if it did not do it."""
+    """Return the output of a command of the tmux server at *socket*; raise `SessionError` if it failed."""
     done = unstuck(lambda: run_tmux(socket, env, *command, given=given))
     if done is None or done.code != 0:
         raise SessionError("tmux refused, or the session is gone")
@@ -158,16 +158,16 @@ def order(socket: str, env: Mapping[str, str], *command: str, given: bytes | Non
 
 
 def argument(text: str) -> str:
-    """*text* as an argument of a command of tmux, which takes a `;` at its end for the end of the command."""
+    """Return *text* as an argument for tmux, where a `;` at the end would end the command."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text
 
 
 @attrs.define
 class ScreenPane:
     """
-    The window *window* of the session *address* of GNU Screen, with its *entry* in a snapshot.
+    The window *window* of the GNU Screen session *address*, with its *entry* in a snapshot.
 
-    *holder* is as in `TmuxPane`; *lock*: one at a time uses the register.
+    *holder* is as in `TmuxPane`. *lock* makes sure that only one thread at a time uses the register.
     """
 
     entry: Pane
@@ -179,7 +179,7 @@ class ScreenPane:
     lock: threading.Lock
 
     def see(self) -> Seen | Refusal:
-        """The screen by a hardcopy, the process by the table."""
+        """Read the screen with a hardcopy, and the program from the process table."""
         with self.lock:
             source_pane, look = self._look()
         if source_pane is None or look is None or screen_target(source_pane.attach) != (self.address, self.window):
@@ -194,7 +194,7 @@ class ScreenPane:
         )
 
     def screen(self) -> StyledScreen:
-        """What is on its screen; a hardcopy has no colours."""
+        """Return the screen; a hardcopy has no colours."""
         with self.lock:
             _, look = self._look()
         if look is None:
@@ -203,24 +203,24 @@ class ScreenPane:
         return read_styled(look.lines, look.columns, cursor=cursor)
 
     def _look(self) -> tuple[SourcePane | None, Look | None]:
-        """The window and its screen, read again, with the lock held; None for one that is gone."""
+        """Read the window and its screen again, with the lock held; each is None if it is gone."""
         found = unstuck(self.screens.look) or ()
         source_pane = next((source_pane for source_pane in found if source_pane.id == self.entry.id), None)
         read = source_pane.read if source_pane is not None else None
         return source_pane, unstuck(read) if read is not None else None
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:
-        """By way of a file, for Screen's `stuff` would read `^` and `\\` and `$` as something else."""
+        r"""Press *keys*, passed in a file: Screen's `stuff` would interpret `^`, `\\` and `$`."""
         parent = writer.checked_directory(writer.directory(self.env), create=True)
         with self.lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
             file, read = Path(folder, "text"), Path(folder, "read")
             file.write_bytes(keys.encode())
             self._order("readreg", _REGISTER, str(file))
-            # As late as can be: in between is one command.
+            # As late as possible: only one command follows.
             if seen is not None and self._look()[1] != seen.look:
                 return False
             self._order("paste", _REGISTER)
-            # Orders are only queued, and taken in order: once this one was, the file may go.
+            # Screen runs commands in order: once this one is done, the file may be deleted.
             self._order("hardcopy", str(read))
             end = time.monotonic() + TAKEN_S
             while not read.exists():
@@ -230,11 +230,11 @@ class ScreenPane:
         return True
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
-        """As keys: Screen knows no bracketed paste."""
+        """Paste *text* as keys: Screen has no bracketed paste."""
         return self.press(f"{text}\r" if enter else text, seen)
 
     def close(self) -> None:
-        """By Screen's own command for its window."""
+        """Close the window."""
         self._order("kill")
 
     def _order(self, *command: str) -> None:
@@ -244,7 +244,7 @@ class ScreenPane:
 
 
 def tmux_target(attach: Sequence[str]) -> tuple[str, str] | None:
-    """The socket and the pane that the argument list *attach* of a snapshot names, if it is one of tmux."""
+    """Return the socket and the pane in the argument list *attach*; None if that is not one of tmux."""
     match attach:
         case ("tmux", "-S", socket, "attach-session", "-t", target) if socket.startswith("/"):
             found = _TARGET.match(target)
@@ -253,7 +253,7 @@ def tmux_target(attach: Sequence[str]) -> tuple[str, str] | None:
 
 
 def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
-    """The session and the window that *attach* names, if it is one of GNU Screen."""
+    """Return the session and the window in *attach*; None if that is not one of GNU Screen."""
     match attach:
         case ("screen", "-r" | "-x", address, "-p", window) if _ADDRESS.match(address) and window.isdecimal():
             return address, window
@@ -261,12 +261,12 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
 
 
 def names_pane(attach: Sequence[str]) -> bool:
-    """Whether the argument list *attach* of a snapshot names a pane of tmux or of GNU Screen."""
+    """Return whether the argument list *attach* names a pane of tmux or GNU Screen."""
     return (tmux_target(attach) or screen_target(attach)) is not None
 
 
 def unstuck(call: Callable[[], _T]) -> _T:
-    """What *call* returns; `SessionError` for a program that does not end."""
+    """Return the result of *call*; raise `SessionError` if a program hangs."""
     try:
         return call()
     except StuckError as error:

@@ -1,9 +1,8 @@
 """
-What reaches the panes of hosts that are asked from outside, tmux's, GNU Screen's and WezTerm's: their screens, and a
-`Typist` for each.
+Access from outside to panes of tmux, GNU Screen and WezTerm: their screens, and a `Typist` for each.
 
-Where a pane of a session is, its host says in the argument list that attaches to it; where one of WezTerm is, the
-sidecar's own command line. Nothing else of a snapshot is used.
+The address of a session's pane is in the argument list of its snapshot that attaches to it. That of a WezTerm pane is
+in the sidecar's command line. Nothing else of a snapshot is used.
 """
 
 from __future__ import annotations
@@ -32,10 +31,7 @@ from tallylight.wire.styled import StyledScreen
 
 
 class PaneAccess:
-    """
-    The panes of the hosts `sessions` and `wezterm`. Every method may be called on any thread, and takes as long as it
-    takes.
-    """
+    """The panes of the hosts `sessions` and `wezterm`. Call its methods on a thread: they run programs."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -48,7 +44,11 @@ class PaneAccess:
         return agent_files.load_agents(self._environ)[0]
 
     def _holder(self, pane: Pane) -> Holder:
-        """Tells who is in the foreground of *pane*; a candidate, if that is what its host takes them for."""
+        """
+        Return a function that identifies the foreground program of *pane*.
+
+        The program is a candidate if the pane's host also calls it one.
+        """
 
         def look(leader: int, title: str) -> Identity:
             table = process_table.table()
@@ -60,13 +60,15 @@ class PaneAccess:
         return look
 
     def can_type(self, host: str, pane: Pane) -> bool:
-        """Whether *pane* is one of ours, and its processes are of this machine."""
+        """Return whether *pane* can be typed into: it is one of these hosts', and its processes run on this machine."""
         if host.startswith(f"{HOST}-"):
             return pane.pid is not None
         return host.startswith("sessions-") and names_pane(pane.attach)
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
-        """What looks at *pane*, types into it and closes it, for `actions`; refused if it is not ours."""
+        """
+        Return the object that reads *pane*, types into it and closes it, for `actions`; a refusal if there is none.
+        """
         holder = self._holder(pane)
         if (gui := gui_of(host, process_table.table())) is not None:
             return WezTermPane(pane, *gui, holder, self._environ)
@@ -80,12 +82,12 @@ class PaneAccess:
         )
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
-        """Who started *pane* for a script, and its first process; None if no script did, or this host does not know."""
+        """Return which process started *pane* by a script, and the pane's first process; None if no script did."""
         is_session = host.startswith("sessions-")
         return starts.started_by(pane, self._env, process_table.table()) if is_session else None
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        """Its screen as it is now, with its colours, except for GNU Screen: its hardcopies have none."""
+        """Return the current screen of *pane*, with its colours; a hardcopy of GNU Screen has none."""
         typist = self.at(host, pane)
         if isinstance(typist, Refusal):
             raise SessionError(typist.text)

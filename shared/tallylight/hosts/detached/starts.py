@@ -1,10 +1,10 @@
 """
-Starting agents in tmux, for scripts beside the caller's own window, and who has started which pane there.
+Starts agents in tmux for scripts, in windows beside the caller's, and remembers which caller started which pane.
 
-The pane itself keeps who started it: an option of tmux with the caller and the pane's first process. It goes with the
-pane, and counts for nothing once another process runs in it. Names and directories are formats to tmux, which could run
-commands: what could begin one is doubled. The argument list goes to the program word by word. Its environment is that
-of the session: tmux takes nothing but the PATH from who asks, and that is put back.
+The pane keeps this itself, in a tmux option with the caller and the pane's first process. The option goes with the
+pane, and is ignored once another process runs there. tmux reads names and directories as formats, which could run
+commands, so their `#` are doubled. The argument list reaches the program word by word. Its environment is that of the
+session: tmux takes only PATH from its caller, and the session's own is restored.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.values import is_number
 
-#: Panes of one caller that were started for scripts and are there.
+#: The most panes of one caller that may run at a time.
 MAX_OWN = 16
 _OPTION = "@tallylight_started_by"
-#: tmux runs one word alone by a shell, and several as they are.
+#: tmux runs a single word in a shell, and several words unchanged.
 _EXEC = ("/bin/sh", "-c", 'PATH=$0; export PATH; exec "$@"')
 
 
 def search_path(env: Mapping[str, str]) -> str | Refusal:
-    """The PATH of the session around this process, which has one of its own or that of all sessions."""
+    """Return the PATH of the session around this process, or of all sessions; empty if tmux has none."""
     socket = env.get("TMUX", "").partition(",")[0]
     if not socket.startswith("/"):
         return Refusal("place", "this runs in no session of tmux; nothing was started")
@@ -46,7 +46,7 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
     """
     Start *plan* in a new window of the session around this process, with *path* as PATH.
 
-    `Done.pane` is an id, as `tmux/4711/%3`.
+    `Done.pane` is an id such as `tmux/4711/%3`.
     """
     socket = env.get("TMUX", "").partition(",")[0]
     try:
@@ -62,7 +62,7 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
         order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
-        # The name of a new window is a format only since tmux 3.1, and here it is one in every version.
+        # tmux reads the name in `new-window` as a format only since 3.1; `rename-window` always does.
         with contextlib.suppress(SessionError):
             order(socket, env, "rename-window", "-t", id_, "--", _plain(plan.title))
     except SessionError as error:
@@ -72,9 +72,9 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
 
 def beside(pane: Pane, how: Sequence[str], plan: Runs, env: Mapping[str, str]) -> list[str] | None:
     """
-    What opens *plan* beside *pane* as *how* says, `new-window` or `split-window`, in the tmux around this process.
+    Return the command that opens *plan* beside *pane*, with *how* as `new-window` or `split-window`.
 
-    None if the pane is not in that.
+    None if the pane is not in the tmux around this process.
     """
     target = tmux_target(pane.attach)
     is_here = target is not None and target[0] == env.get("TMUX", "").partition(",")[0]
@@ -88,12 +88,12 @@ def beside(pane: Pane, how: Sequence[str], plan: Runs, env: Mapping[str, str]) -
 
 
 def _running(argv: Sequence[str], cwd: str, path: str) -> list[str]:
-    """What has a new pane of tmux run *argv* in *cwd*."""
+    """Return the tmux arguments that run *argv* in *cwd* in a new pane."""
     return ["-c", _plain(cwd), "--", *_EXEC, *map(argument, (path, *argv))]
 
 
 def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being, Being] | None:
-    """Who started *pane*, and its first process, if that is still the one that was started; None if nobody did."""
+    """Return the process that started *pane* and the pane's first process; None unless that one still runs there."""
     target = tmux_target(pane.attach)
     if target is None:
         return None
@@ -112,5 +112,5 @@ def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being,
 
 
 def _plain(text: str) -> str:
-    """*text* as a format that is nothing but it."""
+    """Return *text* as a tmux format that means exactly *text*."""
     return argument(text.replace("#", "##"))

@@ -2,10 +2,10 @@
 GNU Screen's hardcopy: the visible rows of a window, as far as its file kept them.
 https://www.gnu.org/software/screen/manual/html_node/Hardcopy.html
 
-Screen 5 writes UTF-8. Screen 4 writes one byte a cell, the low one of its code point (tried with 4.9.0 and 4.9.1): `─`
-arrives as NUL, `●` as CF, `❯` as the letter `o`. ASCII and Latin-1 are right, everything else is lost, but not all of
-it beyond repair: agents draw with few characters, in few places. What is put back is only what could not well be text
-where it is, so that a rule written for a terminal's text holds for a hardcopy too, and no word is ever changed.
+Screen 5 writes UTF-8. Screen 4 writes one byte a cell, the low byte of its code point (tried with 4.9.0 and 4.9.1): `─`
+arrives as NUL, `●` as CF, `❯` as the letter `o`. ASCII and Latin-1 survive. Of the rest much can be restored, because
+agents draw few characters in few places. Only characters that could hardly be text in their place are restored. So
+rules for a terminal's text work on a hardcopy too, and no word is ever changed.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Callable
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 
-#: Box drawing and block elements with low bytes that no text has.
+#: Box drawing and block elements with low bytes that text never has.
 _DRAWN = {
     0x00: "─", 0x01: "━", 0x02: "│", 0x03: "┃", 0x0C: "┌", 0x10: "┐", 0x14: "└", 0x18: "┘", 0x1C: "├",
     **{byte: chr(0x2500 + byte) for byte in range(0x80, 0xA0)},
-    # Spinners, and marks of what went well or not.
+    # Spinners, and the marks of success and failure.
     0x0B: "⠋", 0x19: "⠙", 0x13: "✓", 0x17: "✗",
 }  # fmt: skip
-#: Other controls but the line end.
+#: All other controls except the line end.
 _UNDRAWN = {byte: " " for byte in range(32) if byte not in _DRAWN and byte != 0x0A}
-#: Dashes and quotes, told from lines and spinners by the words beside them.
+#: Dashes and quotes: the words beside them distinguish them from lines and spinners.
 _WRITTEN = [
     (re.compile(r"(?<= )\x14(?= )"), "—"),
     (re.compile(r"(?<=\d)\x13(?=\d)"), "–"),
@@ -34,13 +34,13 @@ _WRITTEN = [
     (re.compile(r"(?<=[\w.,!?])\x1d"), "”"),
 ]
 
-#: In this order: a character that a letter may be, its place, and what it was.
+#: In order: a pattern that finds a lost character in its place, and the character.
 _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern, re.MULTILINE), whole)
     for pattern, whole in (
         # A dashed line across.
         (r"^L{20,}$", lambda found: "╌" * len(found[0])),
-        # That lines are left out, and that a row is cut: `…` is `&` here. A shell's has a blank before it.
+        # Marks of omitted lines and of a cut row: `…` is `&` here. A shell's `&` has a blank before it.
         (r"░(?= ?\d+ )", "↑"),
         (r"▓(?= ?\d+ )", "↓"),
         (r"^([\W_]*)&(?= ?\+?\d+ )", r"\1…"),
@@ -50,17 +50,17 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
         (r"(?<=─{3})n", "╮"),
         (r"p(?=─{3})", "╰"),
         (r"(?<=─{3})o", "╯"),
-        # What points at the chosen answer of a list: `❯ 1. Yes`, and Codex's `›`.
+        # The pointer at the chosen answer of a list: `❯ 1. Yes`, and Codex's `›`.
         (r"(?:(?<=^)|(?<=[│┃ ]))o(?=[ \xa0]+\d{1,2}[.)] )", "❯"),
         (r"(?:(?<=^)|(?<=[│┃ ])):(?=[ \xa0]+\d{1,2}[.)] )", "›"),
         # A prompt below a line drawn across.
         (r"(?<=─{3}\n)o(?=[ \xa0]|$)", "❯"),
         (r"(?<=─{3}\n│ )o(?=[ \xa0]|$)", "❯"),
-        # The bullets in front of what an agent says and does.
+        # The bullets before an agent's texts and actions.
         (r"(?<=^)\xcf(?= )", "●"),
         (r"(?<=^)\xfa(?= )", "⏺"),
         (r"^( *)\xbf(?=[ \xa0])", r"\1⎿"),
-        # `✻ Mending… (3s · esc to interrupt)`: both ends of the word that says that it works.
+        # `✻ Mending… (3s · esc to interrupt)`: both ends of the verb that shows work.
         (r'^[";=36\xb7*](?= \w[\w ]{0,40}& \((?:\d+[ms]|esc ))', "✻"),
         (r"(?<=^✻ )(\w[\w ]{0,40})&(?= \((?:\d|esc ))", r"\1…"),
         (r'^[";=36\xb7*\xd0-\xd3](?= Thinking…)', "✻"),
@@ -70,9 +70,9 @@ _REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
 
 def decode(data: bytes, *, keeps_text: bool) -> list[str]:
     """
-    The rows in the file's *data*, from the top; at most `MAX_ROWS` of `MAX_COLUMNS`.
+    Return the rows in the file's *data*, from the top; at most `MAX_ROWS` of `MAX_COLUMNS`.
 
-    *keeps_text*: it was written by Screen 5 or later. What is not UTF-8 all the same is read as an older one's.
+    *keeps_text*: Screen 5 or later wrote it. If it is not UTF-8 nevertheless, it is read as an older one's.
     """
     limited = data[: 4 * MAX_ROWS * MAX_COLUMNS]
     if keeps_text:

@@ -1,12 +1,12 @@
 """
-GNU Screen's list of sessions, `screen -ls`, and its `info`. https://www.gnu.org/software/screen/manual/
+Reads GNU Screen's list of sessions, `screen -ls`, and its `info`. https://www.gnu.org/software/screen/manual/
 
-A session is a line that starts with a tab: `<tab>PID.NAME<tab>(DATE)<tab>(STATE)`. The date has the form of the locale,
-and older versions have none; only the state's words are the same everywhere. A name may hold anything but `/`, even
-tabs and brackets, so a line is read from its two ends.
+A session is a line that starts with a tab: `<tab>PID.NAME<tab>(DATE)<tab>(STATE)`. The date depends on the locale, and
+older versions have none; only the words of the state are always the same. A name may hold anything but `/`, even tabs
+and brackets, so a line is read from its two ends.
 
-A session is always addressed by `PID.NAME`: Screen takes any name that merely starts with what was asked for, so that
-`AUT` would reach `AUTHX`. With the pid and the dot in front no other session can start the same.
+A session is always addressed by `PID.NAME`: Screen accepts any name that starts with the given text, so `AUT` would
+reach `AUTHX`. With the pid and the dot in front only one session matches.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MAX_SESSIONS = 1000
 _SESSION = re.compile(
     r"^\t(?P<pid>[1-9][0-9]{0,9})\.(?P<name>[^\n]*?)(?:\t\((?P<date>[^\t\n]*)\))?\t\((?P<state>[^()\n]*)\)\s*$", re.M
 )
-#: In the states of those that cannot be asked.
+#: Words in the state of a session that cannot be reached.
 _GONE = ("dead", "remote", "private", "unreachable", "removed")
 _FOLDER = re.compile(r"\b(?:in|found in) (/[^\r\n]*?)\.?\r?$", re.M)
 _INFO = re.compile(rb"\((\d{1,5}),(\d{1,5})\)/\((\d{1,5}),(\d{1,5})\)")
 _VERSION = re.compile(rb"\b(\d{1,3})\.(\d{1,3})")
-#: What asks a session (`screen -Q`) has for a moment a socket of its own, of the session's name and this.
+#: A client of `screen -Q` has a socket of its own for a moment, with the session's name and this suffix.
 _QUERY = re.compile(r"-query[A-Z]?\Z")
 
 
@@ -34,7 +34,7 @@ class Session:
     """
     One session, and whether a person is attached to it.
 
-    None: its process has gone, or is another machine's; or it is somebody else's.
+    *is_attached* is None if it cannot be reached: its process has ended, or belongs to another machine or user.
     """
 
     pid: int
@@ -43,12 +43,12 @@ class Session:
 
     @property
     def address(self) -> str:
-        """What `screen -S` and `screen -r` are given."""
+        """The address for `screen -S` and `screen -r`."""
         return f"{self.pid}.{self.name}"
 
 
 def read_list(text: str) -> list[Session]:
-    """The sessions in what `screen -ls` printed; one a pid."""
+    """Return the sessions in the output of `screen -ls`, one for each pid."""
     found: dict[int, Session] = {}
     for match in _SESSION.finditer(text.replace("\r", "")):
         state = match["state"].lower()
@@ -57,7 +57,7 @@ def read_list(text: str) -> list[Session]:
             is_attached = "attached" in state
         session = Session(int(match["pid"]), match["name"], is_attached)
         known = found.get(session.pid)
-        # Of the session and the sockets that ask it, the session has the shortest name.
+        # The session's own socket has a shorter name than those of its clients.
         if known is None or len(session.name) < len(known.name):
             found[session.pid] = session
         if len(found) >= MAX_SESSIONS:
@@ -66,18 +66,18 @@ def read_list(text: str) -> list[Session]:
 
 
 def read_folder(text: str) -> str:
-    """The directory of the sockets, as the last line of the list names it; nothing if it does not."""
+    """Return the directory of the sockets, from the last line of the list; empty if that does not name it."""
     match = _FOLDER.search(text)
     return match[1] if match is not None else ""
 
 
 def is_question(name: str) -> bool:
-    """Whether a socket of this *name* is one that asks a session and will be gone in a moment."""
+    """Return whether the socket *name* belongs to a client of `screen -Q`, and will be gone in a moment."""
     return _QUERY.search(name) is not None
 
 
 def read_info(data: bytes) -> tuple[int, int, int, int] | None:
-    """The column and row of the cursor, from 0, and the columns and rows in `screen -Q info`, from 1."""
+    """Return the cursor's column and row (from 0), and the columns and rows, from the output of `screen -Q info`."""
     match = _INFO.match(data)
     if match is None:
         return None
@@ -86,6 +86,6 @@ def read_info(data: bytes) -> tuple[int, int, int, int] | None:
 
 
 def keeps_text(version: bytes) -> bool:
-    """Whether the Screen that prints *version* (`screen -v`) writes hardcopies in UTF-8."""
+    """Return whether the Screen with this *version* (`screen -v`) writes hardcopies in UTF-8."""
     match = _VERSION.search(version)
     return match is not None and int(match[1]) >= 5

@@ -1,12 +1,13 @@
 """
-GNU Screen as a source of panes: one a window of every session of this user. https://www.gnu.org/software/screen/
+GNU Screen as a source of panes: one for each window of every session of this user.
+https://www.gnu.org/software/screen/
 
-Which windows a session has, and what runs in them, is read from the process table: a window's leader is a child of the
-session's process, with the window's number in its environment. So a look at unchanged sessions starts no
-program. `screen -ls` is asked only after the directory of the sockets has changed, or after `RELIST_S`.
+The process table shows the windows of a session and their programs. A window's leader is a child of the session's
+process, with the window's number in its environment. So a look at unchanged sessions starts no program. `screen -ls`
+runs only after the directory of the sockets changed, or after `RELIST_S`.
 
-A screen is read with `hardcopy` into a file of a directory that only this user can enter. A question (`screen -Q`)
-would be shown to an attached person, so only a detached session is asked where its cursor is.
+A screen is read with `hardcopy` into a file in a directory that only this user can enter. An attached person would see
+a query (`screen -Q`), so only detached sessions are asked for their cursor.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.values import is_number
 
-#: Seconds after which the list is asked for although nothing seems to have changed.
+#: Seconds after which the list is read although nothing seems to have changed.
 RELIST_S = 30.0
-#: Seconds between two readings of one screen, of two programs each. One that is still counts as read again sooner.
+#: Seconds between two readings of one screen, which run two programs each. An unchanged screen may be used again
+#: sooner.
 READ_S = 1.0
-#: A session writes its hardcopy within so many seconds, or it hangs.
+#: A session that does not write its hardcopy within so many seconds hangs.
 WRITTEN_S = 2.0
 #: Windows of one session that are looked at.
 MAX_WINDOWS = 200
@@ -48,7 +50,7 @@ _COLUMNS = 80
 
 @attrs.define
 class _Window:
-    """A window's leader: its start, and the number that Screen gave it; None if that cannot be read."""
+    """A window's leader: its start time, and the window's number; None if it cannot be read."""
 
     start: int | None
     number: int | None
@@ -56,7 +58,7 @@ class _Window:
 
 @attrs.frozen
 class _Seen:
-    """A session as of a look: what told how long it had run, its windows by leader, and their panes."""
+    """A session at the last look: its process's CPU time then, its windows by leader, and their panes."""
 
     session: Session
     runtime: int | None
@@ -66,16 +68,16 @@ class _Seen:
 
 @attrs.frozen
 class _Copy:
-    """What a hardcopy held, and the look that it was."""
+    """The content of a hardcopy, and the `Look` that was read from it."""
 
     data: bytes
     look: Look
-    #: How long the session's process had run when it was made: it runs for every character that is drawn.
+    #: The CPU time of the session's process when it was made; it grows with every character that is drawn.
     runtime: int | None = None
 
 
 class ScreenSource:
-    """All windows of GNU Screen that belong to this user and, by *environ*, to this directory of sockets."""
+    """All windows of GNU Screen that belong to this user, in the socket directory that *environ* names."""
 
     every = 1.0
 
@@ -93,10 +95,10 @@ class ScreenSource:
         self._private: Path | None = None
         self._keeps_text: bool | None = None
 
-    # What there is --------------------------------------------------------------------------------------------
+    # The panes -----------------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A `SourcePane` for every window of every living session."""
+        """Return a `SourcePane` for every window of every running session."""
         self._list_sessions()
         self._seen = {session.pid: self._look_at(session) for session in self._sessions}
         seen = self._seen.values()
@@ -106,12 +108,12 @@ class ScreenSource:
         return [source_pane for one in seen for source_pane in one.source_panes]
 
     def _look_at(self, session: Session) -> _Seen:
-        """The windows of a session, asked for only if they can be others than at the last look."""
-        # Before the rest: what changes in between is then seen at the next look.
+        """Return the windows of *session*, read again only if they may have changed since the last look."""
+        # Before the rest: changes during the look are then seen at the next one.
         runtime = process_table.runtime(session.pid)
         before = self._seen.get(session.pid)
         known = before.windows if before is not None else {}
-        # One that has not run since has no window more or less; but one may have been without its number yet.
+        # A process that has not run since has the same windows; but one may have been without its number yet.
         is_same = before is not None and before.session == session and before.runtime == runtime
         if before is not None and is_same and runtime is not None and all(w.number is not None for w in known.values()):
             return before
@@ -128,10 +130,10 @@ class ScreenSource:
         return _Seen(session, runtime, windows, source_panes)
 
     def _list_sessions(self) -> None:
-        """Ask for the list, if it can have changed."""
+        """Read the list of sessions if it may have changed."""
         now = time.monotonic()
         is_fresh = self._listed_at is not None and now - self._listed_at < RELIST_S
-        # Before the list: what changes in between is then seen at the next look.
+        # Before the list: changes during its reading are then seen at the next look.
         stamp = self._stamp_of_folder()
         if is_fresh and stamp == self._stamp and (self._folder or not self._sessions):
             return
@@ -139,18 +141,22 @@ class ScreenSource:
         if shutil.which("screen", path=self._env.get("PATH")) is None:
             self._sessions = []
             return
-        # The exit code says nothing: it is 1 where there are none, and 0 or 1 by version where there are some.
+        # The exit code means nothing: it is 1 without sessions, and 0 or 1 with some, depending on the version.
         done = run(["screen", "-ls"], self._env)
         text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
         self._sessions = [session for session in session_list.read_list(text) if session.is_attached is not None]
         folder = session_list.read_folder(text)
         if folder != self._folder:
-            # Nobody looked at this one before the list: what came in between is found by listing once more.
+            # The folder was not checked before the list: list once more, for changes since.
             self._folder, stamp = folder, None
         self._stamp = stamp
 
     def _stamp_of_folder(self) -> object:
-        """What changes when a session comes, goes, is attached or detached: a socket is executable while attached."""
+        """
+        Return a value that changes when a session starts, ends, is attached or detached.
+
+        A socket is executable while its session is attached.
+        """
         if not self._folder:
             return None
         try:
@@ -164,7 +170,7 @@ class ScreenSource:
             return None
 
     def _number(self, leader: int, session: Session) -> int | None:
-        """The number of a window. Of a program that runs as somebody else it cannot be read."""
+        """Return the number of the window of *leader*; None if its program runs as another user."""
         env = self._table.environ(leader)
         number = env.get("WINDOW", "")
         is_own = env.get("STY", "").partition(".")[0] == str(session.pid)
@@ -181,14 +187,14 @@ class ScreenSource:
             tab=str(number) if number is not None else "",
             host_title=session.name,
             attach=how if number is None else (*how, "-p", str(number)),
-            # Which of several windows a person looks at is not to be learnt without disturbing them.
+            # With several windows, the one in front cannot be learnt without disturbing the person.
             visible=bool(session.is_attached) and is_alone,
         )
 
     # A screen -------------------------------------------------------------------------------------------------
 
     def _read(self, session: Session, number: int) -> Look | None:
-        """The screen of one window; None if it is gone. `StuckError` if the session does not answer."""
+        """Return the screen of one window; None if it is gone. Raise `StuckError` if the session does not respond."""
         path = self._directory() / _file(session, number)
         path.unlink(missing_ok=True)
         command = ["screen", "-S", session.address, "-p", str(number)]
@@ -208,21 +214,21 @@ class ScreenSource:
         return before.look
 
     def _is_still(self, session: Session, number: int) -> bool:
-        """Whether nothing was drawn in any window of the session since this one was read."""
+        """Return whether nothing was drawn in any window of the session since this one was read."""
         copy = self._copies.get(_file(session, number))
         return copy is not None and copy.runtime is not None and copy.runtime == process_table.runtime(session.pid)
 
     def _copy(self, session: Session, command: Sequence[str], path: Path, end: float) -> _Copy:
-        """The look at a screen that is another one than last time, from the file at *path*."""
+        """Return the screen in the file at *path*, once it is complete; called if it differs from the last one."""
         info = None
         if not self._socket(session) & stat.S_IXUSR:
-            # What is asked is answered after what was ordered: the file is whole by then.
+            # Screen answers after it has finished the hardcopy: the file is complete by then.
             answer = run([*command, "-Q", "info"], self._env)
             info = session_list.read_info(answer.output) if answer is not None else None
         data = read_write.read_limited(path, _MAX_BYTES)
         before = None
         while info is None and not (data and data == before) and time.monotonic() < end:
-            # It is whole once it does not grow any more.
+            # It is complete once it does not grow any more.
             time.sleep(0.01)
             before, data = data, read_write.read_limited(path, _MAX_BYTES)
         if self._keeps_text is None:
@@ -230,7 +236,7 @@ class ScreenSource:
             self._keeps_text = version is not None and session_list.keeps_text(version.output)
         rows = hardcopy.decode(data, keeps_text=self._keeps_text)
         if info is None:
-            # Its size is unknown: rows are cut at their last character, but lines across are not.
+            # Its size is unknown: text rows end at their last character, but lines across reach the edge.
             columns = max([_COLUMNS, *map(len, rows)])
             look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=columns, cursor_visible=False)
         else:
@@ -239,28 +245,28 @@ class ScreenSource:
         return _Copy(data, look)
 
     def _socket(self, session: Session) -> int:
-        """The mode of a session's socket, which is executable while a person is attached; 0 if it is gone."""
+        """Return the mode of a session's socket, which is executable while a person is attached; 0 if it is gone."""
         try:
             return Path(self._folder, session.address).lstat().st_mode
         except (OSError, ValueError):
             return 0
 
     def _directory(self) -> Path:
-        """The directory for hardcopies: new, of an unguessable name, and for this user alone."""
+        """Return the directory for hardcopies, made at the first call: private, with a random name."""
         if self._private is None:
             parent = writer.checked_directory(writer.directory(self._environ), create=True)
             for path in parent.glob("screen-*-*"):
                 pid = path.name.split("-")[1]
-                # Of a host that was killed. A pid that is somebody's keeps it a while longer.
+                # Left by a host that was killed. If its pid is in use again, the directory stays a while longer.
                 if is_number(pid, len(pid)) and self._table.start(int(pid[:10])) is None:
                     shutil.rmtree(path, ignore_errors=True)
             self._private = Path(tempfile.mkdtemp(prefix=f"screen-{os.getpid()}-", dir=parent))
         return self._private
 
-    # What is asked of it --------------------------------------------------------------------------------------
+    # Requests ------------------------------------------------------------------------------------------------
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Screen has no place for a light."""
+        """Do nothing: Screen has no place for a light."""
 
     def act(self, request: Request) -> None:
         """Show the window to the people attached to its session."""
@@ -270,7 +276,7 @@ class ScreenSource:
                     run(["screen", "-S", seen.session.address, "-X", "select", source_pane.tab], self._env)
 
     def close(self) -> None:
-        """Take the private directory away."""
+        """Delete the private directory."""
         if self._private is not None:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._private)

@@ -1,6 +1,4 @@
-"""
-Actions in kitty: to a window, and to the next one that needs a person. Any process may ask for them.
-"""
+"""Actions in kitty: focus a window, open a tab, and jump to the next window that needs a person."""
 
 from __future__ import annotations
 
@@ -15,12 +13,12 @@ from tallylight.snapshot.schema import Pane
 #: Shells that read their settings, and then run a command, with `-i -c`.
 _SHELLS = ("bash", "zsh", "fish", "ksh", "dash", "sh")
 _NOTHING: Mapping[int, Sequence[Pane]] = {}
-#: The journey that the person is on. One kitty has one person.
+#: The state of the user's jumps. One kitty has one user.
 _journey: order.Journey | None = None
 
 
 def focus(boss: Any, id_: int) -> bool:
-    """Bring window *id_* to the front: its OS window, its tab, itself. False if there is none."""
+    """Bring window *id_*, its tab and its OS window to the front; return False if it does not exist."""
     window = boss.window_id_map.get(id_)
     if window is None:
         return False
@@ -30,9 +28,9 @@ def focus(boss: Any, id_: int) -> bool:
 
 def offer(boss: Any, command: Sequence[str], title: str) -> bool:
     """
-    Run *command* in a tab behind the one in front, which keeps the keyboard; False if there is no window yet.
+    Run *command* in a new tab behind the current one, which keeps the keyboard; return False if no window is open.
 
-    The person's shell starts it, so that it finds programs where they do. It may open tabs.
+    The user's shell starts it, so that programs are found as usual. The command may open tabs.
     """
     if boss.active_window is None:
         return False
@@ -51,10 +49,10 @@ def jump(
     boss: Any, panes: Sequence[Pane], options: Sequence[str], inside: Mapping[int, Sequence[Pane]] = _NOTHING
 ) -> str:
     """
-    To the next pane that needs a person, or back after the last one; its id, nothing if there is nowhere to go.
+    Go to the next pane that needs a person, or back after the last one; return its id, empty if there is none.
 
-    *panes* are all that there are; *options* those of `tally jump`: `--previous`, `--any`. *inside*: by window, the
-    panes of a session that is attached in it, in its place.
+    *panes* are all panes; *options* those of `tally jump`: `--previous`, `--any`. *inside* has, by window, the panes of
+    an attached session, which take the window's place.
     """
     global _journey
     here = boss.active_window.id if boss.active_window is not None else 0
@@ -67,7 +65,7 @@ def jump(
         order.stops(
             [*own, *(pane for found in inside.values() for pane in found)], time.time(), is_any="--any" in options
         ),
-        # Which pane is in front in there the terminal does not know.
+        # The terminal does not know which pane of the session is in front.
         last if windows.get(last) == here else str(here),
         existing=existing,
         is_backward="--previous" in options,

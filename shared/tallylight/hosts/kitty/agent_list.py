@@ -1,14 +1,13 @@
 """
-The list of agents in kitty: an overlay window, and what its keys do to other windows.
+The list of agents in kitty: an overlay window, and its channel to this process.
 
-kitty's own kittens take a while to start, for each is a kitty of its own. So the list is a program of ours, `tally
-agents`, and its first picture is drawn into the window here and now, from what this process knows; the program draws
-the same a moment later and goes on from there. A panel (`panels`) is the same program in a window of its own.
+kitty's own kittens start slowly, because each is a kitty of its own. So the list is our program `tally agents`. Its
+first picture is drawn into the window at once, from what this process knows; the program draws the same a moment later,
+and continues. A panel (`panels`) is the same program in a window of its own.
 
-The program has a channel to this process that nobody else has. Through it a pane can be answered, forked, resumed or
-shown, in the name of the person who pressed a key in the list, and nothing else can. (It is not kitty's remote control
-over a descriptor: while such a one is open, kitty 0.41 answers nobody else.) The program rings when it has asked, by a
-user variable, so that nothing has to look for it.
+Only the program has the other end of the channel. It can answer, fork, resume or show a pane in the name of the person
+at the list; nothing else. (kitty's remote control over a descriptor does not serve: kitty 0.41 then serves no other
+client.) The program sets a user variable when it has sent a request, so this process need not poll.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, FIRST_KEY, PANEL, S
 from tallylight.ui.agent_list.pictures import Sender
 from tallylight.ui.agent_list.record import State
 
-#: What may attach a terminal to a detached session. The argument list comes from another process.
+#: Programs that may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
-#: How often, in seconds, the rest of an answer is sent that a list has not had room for.
+#: How often, in seconds, to try to send the rest of an answer.
 REST_S = 0.03
 
 
@@ -64,30 +63,30 @@ class _List:
     kittens: Path
     channel: Channel
     is_panel: bool = False
-    #: Whether its program knows that it can be seen.
+    #: Whether its program believes that it can be seen.
     is_seen: bool = True
     timer: int | None = None
-    #: What to do when it has gone.
+    #: Called once the list is gone.
     then: Callable[[], Any] | None = None
     #: Its own window.
     window_id: int = 0
-    #: What it has asked for and was not done yet; and whether the first is being done.
+    #: Requests that wait, and whether one is being carried out.
     _asked: list[bytes] = attrs.Factory(list)
     _is_busy: bool = False
     pictures: Sender = attrs.Factory(Sender)
 
     def listen(self) -> None:
-        """Do what was asked since the last time, and answer; never wait for the other side."""
+        """Carry out the requests since the last call, and answer; never wait for the other side."""
         lines = self.channel.receive()
         if lines is None:
-            self.channel.close()  # it has gone, and its window will; or it is no list
+            self.channel.close()  # it has closed, and its window will; or it is no list
             return
         self._asked += lines
         if not self._is_busy:
             self._next()
 
     def _next(self) -> None:
-        """Do what was asked first; the others wait until that is decided."""
+        """Carry out the oldest request; the others wait until it is decided."""
         self._is_busy = bool(self._asked)
         if self._is_busy:
             asked, _ = request.decode_request(self._asked.pop(0))
@@ -103,14 +102,14 @@ class _List:
         self._next()
 
     def notify_seen(self, is_seen: bool) -> None:
-        """Tell its program whether it can be seen."""
+        """Pass on to its program whether it can be seen."""
         if is_seen != self.is_seen:
             self.is_seen = is_seen
             self.channel.unsent += request.encode(Visible(is_seen))
             self._send()
 
     def _send(self, timer: int | None = None) -> None:
-        """As much as the socket takes; the rest in a moment."""
+        """Send as much as the socket takes; the rest in a moment."""
         self.channel.send()
         if self.channel.unsent and self.timer is None:
             self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
@@ -119,7 +118,7 @@ class _List:
             self.timer = None
 
     def act(self, asked: Request) -> Reply | None:
-        """Do what is *asked*, or have it done as soon as the list is gone."""
+        """Carry out *asked*, at once or as soon as the list is gone."""
         match asked:
             case Attach(argv):
                 return self._attach(argv)
@@ -132,14 +131,14 @@ class _List:
         return answering.perform(self.host, asked, PERSON)
 
     def _back(self) -> None:
-        """Have the window that had the keyboard before this panel take it."""
+        """Give the keyboard back to the window that had it before this panel."""
         own = self.host.boss.window_id_map.get(self.window_id)
         tab = own.tabref() if own is not None else None
         if tab is not None and tab.active_window is own:
             tab.nth_window(-1)
 
     def _leave(self, what: Callable[[], Any]) -> Done:
-        """Have it done: a list goes first, a panel stays."""
+        """Call *what* once the list is gone; a panel stays, so call it soon."""
         if self.is_panel:
             add_timer(self.host.guarded("list of agents", lambda _: what()), 0, False)
         else:
@@ -150,7 +149,7 @@ class _List:
         """Open a tab that shows a pane of another machine, or a detached session."""
         title = None
         if argv[:2] == ("tally", "attach") and len(argv) == 3:
-            # Which command leads to that machine, our own program finds in the configuration.
+            # Our program finds the command to that machine in the configuration.
             title = elsewhere.parts(argv[2])[0] or argv[2].rpartition("/")[0].rpartition(":")[2]
             argv = channel.command(self.host.command, "attach", "--hold", "--", argv[2])
         if title == "" or (title is None and (not argv or argv[0].rpartition("/")[2] not in ATTACHERS)):
@@ -170,7 +169,7 @@ class _List:
 
             return self._leave(go)
         if verb == "wrong":
-            # It shows what the light was made of, and asks.
+            # It shows the reasons of the light, and asks.
             argv = list(channel.command(self.host.command, "wrong", str(id_)))
             window = SpecialWindow(argv, override_title="wrong light", hold=True)
             return self._leave(functools.partial(boss._new_tab, window))
@@ -186,7 +185,10 @@ class _List:
         return request.UNKNOWN
 
     def _picture(self, window: Any, has: int) -> Picture | Refusal:
-        """The screen of *window*, for a list that has the picture number *has*; nothing while the list is hidden."""
+        """
+        Return the screen of *window* for a list that has picture number *has*; an empty picture while the list is
+        hidden.
+        """
         if window is None or window.id not in self.host.panes:
             return answering.GONE
         if self.window_id not in kitty_windows.visible(self.host.boss):
@@ -195,7 +197,7 @@ class _List:
         return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), has))
 
     def removed(self, window: Any) -> None:
-        """Its window is gone."""
+        """Clean up after its window is gone."""
         del _lists[window.id]
         self.host.worker.submit("labels", _read_labels, _keep_labels)
         self.channel.close()
@@ -203,15 +205,15 @@ class _List:
             self.then()
 
 
-#: By window.
+#: The lists by window.
 _lists: dict[int, _List] = {}
-#: What a person gave conversations, as it was when a list was last opened or closed.
+#: The user's names of conversations, as of the last time that a list was opened or closed.
 _labels = Labels()
 
 
 def show(host: KittyHost, window_id: int, kittens: Path, key: str = "") -> None:
     """
-    Open the list over window *window_id*, or close the list that it is. *kittens* is the folder of our kittens.
+    Open the list over window *window_id*, or close it if that window is a list. *kittens* is our folder of kittens.
 
     With a *key* that window is selected, and the key is pressed there.
     """
@@ -233,12 +235,12 @@ def show(host: KittyHost, window_id: int, kittens: Path, key: str = "") -> None:
     open_list(host, kittens, make)
 
 
-#: Makes the window of a list: its command, its variables, and the descriptor that it inherits.
+#: Makes the window of a list from its command, its variables, and the descriptor that it inherits.
 Make = Callable[[list[str], dict[str, str], int], Any]
 
 
 def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = False) -> Any:
-    """Open a list in the window that *make* makes; that window."""
+    """Open a list in the window that *make* makes; return that window."""
     now, (panes, as_of) = time.time(), host.newest(time.monotonic())
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
     shown = rows.build([own], own.name, now, _labels)
@@ -249,7 +251,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     window.actions_on_removal.append(opened.removed)
     if is_panel:
         window.set_user_var(PANEL, "1")
-    # For the next one: it may have been installed elsewhere since.
+    # For the next list: our command may have moved.
     host.worker.submit("list of agents", own_command, functools.partial(setattr, host, "command"))
     host.worker.submit("labels", _read_labels, _keep_labels)
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
@@ -258,14 +260,14 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
 
 
 def receive(window: Any) -> None:
-    """A program in *window* has rung: if it is a list, it has asked for something."""
+    """Schedule reading the requests of the list in *window*, if it is one: its bell has rung."""
     if (found := _lists.get(window.id)) is not None:
-        # Not now: kitty's parser has called, and what is asked for may need it.
+        # Not now: kitty's parser is calling, and the request may need it.
         add_timer(found.host.guarded("list of agents", lambda _: found.listen()), 0, False)
 
 
 def notify_seen(window_id: int, is_seen: bool) -> None:
-    """Tell the list in window *window_id* whether it can be seen."""
+    """Pass on to the list in window *window_id* whether it can be seen."""
     if (found := _lists.get(window_id)) is not None:
         found.notify_seen(is_seen)
 
@@ -281,9 +283,9 @@ def _keep_labels(found: Labels) -> None:
 
 
 def _draw(window: Any, empty: State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
-    """The first picture."""
+    """Draw the first picture."""
     with contextlib.suppress(termios.error, OSError):
-        # What is typed from now on waits for the program, and is not echoed into the picture.
+        # Keys typed from now on wait for the program, and are not echoed into the picture.
         settings = termios.tcgetattr(window.child.child_fd)
         settings[3] &= ~(termios.ECHO | termios.ICANON)
         termios.tcsetattr(window.child.child_fd, termios.TCSANOW, settings)

@@ -1,8 +1,8 @@
 """
-What is asked of kitty's windows, by the list, by scripts and by notifications: each comes through `perform`.
+Carries out requests on kitty's windows, of the list, scripts and notifications: all of them call `perform`.
 
-On kitty's main thread nothing may wait for the agent to go on after an answer: a timer looks whether it has. Nothing
-may wait for an answer to be decided either: a timer asks again.
+kitty's main thread may wait neither for an agent to continue after an answer, nor for a decision. Timers look again
+instead.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ GONE = Refusal("gone", "that pane is gone; nothing was done")
 
 
 def reply(surface: str, act: Callable[[Request], Reply | None], asked: Request | None) -> bytes | None:
-    """What *act* says to what was *asked*, as it is sent, or why it failed; None while *act* has nothing to say yet."""
+    """Return the encoded reply of *act* to *asked*, or its failure; None while *act* is undecided."""
     try:
         replied = act(asked) if asked is not None else UNKNOWN
         return encode_reply(replied) if replied is not None else None
-    except Exception as error:  # the next one may well succeed
+    except Exception as error:  # the next one can succeed
         log_error(f"tallylight: {surface}: {type(error).__name__}: {error}")
         return encode_reply(Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log"))
 
 
-#: A `Permit` that gets the window it is about.
+#: A `Permit` that also gets the window.
 WindowPermit = Callable[[WindowTypist, Caller, Verb, Being], Verdict | Refusal | None]
 
 
 def _by_the_table(_pane: WindowTypist, caller: Caller, verb: Verb, _holder: Being) -> Verdict | Refusal:
-    """What a caller may do whom nobody has allowed anything."""
+    """Return the permission of a caller without any consent."""
     return check("none", caller, verb)
 
 
 def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermit = _by_the_table) -> Reply | None:
     """
-    Do what was *asked* of a window by *caller*; None while a person is asked whether they may, or it is undecided.
+    Carry out *asked* on a window for *caller*; return None while it is undecided, or a person is asked.
 
-    Whoever asks for more than a look must not be called by kitty's parser, which is called here.
+    kitty's parser is called here, so unless *asked* is a `Look`, it must not be the caller.
 
-    What was answered is watched until the agent goes on, or its window is closed: its next question may look the same.
+    After an answer, the window is watched until the agent continues or it closes: the next question may look the same.
     """
     id_ = windows.id_of(getattr(asked, "pane", ""))
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
@@ -67,7 +67,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
-        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.told
+        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
@@ -79,7 +79,7 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        if host.once.still_stands(typist, given):
+        if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
     wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S

@@ -1,10 +1,9 @@
 """
-What is attached in kitty's windows: the panes of a tmux with a client in one, as the host of sessions knows them.
+Sessions attached in kitty's windows: the panes of tmux in them, as the host of sessions reports them.
 
-`tally host sessions` looks into every tmux, and its snapshot has the terminals that are attached to each
-session. kitty knows the terminal of each of its windows. So the tab of a window with tmux shows the
-light of that session's panes, by the same order as for splits, with nothing set up inside of tmux. A worker reads the
-snapshot; kitty's main thread is given what has changed.
+`tally host sessions` looks into every tmux, and its snapshot has the terminals attached to each session. kitty knows
+the terminal of each window. So the tab of a window with tmux shows the light of that session's panes, in the order used
+for splits. Nothing is set up inside tmux. A thread reads the snapshot, and passes changes to kitty's main thread.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, the snapshots are looked at.
+#: How often, in seconds, the snapshots are read.
 LOOK_S = 0.5
 JOB, SHOW = "attached sessions", "a pane of a session"
-#: Asks a pseudo-terminal's master for the number of its other side. https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
+#: Asks a pseudo-terminal's master for the number of its other side.
+#: https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
 _TIOCGPTN = 0x80045430
 
 
 def terminal_of(window: Any) -> str:
-    """The terminal of *window*, `/dev/pts/5`; nothing where the system does not say."""
+    """Return the terminal of *window*, such as `/dev/pts/5`; empty where the system does not show it."""
     try:
         number = fcntl.ioctl(window.child.child_fd, _TIOCGPTN, bytes(4))
     except (OSError, TypeError, ValueError):
@@ -45,7 +45,7 @@ def terminal_of(window: Any) -> str:
 
 
 def decision_of(pane: Pane) -> Decision:
-    """What *pane* shows, as a decision. Its times are those of the snapshot, which nothing here compares."""
+    """Return the state of *pane* as a decision. Its times are those of the snapshot; nothing here compares them."""
     report = Report(
         source=Source.PROTOCOL,
         status=pane.status,
@@ -60,7 +60,7 @@ def decision_of(pane: Pane) -> Decision:
 
 
 class _Found(NamedTuple):
-    """What was read, by terminal."""
+    """The panes of attached sessions, by terminal."""
 
     decisions: dict[str, tuple[Decision, ...]]
     panes: dict[str, tuple[tuple[str, Pane], ...]]
@@ -68,7 +68,9 @@ class _Found(NamedTuple):
 
 @attrs.define
 class Attached:
-    """*changed* is called, on kitty's main thread, when a window may show something else."""
+    """
+    The sessions attached in kitty's windows. *changed* is called on kitty's main thread when one may look different.
+    """
 
     worker: Worker
     changed: Callable[[], None]
@@ -76,13 +78,13 @@ class Attached:
     _looked_at: float | None = None
     #: By terminal.
     _decisions: dict[str, tuple[Decision, ...]] = attrs.field(factory=dict)
-    #: The same panes and all others with a light in there, each with its host.
+    #: All panes with a light there, each with its host.
     _panes: dict[str, tuple[tuple[str, Pane], ...]] = attrs.field(factory=dict)
-    #: The terminals of the windows, by id, each with the descriptor it was asked by.
+    #: The terminals of the windows, by id, each with the descriptor that named it.
     _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
 
     def look(self, now: float, windows: Set[int]) -> None:
-        """Have the snapshots looked at, if it is time for that; called at each tick, with the ids of all *windows*."""
+        """Start reading the snapshots if it is time; call it at each tick with the ids of all *windows*."""
         if self._looked_at is not None and now - self._looked_at < LOOK_S:
             return
         for id_ in self._terminals.keys() - windows:
@@ -91,15 +93,15 @@ class Attached:
             self._looked_at = now
 
     def decisions(self, window: Any) -> tuple[Decision, ...]:
-        """What is attached in *window* shows, one of each status; none if nothing in there has anything to say."""
+        """Return the decisions of the session attached in *window*, one for each status; empty without one."""
         return self._decisions.get(self.terminal(window), ()) if self._decisions else ()
 
     def panes(self, window: Any) -> tuple[tuple[str, Pane], ...]:
-        """All panes with a light that are attached in *window*, each with the host that can bring it to the front."""
+        """Return all panes with a light attached in *window*, each with the host that can focus it."""
         return self._panes.get(self.terminal(window), ()) if self._panes else ()
 
     def show(self, host: str, pane: Pane) -> None:
-        """Have *host* bring one of them to the front, in there."""
+        """Have *host* bring *pane* to the front in its session."""
         request = Request("focus", pane.id)
         self.worker.submit((SHOW, pane.id), lambda: requests.send(host, request, os.environ))
 
@@ -113,7 +115,7 @@ class Attached:
                 self.show(host, pane)
 
     def terminal(self, window: Any) -> str:
-        """As `terminal_of`, asked once for each window."""
+        """Return `terminal_of` *window*, cached."""
         fd = window.child.child_fd
         known = self._terminals.get(window.id)
         if known is None or known[0] != fd:

@@ -26,12 +26,12 @@ _DOTS = {
     "▼": (0x00, 0x1F, 0x1F, 0x0E, 0x0E, 0x04, 0x00),
 }
 _ROWS, _COLUMNS = 7, 5
-#: How much of the height of a badge its mark takes.
+#: The share of a badge's height that its mark takes.
 _SHARE = 0.7
 
 
 def picture(mark: str, fore: lights.RGB, back: lights.RGB, cell_width: int, cell_height: int) -> bytes:
-    """A PNG of *mark* in *fore* on *back*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
+    """Return a PNG of *mark* in *fore* on *back*, `CELLS` cells wide and one high; a cell's size is in pixels."""
     width, height = CELLS * cell_width, cell_height
     tall = max(_ROWS, round(height * _SHARE))
     wide = tall * _COLUMNS // _ROWS

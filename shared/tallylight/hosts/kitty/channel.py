@@ -1,6 +1,4 @@
-"""
-Programs of ours that kitty runs in a window, and the two ends of the channel between them (`hosts.peers.Channel`).
-"""
+"""Our programs that kitty runs in a window, and the channel between them and this process (`hosts.peers.Channel`)."""
 
 from __future__ import annotations
 
@@ -11,10 +9,10 @@ from typing import Any
 
 from kitty.constants import kitty_exe
 
-#: Where our own package lies, found out before any disk could hang.
+#: The folder of our package, found before any disk can hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
-#: Whether the command is still there is looked at by the new program itself: that is a disk. kitty's Python would heed
-#: a variable that has it import from the directory of the pane.
+#: The new program itself tests for the command, because that reads the disk. The variables are removed because kitty's
+#: Python would import from their directories.
 _EITHER = (
     'kitty=$1 run=$2 own=$3; shift 3; test -x "$own" && exec "$own" "$@"; '
     'unset PYTHONPATH PYTHONHOME; exec "$kitty" +runpy "$run"'
@@ -23,17 +21,18 @@ _EITHER = (
 
 def own_code(module: str, call: str) -> str:
     """
-    The code that makes *call*, `main(['why'])`, with what *module* of ours has; `sys` is there as well.
+    Return Python code that makes *call*, `main(['why'])`, with `main` of our *module*.
 
-    It is for the Python in kitty, `kitty +runpy`: it imports our package, and works nowhere else.
+    It is for the Python in kitty, `kitty +runpy`: it adds our package to the path, and works nowhere else.
     """
     return f"import sys; sys.path.append({_LIBRARY!r}); from {module} import main; {call}"
 
 
 def command(installed: str, *words: str) -> list[str]:
     """
-    *words*, a verb and its arguments, as a program: by the *installed* command, else, or if that has gone since, by the
-    Python in kitty.
+    Return a program that runs `tally` with *words*.
+
+    It runs the *installed* command if that still exists, else our code by the Python in kitty.
     """
     given = list(words)
     run = own_code("tallylight.cli.main", f"sys.exit(main({given!r}))")
@@ -41,7 +40,9 @@ def command(installed: str, *words: str) -> list[str]:
 
 
 def opened(make: Callable[[int], Any]) -> tuple[Any, socket.socket]:
-    """The window that *make* makes for a program, which inherits the descriptor given, and our end of its channel."""
+    """
+    Return the window that *make* makes for a program, which inherits the given descriptor, and our end of the channel.
+    """
     near, far = socket.socketpair()
     near.setblocking(False)
     far.set_inheritable(True)

@@ -1,4 +1,4 @@
-"""Colours between us and kitty, which has them as numbers, as objects of its own, and once more for its cursors."""
+"""Converts colours to and from kitty's, which are numbers, objects, and another kind of numbers for its cursors."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tallylight.model.status import Status
 
 
 def rgb(colour: int | Color) -> lights.RGB:
-    """A colour of kitty's, as we have it."""
+    """Return kitty's *colour* as RGB."""
     value = colour if isinstance(colour, int) else color_as_int(colour)
     parsed = color_from_int(value)
     return parsed.red, parsed.green, parsed.blue
 
 
 def theme_colours(options: Any) -> dict[Status, lights.RGB]:
-    """The colours of lights in the theme that is in force, of kitty's *options*."""
+    """Return the colours of lights in the current theme, from kitty's *options*."""
     found = {status: rgb(getattr(options, f"color{number}")) for status, number in THEME_NUMBERS.items()}
     found[Status.BACKGROUND] = lights.blend(found[Status.WORKING], rgb(options.background), BACKGROUND_SHARE)
     return found
 
 
 def as_int(colour: lights.RGB) -> int:
-    """*colour* as one number."""
+    """Return *colour* as one number, 0xRRGGBB."""
     return colour[0] << 16 | colour[1] << 8 | colour[2]
 
 
 def as_sgr_int(colour: lights.RGB) -> int:
-    """*colour* as kitty's cursor takes it: the low byte 2 says that the rest is RGB."""
+    """Return *colour* as kitty's cursor takes it: the low byte 2 marks RGB."""
     return as_int(colour) << 8 | 2

@@ -1,8 +1,8 @@
 """
-Asking a person for their consent in kitty: a window over a pane, which runs `ui.consent`.
+Asks a person for consent in kitty: a window over a pane, which runs `ui.consent`.
 
-What they say comes over a channel that nobody else has: a program that can write to that window's terminal says nothing
-by it. A window that closes without a word is a no.
+The answer arrives over a private channel: a program that can write to that window's terminal cannot answer. A window
+that closes without an answer means no.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from typing import Any
 from kitty.constants import kitty_exe
 from kitty.tabs import SpecialWindow
 
-from tallylight.actions.consent import ENOUGH_COLUMNS, YES, Consent
+from tallylight.actions.consent import GOOD_COLUMNS, YES, Consent
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.kitty import channel
 
 
 def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal | None:
-    """Ask over *window*; *answered* is called with the answer. Refused where not all of *page* can be seen there."""
+    """
+    Ask over *window*; *answered* gets the answer. Return a refusal if the window is too small to show all of *page*.
+    """
     columns, rows = window.screen.columns, window.screen.lines
     if not page.fits(columns, rows):
         size = f"window {window.id} has {columns} columns and {rows} lines"
-        enough = f"make it larger ({ENOUGH_COLUMNS} columns and {page.lines(ENOUGH_COLUMNS)} lines do), and try again"
+        enough = f"make it larger ({GOOD_COLUMNS} columns and {page.lines(GOOD_COLUMNS)} lines do), and try again"
         text = f"the question does not fit: {size}; {enough}; nothing was done"
         return Refusal("room", text)
     tab = window.tabref()

@@ -1,6 +1,4 @@
-"""
-Features: what a fault switches off. kitty sees none of our faults; each costs the feature it is in, with one line.
-"""
+"""Switches off features that fail: kitty sees no exception of ours, and the log gets one line for each feature."""
 
 from __future__ import annotations
 
@@ -14,19 +12,19 @@ Result = TypeVar("Result")
 
 @attrs.define
 class Features:
-    """*report* gets one line for each feature that is switched off."""
+    """The features that failed; *report* gets one line for each."""
 
     report: Callable[[str], None]
     switched_off: set[str] = attrs.field(factory=set)
 
     def failed(self, feature: str, error: Exception) -> None:
-        """Say once that *feature* is switched off, and why."""
+        """Switch *feature* off, and report it once."""
         if feature not in self.switched_off:
             self.switched_off.add(feature)
             self.report(f"{feature} switched off: {type(error).__name__}: {error}")
 
     def guarded(self, feature: str, call: Callable[..., Result]) -> Callable[..., Result | None]:
-        """*call*, wrapped so that kitty never sees a fault: it returns None instead, and from then on."""
+        """Return *call*, wrapped so that an exception switches *feature* off; from then on it returns None."""
 
         def guarded(*args: Any) -> Result | None:
             if feature not in self.switched_off:

@@ -1,6 +1,4 @@
-"""
-Starting an agent beside a window: by kitty's own launch and without a shell. It serves `kittens/fork.py`, too.
-"""
+"""Starts an agent beside a window, by kitty's own launch and without a shell. It serves `kittens/fork.py`, too."""
 
 from __future__ import annotations
 
@@ -18,16 +16,16 @@ def _part() -> Any:
 
 
 def main(args: Sequence[str]) -> Any:
-    """Ask the person, in the window over the pane; what is to be started, or nothing."""
+    """Show the page over the pane and ask; return what is to be started, or nothing."""
     return _part().main(args)
 
 
 def handle_result(answer: object, window_id: int, boss: Any) -> None:
-    """Start what the person agreed to, if everything is still as it was when they did."""
+    """Start the agent that the person agreed to, unless something has changed since."""
     from kitty.fast_data_types import add_timer
 
     start = _part().Start(boss, window_id, add_timer, launch)
-    # kitty is about to take the page away; what is looked up before that may find it half gone.
+    # kitty is about to close the page; a lookup before that may find it half closed.
     add_timer(lambda _timer: start.guarded(lambda: start.begin(answer, starter.running())), 0.0, False)
 
 
@@ -42,16 +40,16 @@ def launch(
     has_its_environment: bool = False,
 ) -> Any:
     """
-    Start *plan* next to *window*; the new window.
+    Start *plan* next to *window*; return the new window.
 
-    Its environment is what kitty gives every window, or that of the program in *window*; and *more*.
+    Its environment is kitty's for every window, or that of the program in *window*; and *more*.
     """
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args
     from kitty.options.utils import DELETE_ENV_VAR
 
     options = parse_launch_args(["--copy-env"] if has_its_environment else []).opts
-    # Two dollar signs are one; kitty puts a variable in the place of a name behind a single one.
+    # `$$` means one dollar sign: kitty replaces a name after a single one by a variable.
     options.env = [
         name if value == DELETE_ENV_VAR else f"{name}={value.replace('$', '$$')}" for name, value in more.items()
     ]

@@ -1,10 +1,10 @@
 """
-The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
+The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows the decisions.
 
-It runs on kitty's main thread, so it never waits and touches no disk: windows are looked at on a timer, files are read
-and written by a `Worker`, its own settings too: they are taken over when they have been read. Every entry is guarded: a
-fault switches off the feature it is in, with one line in kitty's log; one in what is taken in of a pane costs that
-input alone (`pane.faults`). What kitty calls a window is a pane here; a kitty tab holds panes.
+It runs on kitty's main thread, so it never waits and reads no disk. A timer looks at the windows. A `Worker` reads and
+writes files, even the settings, which take effect once read. Every entry is guarded: an exception switches off its
+feature, with one line in kitty's log. A bad input of a pane costs only that input (`pane.faults`). A kitty window is a
+pane here; a kitty tab holds panes.
 """
 
 from __future__ import annotations
@@ -58,18 +58,18 @@ class KittyHost(Engine[int]):
     def __init__(self, boss: Any) -> None:
         self.boss = boss
         self.features = Features(log)
-        #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
+        #: Our installed `tally`; empty if there is none, or it is not known yet.
         self.command = ""
         self.worker = Worker(log)
-        #: Called at each tick: whether a script asks something, whether a text that waits can be typed.
+        #: Called at each tick: they look for scripts' requests and queued texts.
         self.each_tick: list[Callable[[], None]] = []
-        #: What was answered in the panes; on this thread nothing waits for the program to go on.
+        #: The answers given in the panes; this thread never waits for the program to continue.
         self.once = Once(0.0, InProcess())
-        #: Watches and hears the windows that are open; whoever starts this host puts it here.
+        #: Watches the open windows; set by the code that starts this host.
         self.adopt: Callable[[], None] = lambda: None
         self._wiring = Wiring()
         self.told = Told(self)
-        #: As `answering.perform`, which whoever starts this host puts here.
+        #: As `answering.perform`; set by the code that starts this host.
         self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
             HOST,
@@ -80,15 +80,15 @@ class KittyHost(Engine[int]):
             submit=self.worker.submit,
             store=Store(HOST, os.environ, self.worker.submit, self.told.unwritten),
             clock=time.monotonic,
-            told=log,
+            report=log,
             resumable=self.told.resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
-        #: Has all parsed that the program in a window has written; False if kitty has not read all of it yet.
+        #: Parses all that the program in a window has written; False if kitty has not read all of it yet.
         self.parse = functools.partial(unparsed.parse, boss)
         self._spins = Spins()
-        #: Whether the tabs lack something that is no change of a decision: a pane came or went.
+        #: Whether the tabs must be redrawn although no decision changed: a pane was added or removed.
         self._is_redrawn = False
         self._soon_timer: int | None = None
         self._timer: int | None = None
@@ -116,7 +116,7 @@ class KittyHost(Engine[int]):
     # Settings ------------------------------------------------------------------------------------------------
 
     def _take_over(self, found: Settings) -> None:
-        """Go by what has been read. What was seen before it was known is looked at again by it."""
+        """Apply new settings, and look again at everything seen before."""
         self.command, self._is_unsaved = found.command, True
         self._store.allow, self._store.withheld = found.config.scripting, tuple(one.key for one in found.withheld)
         self.reader.use(found.agents)
@@ -134,7 +134,7 @@ class KittyHost(Engine[int]):
         self._after(now, self._panes)
 
     def apply(self, config: Config) -> None:
-        """Go by *config* from now on."""
+        """Apply *config* from now on."""
         self.config = config
         self.surfaces.apply(config)
         for pane in self._panes.values():
@@ -144,46 +144,46 @@ class KittyHost(Engine[int]):
             self._timer = add_timer(self.guarded("timer", self._on_timer), config.poll_s, True)
         self._is_redrawn = True
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
         """
-        Every pane at monotonic *now*, and as of when, in seconds since the epoch, a snapshot says the same; 0: any.
+        Return every pane at monotonic *now*. Snapshots from the returned time on (epoch, 0: any) have the same.
 
-        The snapshot may not have been written yet, but soon is.
+        That snapshot may not be written yet, but soon is.
         """
         self._after(now, self._panes)
         entries = tuple(self._entries(self._panes).values())
         return entries, time.time() if self._is_unsaved else self._store.pending
 
     def entry(self, id_: int, now: float) -> PaneEntry | None:
-        """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
+        """Return the entry of window *id_* at monotonic *now*; None if there is none."""
         pane = self._panes.get(id_)
         return self._entry(id_, pane, functools.partial(self._store.epoch, now=now)) if pane is not None else None
 
     def look_at(self, window: Any, pane: Pane) -> Look:
-        """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
+        """Return the current screen of *window*, and update the foreground program of its *pane*."""
         self._looks.foreground(window, pane, time.monotonic())
         return self._looks.screen(window)
 
-    # What kitty reports --------------------------------------------------------------------------------------
+    # Events of kitty ----------------------------------------------------------------------------------------
 
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
-        """A program set or deleted a user variable."""
+        """Handle a user variable that a program set or deleted."""
         if key == CARRIER:
             self._receive(window, lambda pane, now: pane.user_variable(value, now))
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
-        """The title changed. One that a person gave the window says nothing of the program in it."""
+        """Handle a changed title. A title that a person gave the window is no evidence."""
         if from_child and not self._spins.is_frame(window.id, self._panes.get(window.id), title, time.monotonic()):
             self._receive(window, lambda pane, now: pane.title(title, now))
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
-        """A command of a shell with integration started or ended."""
+        """Handle the start or end of a command of a shell with integration."""
         self._receive(window, lambda pane, now: pane.marked(is_start, exit_code, now))
 
     def _receive(self, window: Any, take: Callable[[Pane, float], bool]) -> None:
-        """A program says something; *take* hands it to its pane. What is not read at once is read in its turn."""
+        """Pass a program's report to its pane with *take*. If the pane takes it later, schedule a tick."""
         now = time.monotonic()
         pane = self._pane(window.id)
         if not pane.is_behind:
@@ -195,12 +195,12 @@ class KittyHost(Engine[int]):
             self.schedule_tick(now)
 
     def on_focus_change(self) -> None:
-        """Another window has the focus."""
+        """Handle that another window has the focus."""
         self._touched |= self._looks.look_at_visible(time.monotonic(), ())
         self.surfaces.follow()
 
     def on_close(self, window: Any) -> None:
-        """The window is gone."""
+        """Handle that the window is gone."""
         now = time.monotonic()
         self._drop(window.id, now)
         self._after(now)
@@ -208,15 +208,15 @@ class KittyHost(Engine[int]):
     # The timer -----------------------------------------------------------------------------------------------
 
     def _on_timer(self, timer: int | None) -> None:
-        """It is time for a look. A timer that another one has replaced ends itself."""
-        # Not at once: kitty frees what a timer calls when it is removed, though it may be about to call it.
+        """Run a tick. A timer that was replaced removes itself."""
+        # Not earlier: kitty frees a removed timer's function, though it may be about to call it.
         if timer is not None and timer != self._timer:
             remove_timer(timer)
         else:
             self.tick()
 
     def tick(self) -> None:
-        """Look at every window; at none if Tallylight was taken back."""
+        """Look at every window; if Tallylight was uninstalled, put the lights out instead."""
         now = time.monotonic()
         if not self.is_wired:
             self._put_out(now)
@@ -230,11 +230,11 @@ class KittyHost(Engine[int]):
         self._take_turns(now)
         self.guarded("settings", self.settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
-        # In a call of its own: going to a window is work for kitty, too.
+        # In a call of its own: focusing a window is work for kitty, too.
         self.guarded("requests", self._store.take)(
             lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False), now
         )
-        # After all that it is asked for: it is lent time once.
+        # After all requests for files: it is lent time once.
         self.worker.lend()
         if self._ticks % 2:
             self.surfaces.follow()
@@ -247,14 +247,14 @@ class KittyHost(Engine[int]):
 
     @property
     def is_wired(self) -> bool:
-        """Whether kitty's configuration, which it may have read again, still has us, or has us again."""
+        """Whether kitty's configuration, which may have been read again, contains our watcher."""
         if self._wiring.comes_back():
             self._store.open()
             self.adopt()
         return not self._wiring.is_left
 
     def _put_out(self, now: float) -> None:
-        """Put every light out, and publish nothing any more."""
+        """Put every light out, and stop publishing."""
         for id_ in list(self._panes):
             self._drop(id_, now)
             if (window := self.boss.window_id_map.get(id_)) is not None:
@@ -297,7 +297,7 @@ class KittyHost(Engine[int]):
         self._spins.forget(id_)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
-        """Do what is asked, and show it; what names no window of this kitty, or makes no sense, is nothing."""
+        """Carry out requests and show the result; one without a window here, or with an unknown verb, is ignored."""
         now = time.monotonic()
         for request in requests:
             id_ = kitty_windows.id_of(request.pane)
@@ -313,10 +313,10 @@ class KittyHost(Engine[int]):
         self._looks.look_at_visible(now, self._panes)
         self._after(now, self._panes)
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def _after(self, now: float, ids: Iterable[int] = ()) -> None:
-        """Show what has changed in *ids* and in what was looked at; see to it that what is due soon comes in time."""
+        """Show changes in *ids* and in panes that were looked at, and schedule the next tick."""
         self._touched.update(ids)
         changed = self._settle(now)
         for id_ in changed:
@@ -326,7 +326,7 @@ class KittyHost(Engine[int]):
             self._is_redrawn = False
             self.surfaces.redraw()
         if self._publish(now):
-            # At once, so that a command that comes next reads of it.
+            # At once, so that the next command reads the new snapshot.
             self.worker.lend()
         self.schedule_tick(now)
 
@@ -352,7 +352,7 @@ class KittyHost(Engine[int]):
         return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 
     def schedule_tick(self, now: float) -> None:
-        """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
+        """Schedule an early tick if something is due before the next one: the debounce is shorter than the poll."""
         if self._soon_timer is not None:
             return
         wait = min(self._due(now), now + LEND_EVERY_S if self.worker.is_waiting else float("inf")) - now
@@ -369,7 +369,7 @@ class KittyHost(Engine[int]):
 
 
 def _given_name(host: KittyHost, id_: int) -> str:
-    """Return what the person called the conversation in window *id_*, as far as it is published; else nothing."""
+    """Return the user's name for the conversation in window *id_*, once published; else empty."""
     found, published = host.settings.current, host._published.get(id_)
     entry = published.entry if published is not None else None
     return found.labels.of(host.name, entry).name if found is not None and entry is not None else ""

@@ -1,7 +1,7 @@
 """
-The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py`, `panel.py` and `snooze.py` do.
+The actions of kitty's keys that need no window: for `jump.py`, `agents.py`, `panel.py` and `snooze.py`.
 
-Anything in here may fail: the person and kitty's log get the fault.
+If one fails, the person and kitty's log get the error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
 
 
 def jump(boss: Any, options: Sequence[str]) -> None:
-    """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
+    """Go to the next window that needs a person, if there is one; *options* are those of `tally jump`."""
     _guarded(boss, lambda host: host.carry_out([Request("jump", "", tuple(options))]))
 
 
@@ -36,7 +36,7 @@ def panel(boss: Any, window_id: int, kittens: Path) -> None:
 
 
 def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
-    """Snooze window *window_id*, for as many minutes as *args* say, or wake it if it is snoozed."""
+    """Snooze window *window_id* for the minutes in *args*, or wake it if it is snoozed."""
 
     def turn(host: KittyHost) -> None:
         pane = host.panes.get(window_id)
@@ -47,13 +47,13 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
 
 
 def attach(boss: Any) -> None:
-    """Start, unless it runs; a fault is shown to whoever asked."""
+    """Start the host unless it runs; raise `RuntimeError` if it cannot start."""
     if watcher.start(boss) is None:
         raise RuntimeError(_OFF)
 
 
 def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
-    # A kitty that has read its configuration again knows our keys before it has a new window, which loads the watcher.
+    # After a reload of its configuration, kitty knows our keys before a new window loads the watcher.
     host = watcher.start(boss)
     if host is None:
         boss.show_error("Tallylight", _OFF)

@@ -1,6 +1,4 @@
-"""
-Looks at kitty's windows: who is in the foreground, what is on the screen, and what of it a person can see.
-"""
+"""Looks at kitty's windows: their foreground programs, their screens, and which ones a person can see."""
 
 from __future__ import annotations
 
@@ -19,25 +17,25 @@ from tallylight.pane.pane import Pane
 
 @attrs.define
 class Looks:
-    """*panes* are the host's, by window id. *now* is monotonic seconds."""
+    """Reads kitty's windows for their *panes*, by window id. *now* is monotonic seconds."""
 
     boss: Any
     panes: Mapping[int, Pane]
-    #: The windows that may show an agent, of those that there were, and all of these.
+    #: The windows that may show an agent, and all windows, as of the last check.
     _watched: set[int] = attrs.field(init=False, factory=set)
     _all: set[int] = attrs.field(init=False, factory=set)
-    #: The windows that a person can see, as far as their panes know.
+    #: The windows that a person can see, as their panes know.
     visible: set[int] = attrs.field(init=False, factory=set)
-    #: By window id what kitty gave for its screen, and what was made of that.
+    #: By window id, the text of its screen and the `Look` made from it.
     _screens: dict[int, tuple[str, Look]] = attrs.field(init=False, factory=dict)
 
     def panel_came(self) -> None:
-        """A window says that it is a panel of ours, or none any more."""
+        """Check all windows again: one became a panel of ours, or ceased to be one."""
         self._all = set()
 
     def watched(self) -> set[int]:
-        """The ids of the windows that may show an agent."""
-        # kitty keeps weak references; to ask each whether it still refers to a window takes longer than some looks.
+        """Return the ids of the windows that may show an agent."""
+        # kitty keeps weak references: testing each of them takes longer than some looks.
         ids = getattr(self.boss.window_id_map, "data", self.boss.window_id_map).keys()
         if ids != self._all:
             self._all = set(ids)
@@ -57,8 +55,8 @@ class Looks:
             pane.progress(has_bar, now)
 
     def foreground(self, window: Any, pane: Pane, now: float) -> None:
-        """Look at who is in the foreground of *window*, for its *pane*."""
-        # One with an ended child has a closed descriptor, or one that is another window's by now.
+        """Update the foreground program of *window* in its *pane*."""
+        # A window with an ended child has a closed descriptor, or another window's by now.
         fd = window.child.child_fd if window.id in self.boss.window_id_map else None
         if fd is None:
             return
@@ -70,9 +68,9 @@ class Looks:
 
     def screen(self, window: Any) -> Look:
         """
-        Return what the program in *window* shows, also where a person has scrolled back.
+        Return the screen of the program in *window*, even if a person has scrolled back.
 
-        Of the same screen it is the same object.
+        An unchanged screen returns the same object.
         """
         screen = window.screen
         chunks: list[str] = []
@@ -89,7 +87,7 @@ class Looks:
         return found
 
     def look_at_visible(self, now: float, ids: Iterable[int]) -> set[int]:
-        """Tell the panes of *ids*, and those that came into sight or left it, whether they are seen; return which."""
+        """Pass on whether they are visible to the panes of *ids*, and those with a change of that; return them all."""
         before, self.visible = self.visible, kitty_windows.visible(self.boss)
         reached = {id_ for id_ in (before ^ self.visible).union(ids) if id_ in self.panes}
         for id_ in reached:
@@ -97,5 +95,5 @@ class Looks:
         return reached
 
     def forget(self, id_: int) -> None:
-        """The window is gone."""
+        """Forget a window that is gone."""
         self._screens.pop(id_, None)

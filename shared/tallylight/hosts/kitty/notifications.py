@@ -1,13 +1,14 @@
 """
-Notifications in kitty, both ways: ours, through kitty's own manager of them, and those that programs send.
+Notifications in kitty, both ways: ours, through kitty's own manager, and those that programs send.
 
-Ours are kitty's: a click focuses the pane, a button answers a plain question that is shown whole, and the user's
-`filter_notification` and `notifications.py` apply. kitty does not compare who says that a button was pressed, and any
-program on the session bus can: so what asks for a permission has no button. Of what programs send (OSC 9, 99, 777,
-https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It raises attention; one that
-only repeats what the person saw or has in front of them is not shown a second time; one that is a message between
-programs, or an advertisement, is not shown. The others are shown with the project and the agent, which they leave out.
-All else passes as if we were not there.
+A click on ours focuses the pane, and a button answers a plain question that is shown whole. The user's
+`filter_notification` and `notifications.py` apply. Any program on the session bus can fake a button press, so
+permissions have no buttons.
+
+Of programs' notifications (OSC 9, 99, 777, https://sw.kovidgoyal.net/kitty/desktop-notifications/) only agents' are
+looked at. They raise attention. One that repeats what the person has seen is not shown again. Messages between programs
+and advertisements are not shown at all. The others are shown with the project and the agent, which they leave out. All
+else passes unchanged.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ from tallylight.pane.view import view_of
 from tallylight.tracker.mutes import Mutes
 from tallylight.tracker.notify import Notice, Notifier, Settings, Withdrawal, enriched
 
-#: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
+#: The daemon has so many seconds to confirm a notification; it cannot be withdrawn before that.
 CREATED_S = 5.0
 #: Notifications that wait to be withdrawn.
 MAX_FADING = 64
 APPLICATION = "Tallylight"
-#: kitty's own word for a notification without a sound.
+#: kitty's name for a notification without a sound.
 SILENT = "silent"
 
 
 def _is_focused() -> bool:
-    """Whether one of kitty's OS windows has the focus."""
+    """Return whether one of kitty's OS windows has the focus."""
     from kitty.fast_data_types import current_focused_os_window_id
 
     return bool(current_focused_os_window_id())
@@ -59,7 +60,7 @@ def _asks_back(command: Any) -> bool:
 
 
 def _play(path: str) -> None:
-    """Play a sound file, on a thread of kitty's own; where kitty cannot, on macOS for one, nothing is heard."""
+    """Play a sound file, on a thread of kitty's own; silent where kitty cannot, for example on macOS."""
     from kitty import fast_data_types
 
     if (play := getattr(fast_data_types, "play_desktop_sound_async", None)) is not None:
@@ -71,10 +72,10 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *perform* is `answering.perform`; *received* is called after a program's
-    notification told something of one; *features* are switched off by their faults, with a line in the log;
-    *later* calls something once more in a moment; *is_focused* says whether the person is at this kitty, *play*
-    plays a sound file, and *also* passes each notice on to parts.
+    *panes* are the host's, by window id; *perform* is `answering.perform`. *received* is called after a program's
+    notification changed a pane. *features* are switched off by their faults, with a line in the log. *later* repeats a
+    call in a moment. *is_focused* returns whether the person is at this kitty, *play* plays a sound file, and *also*
+    passes each notice on to parts.
     """
 
     boss: Any
@@ -94,14 +95,14 @@ class Notices:
     clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
-    #: The notifications that are with the person, by window id: the manager's own numbers.
+    #: Our notifications on the screen, by window id: the manager's own numbers.
     _out: dict[int, int] = attrs.field(factory=dict)
-    #: To be withdrawn as soon as the daemon shows them, and when that was found out.
+    #: Notifications to withdraw once the daemon shows them, each with the time since when.
     _fading: dict[int, float] = attrs.field(factory=dict)
-    #: What panes showed in the last look, where another one at the same would do nothing.
+    #: The state of panes at the last look, where looking again at the same would change nothing.
     _looked: dict[int, tuple[object, ...]] = attrs.field(factory=dict)
     _show: Callable[..., int | None] = attrs.field(init=False)
-    #: The sequence that is being read: its number and what follows that.
+    #: The sequence that is being read: its number and the rest of it.
     _reading: tuple[int, str] | None = None
 
     def __attrs_post_init__(self) -> None:
@@ -112,7 +113,7 @@ class Notices:
     # Ours ----------------------------------------------------------------------------------------------------
 
     def use(self, settings: Settings) -> None:
-        """Go by *settings* from now on. What is with the person stays there."""
+        """Apply *settings* from now on. Notifications on the screen stay."""
         if settings == self.settings:
             return
         self.settings = self._notifier.settings = settings
@@ -120,7 +121,7 @@ class Notices:
         self._use_command(settings.command)
 
     def _use_command(self, argv: tuple[str, ...]) -> None:
-        """Run *argv* from now on, if it is any. What runs already is looked after until it ends."""
+        """Run the command *argv* from now on, if there is one. Running commands are still ended in time."""
         if self._command is not None:
             self._command.argv = argv
         elif argv:
@@ -129,9 +130,9 @@ class Notices:
 
     def look(self, now: float, ids: Set[int]) -> None:
         """
-        Notify of what is due now, and take back what is out of date.
+        Send notifications that are due now, and withdraw those that are out of date.
 
-        Of *ids* something may be new; those that wait for their time are looked at in any case.
+        *ids* may have news; panes that wait for their time are looked at in any case.
         """
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
@@ -159,11 +160,11 @@ class Notices:
         self._fade(now)
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed while nothing could run."""
+        """Leave out *seconds* in which nothing could run."""
         self._notifier.pause(seconds)
 
     def close(self, id_: int, now: float) -> None:
-        """The window is gone."""
+        """Forget the window, which is gone."""
         self._looked.pop(id_, None)
         self._do(self._notifier.close(str(id_)), now)
 
@@ -182,7 +183,7 @@ class Notices:
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
-        # A person who is at the terminal sees the tab.
+        # A person at the terminal sees the tab.
         sound = SILENT if self.is_focused() else self.settings.sounds.get(notice.status, "")
         is_file = "/" in sound  # which kitty does not play by itself
         command.sound_name = SILENT if is_file else sound
@@ -190,13 +191,13 @@ class Notices:
         short = brief(question) if question is not None and self.settings.buttons else None
         if short is not None:
             command.body, command.buttons = short.body, short.labels
-            # A button is not to bring the pane to the front. A click anywhere else still does, by `pressed`.
+            # A button must not bring the pane to the front. A click anywhere else still does, by `pressed`.
             command.actions = frozenset()
         elif question is not None and question.missing:
             command.body = "\n".join(filter(None, (notice.body, question.missing)))
 
         def put_away(gone: Any) -> None:
-            # Not if another one of this pane has taken its place since.
+            # Not if another notification of this pane has replaced it since.
             if self._out.get(id_) == gone.desktop_notification_id:
                 del self._out[id_]
                 self._notifier.put_away(notice.pane)
@@ -218,7 +219,7 @@ class Notices:
 
         command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
-        # None: the user's own rules do not let it through.
+        # None: the user's own rules suppressed it.
         if number is not None:
             self._out[id_] = number
             if is_file:
@@ -242,7 +243,7 @@ class Notices:
             del self._fading[number]
 
     def _question(self, id_: int, notice: Notice) -> Question | None:
-        """The question on the screen."""
+        """Return the question on the screen; None if there is none."""
         try:
             reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
@@ -251,16 +252,16 @@ class Notices:
         return reply if isinstance(reply, Question) else None
 
     def notify(self, title: str, body: str) -> None:
-        """Tell of something that is about no pane."""
+        """Show a notification that is about no pane."""
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = title, body, APPLICATION
         self._show(command, 0)
 
-    # Those of programs ---------------------------------------------------------------------------------------
+    # Programs' own ------------------------------------------------------------------------------------------
 
     def listen(self) -> None:
-        """Stand between programs and kitty's manager, once a process."""
+        """Intercept notifications between programs and kitty's manager, once a process."""
         manager = self.boss.notification_manager
         read, show = manager.handle_notification_cmd, manager.notify_with_command
         # A fault lets everything pass from then on.
@@ -279,7 +280,7 @@ class Notices:
                 self._reading = None
 
         def notify_with_command(command: Any, channel_id: int) -> Any:
-            # kitty's own, of a command that has ended for instance, come here without a sequence.
+            # kitty's own notifications (of an ended command, for example) arrive here without a sequence.
             if self._reading is not None and take_notification(command, channel_id):
                 return None
             number = show(command, channel_id)
@@ -291,9 +292,9 @@ class Notices:
         manager.notify_with_command = notify_with_command
 
     def _take_message(self, id_: int, number: int, raw: str) -> bool:
-        """Take a message between programs out; True if it was one."""
+        """Take a message between programs out of the stream; return True if it was one."""
         pane = self._agent_in(id_)
-        # kitty has taken the first word off, and passes nothing else on.
+        # kitty has removed the first word, and passes on nothing else of this kind.
         payload = f"notify;{raw}"
         if pane is None or number != 777 or not notified.is_machine_talk(number, payload):
             return False
@@ -303,11 +304,11 @@ class Notices:
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
-        """Take note of an agent's notification, and add what it leaves out; True if it can stay hidden."""
+        """Use an agent's notification as evidence, and add the project; return True if it can stay hidden."""
         pane = self._agent_in(id_)
         if pane is None or self._reading is None:
             return False
-        # What it says in the end; kitty does the same again, to no effect.
+        # Complete the command; kitty does the same again, to no effect.
         command.finalise()
         if not command.title:
             return False
@@ -320,26 +321,26 @@ class Notices:
         # A program that wants events of its notification must get them, so there must be one.
         if not _asks_back(command) and (not title or self._is_known(id_, pane, status)):
             return True
-        # The person's own rules are about what the agent says; kitty looks at them once more.
+        # The user's rules are about the agent's own words; kitty applies them once more.
         if title and not self.boss.notification_manager.is_notification_filtered(command):
             command.title, command.body = title, body
         return False
 
     def _is_known(self, id_: int, pane: Pane, status: Status) -> bool:
-        """Whether the person knows already what the light was showing, *status*."""
+        """Return whether the person knows of *status* already, which the light showed."""
         if status not in (Status.WAITING, Status.DONE, Status.ERROR):
             return False
         return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
     def _receive(self, id_: int, pane: Pane, report: Report) -> None:
-        """Tell the pane, and the host if that was read; if not, it is in its turn."""
+        """Pass *report* to the pane, and notify the host if it was read now; else it is read later."""
         if pane.notified(report, self.clock()):
             self.received(id_)
 
     def _was_shown(self, command: Any, id_: int, number: int) -> None:
         # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
-            self._notifier.told_itself(str(id_), self.clock())
+            self._notifier.agent_notified(str(id_), self.clock())
             if not _asks_back(command):
                 self._out.setdefault(id_, number)
             self._looked.pop(id_, None)

@@ -1,9 +1,9 @@
 """
-The light in the title of an OS window, for where no tab bar can be seen: with one tab, or with `tab_bar_style hidden`.
+Shows the light in the title of an OS window without a visible tab bar: with one tab, or `tab_bar_style hidden`.
 
-kitty's own word for the title of each window goes through `update_window_title` on its way to the window system; that
-is where the mark is put in front of it, for the active window of an OS window alone. Where its tab is called by the
-project, the title is that, too. What kitty itself knows as the title stays as it is.
+kitty passes each window title through `update_window_title` to the window system. There the mark is added, only for the
+active window of an OS window. If its tab is named after the project, the title is the project, too. The title that
+kitty itself keeps does not change.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from tallylight.model.status import Status
 from tallylight.tracker import rollup
 from tallylight.wire.text import sanitise
 
-#: Of the title of a pane that is not the one in front, in cells.
+#: The longest title of a pane that is not in front, in cells.
 MAX_CELLS = 40
 
 
 @attrs.define
 class OsWindowTitles:
     """
-    All OS windows of one kitty. *when* is the person's choice: `auto` (where no tab bar is seen), `always` or `off`.
+    The titles of all OS windows. *when* is the user's choice: `auto` (where no tab bar is seen), `always` or `off`.
 
-    *tabs* knows the light of each tab, as of its last `refresh`.
+    *tabs* has the light of each tab, as of its last `refresh`.
     """
 
     boss: Any
     tabs: TabRollup
     when: str = "auto"
-    #: For each OS window: the window with the marked title, the mark, and the title in its place.
+    #: For each OS window: the window with the marked title, the mark, and the replacement title.
     _shown: dict[int, tuple[int, str, str]] = attrs.field(init=False, factory=dict)
     _update: Callable[[int, int, int, str], object] = attrs.field(init=False, default=lambda *_: None)
 
     def install(self) -> None:
-        """Stand between kitty and the window system, once a process."""
+        """Intercept titles between kitty and the window system, once a process."""
         self._update = update = kitty_window.update_window_title
 
         def update_window_title(os_window_id: int, tab_id: int, window_id: int, title: str) -> object:
@@ -52,7 +52,7 @@ class OsWindowTitles:
         kitty_window.update_window_title = update_window_title
 
     def refresh(self) -> None:
-        """Bring every title up to date."""
+        """Update every title."""
         for os_window_id, manager in self.boss.os_window_map.items():
             window = manager.active_window
             if window is None:
@@ -71,12 +71,12 @@ class OsWindowTitles:
             del self._shown[os_window_id]
 
     def _name(self, manager: Any, window: Any) -> str:
-        """What the tab of *window*, the active one, is called in place of its title; nothing where that is right."""
+        """Return the title that replaces that of *window*, the active one; empty to keep it."""
         shown = self.tabs.shown(manager.active_tab.id) if self.when != "off" and manager.active_tab else None
         return sanitise(shown.title, cells=MAX_CELLS) if shown is not None and shown.owner == window.id else ""
 
     def _mark(self, manager: Any, window: Any) -> str:
-        """What precedes the title of *window*, the active one: nothing, or a mark and its owner."""
+        """Return the text before the title of *window*, the active one: a mark and its owner, or nothing."""
         if self.when == "off" or (self.when == "auto" and windows.shows_tab_bar(manager)):
             return ""
         tabs = [shown for tab in manager if (shown := self.tabs.shown(tab.id)) is not None]

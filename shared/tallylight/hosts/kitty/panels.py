@@ -1,10 +1,9 @@
 """
-The panels of a kitty: the list of agents as a narrow window at the left edge of a tab, which stays.
+Panels in kitty: the list of agents as a narrow window at the left edge of a tab, which stays open.
 
-A panel is a window in kitty's layout `splits`. A tab in another layout is put into that one and back when its panel
-goes. Where one panel belongs to the whole OS window, each of its tabs gets one when it is shown for the first time, and
-keeps it: a panel that moved along would have every program in both tabs draw itself again with each change of tabs. The
-program of a hidden panel knows that, and does nothing.
+A panel is a window in kitty's layout `splits`. A tab in another layout is put into that one, and back when its panel
+closes. With one panel for the whole OS window, each tab gets its own when it is first shown, and keeps it. A panel that
+moved along would make the programs in both tabs redraw with each change of tabs. The program of a hidden panel is idle.
 
 A panel never takes the keyboard by itself, and a tab with nothing else in it is closed.
 """
@@ -25,20 +24,20 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 
 LAYOUT = "splits"
-#: How often a panel's width is set again until it is right: what a border takes of it, kitty alone knows.
+#: How often a panel's width is set until it is right: only kitty knows the width of borders.
 TRIES = 3
-#: Of the width of its tab that a panel has, at most.
-MOST = 0.5
+#: The largest share of its tab's width.
+MAX_WIDTH_SHARE = 0.5
 FEATURE = "panels"
 
 
 @attrs.define
 class _Shown:
-    """A panel, in the tab *tab_id*, which had the layout *layout* before; nothing if it had the right one."""
+    """A panel in the tab *tab_id*; *layout* is the tab's earlier layout, empty if it had the right one."""
 
     tab_id: int
     layout: str
-    #: The width of the tab and of a cell, in pixels, and how many windows there are: then its width was set last.
+    #: The width of the tab and of a cell, in pixels, and the number of windows, when its width was last set.
     measures: tuple[float, ...] = ()
 
 
@@ -50,12 +49,12 @@ class Panels:
     kittens: Path
     #: By the id of their windows.
     _shown: dict[int, _Shown] = attrs.field(factory=dict)
-    #: The OS windows with one in each tab.
+    #: The OS windows with a panel in each tab.
     _everywhere: set[int] = attrs.field(factory=set)
     _is_busy: bool = False
 
     def toggle(self, window_id: int) -> str:
-        """Open a panel beside window *window_id*, or close the one there is; why not, in words."""
+        """Open a panel beside window *window_id*, or close it; return why that failed, empty if it did not."""
         window = self.host.boss.window_id_map.get(window_id)
         tab = window.tabref() if window is not None else None
         if tab is None:
@@ -73,7 +72,7 @@ class Panels:
         return ""
 
     def follow(self) -> None:
-        """See that each panel is where it is to be: windows may have come, gone or moved, another tab may be shown."""
+        """Adjust the panels after windows were added, removed or moved, or another tab is shown."""
         if self._is_busy or not (self._shown or self._everywhere):
             return
         boss = self.host.boss
@@ -82,7 +81,7 @@ class Panels:
         for id_ in self._everywhere:
             tab = boss.os_window_map[id_].active_tab
             if tab is not None and any(map(is_watched, tab)) and not any(self._of(tab)):
-                self._open(tab)  # where that cannot be, there is none
+                self._open(tab)  # a tab where that fails has none
         front = {manager.active_tab.id for manager in boss.os_window_map.values() if manager.active_tab is not None}
         for id_, shown in self._shown.items():
             window = boss.window_id_map[id_]
@@ -96,7 +95,7 @@ class Panels:
             agent_list.notify_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
 
     def _of(self, tab: Any) -> Iterator[Any]:
-        """The panels of *tab*, also one that an earlier kitty has opened."""
+        """Return the panels of *tab*, even one that an earlier kitty has opened."""
         return (window for window in tab if not is_watched(window))
 
     def _close(self, panels: Any) -> None:
@@ -112,7 +111,7 @@ class Panels:
                 tab.goto_layout(shown.layout)
 
     def _open(self, tab: Any) -> str:
-        """Open a panel in *tab*; why there can be none, for the person."""
+        """Open a panel in *tab*; return why that failed, empty if it did not."""
         before = str(tab.current_layout.name)
         self._is_busy = True
         try:
@@ -123,7 +122,7 @@ class Panels:
                     return f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts."
             make = functools.partial(self._make, tab, before if before != LAYOUT else "")
             window = agent_list.open_list(self.host, self.kittens, make, is_panel=True)
-            # Not at once: kitty is about to arrange what is left.
+            # Not at once: kitty is about to arrange the remaining windows.
             follow = self.host.guarded(FEATURE, lambda _timer: self.follow())
             window.actions_on_removal.append(lambda _window: add_timer(follow, 0, False))
         finally:
@@ -131,7 +130,9 @@ class Panels:
         return ""
 
     def _make(self, tab: Any, layout: str, command: list[str], env: dict[str, str], fd: int) -> Any:
-        """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
+        """
+        Return the new window of a panel, at the edge of *tab* and of the right width; the keyboard stays where it is.
+        """
         width, cell, *_ = _measures(tab)
         before = tab.active_window
         was_ignoring = before.ignore_focus_changes
@@ -145,11 +146,11 @@ class Panels:
                 env=env,
                 cwd="/",
                 location="vsplit",
-                bias=100 * min(MOST, self.host.config.panel.width * cell / max(1, width)),
+                bias=100 * min(MAX_WIDTH_SHARE, self.host.config.panel.width * cell / max(1, width)),
                 copy_colors_from=before,
                 pass_fds=(fd,),
             )
-            # Its program is nothing that kitty has to ask about before it closes a tab.
+            # kitty need not ask about its program before it closes a tab.
             window.__class__ = type("PanelWindow", (type(window),), {"has_running_program": False})
             tab.current_layout.layout_action("move_to_screen_edge", ("left",), tab.windows)
             shown = self._shown[window.id] = _Shown(tab.id, layout)
@@ -162,7 +163,7 @@ class Panels:
     # How wide ------------------------------------------------------------------------------------------------
 
     def _fit(self, tab: Any, window: Any, shown: _Shown) -> None:
-        """Give the panel *window* its width. What a person makes of it later stays, until its tab is another."""
+        """Set the width of the panel *window*. A width that the user sets later stays until the tab changes."""
         group, layout = tab.windows.group_for_window(window), tab.current_layout
         if layout.name != LAYOUT or group is None:
             return
@@ -171,7 +172,7 @@ class Panels:
             if pair is None or not pair.horizontal:
                 break
             total, cell, *_ = _measures(tab)
-            wanted = min(self.host.config.panel.width, int(MOST * total / cell))
+            wanted = min(self.host.config.panel.width, int(MAX_WIDTH_SHARE * total / cell))
             missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
             pair.bias += missing if pair.one == group.id else -missing
             tab.relayout()
@@ -181,7 +182,7 @@ class Panels:
 
 
 def _measures(tab: Any) -> tuple[float, ...]:
-    """The width of *tab* and of its cells in pixels, and how many windows are in it."""
+    """Return the width of *tab* and of its cells in pixels, and its number of windows."""
     geometries = [window.geometry for window in tab]
     width = max((g.right for g in geometries), default=0) - min((g.left for g in geometries), default=0)
     return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
@@ -191,7 +192,7 @@ _panels: Panels | None = None
 
 
 def toggle(host: KittyHost, window_id: int, kittens: Path) -> None:
-    """Open or close a panel beside window *window_id*; if there can be none, show why."""
+    """Open or close a panel beside window *window_id*; show why if that failed."""
     global _panels  # noqa: PLW0603 - one a process, as the host
     if _panels is None:
         _panels = Panels(host, kittens)

@@ -1,7 +1,7 @@
 """
-Texts that wait in kitty's windows for the end of a turn: each tick looks at those windows alone, by `actions.queue`.
+Advances queued texts in kitty's windows at each tick, by `actions.queue`.
 
-The list that kitty opened puts them, in the name of the person who wrote them, and scripts that may type there.
+The list queues them in the name of its person, and scripts do that may type there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tallylight.hosts.kitty.typist import WindowTypist
 
 
 def look(host: KittyHost) -> None:
-    """See to all that waits."""
+    """Advance all queued texts of *host*."""
     now = time.monotonic()
     for id_, pane in tuple(host.panes.items()):
         waits = pane.queued

@@ -1,8 +1,8 @@
 """
-Asking a person about settings that let programs do more: once for each change, over the window that they are in.
+Asks a person about changed settings that let programs do more: once for each change, over their current window.
 
-Such a change waits until then (`config.powers`): any program can write the file. Where they say no, or are not asked,
-it waits for the next start of kitty.
+Such a change waits for an answer (`config.powers`), because any program can write the file. After a no, or without an
+answer, it waits for the next start of kitty.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tallylight.config.powers import ALLOW, Withheld
 from tallylight.hosts.kitty import consents
 from tallylight.hosts.kitty.host import KittyHost
 
-#: What a person should know of the level that scripts would have.
+#: Explains the levels for scripts to the person.
 _ABOUT = (
     'With "ask" you are asked for each caller; with "all" every script may answer every agent, PERMISSIONS INCLUDED.'
 )
@@ -24,16 +24,16 @@ _ABOUT = (
 
 @attrs.define
 class Raises:
-    """Asks for *host*, at each tick."""
+    """Asks the person for *host*, at each tick."""
 
     host: KittyHost
-    #: What they were asked about last, and until when they are left alone.
+    #: The changes that were last asked about, and until when no question is asked.
     _asked: tuple[Withheld, ...] = ()
     _rests_until: float = 0.0
     _is_asking: bool = False
 
     def look(self) -> None:
-        """Ask, if there is anything to ask; called at each tick."""
+        """Ask if there is a new change; call it at each tick."""
         current = self.host.settings.current
         withheld = current.withheld if current is not None else ()
         if not withheld:
@@ -56,5 +56,5 @@ class Raises:
             *([_ABOUT] if any(one.key == ALLOW for one in withheld) else ()),
         )
         if consents.ask(window, Consent(question), answered) is not None:
-            # They may come to another window, where there is room for the question.
+            # The person may come to another window, with room for the question.
             self._asked, self._is_asking = (), False

@@ -1,7 +1,7 @@
 """
-The light of each tab of kitty: the decision of one of its panes; and the pulse of the tabs that wait.
+The light of each tab of kitty, which is the decision of one of its panes; and the pulse of waiting tabs.
 
-kitty is asked each time which pane is in which tab, since windows move between tabs.
+Windows move between tabs, so kitty is asked each time which pane is in which tab.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from tallylight.ui.layout import countdown
 
 @attrs.frozen
 class TabLight:
-    """What a tab shows: *decision*, that of the window *owner*."""
+    """The light of a tab: *decision* is that of the window *owner*."""
 
     decision: Decision
     owner: int
-    #: The title beside the light, that of its window or what it works on; nothing where kitty's is right.
+    #: The title beside the light: its window's, or the agent's project; empty to keep kitty's.
     title: str
-    #: Whether it has begun to wait for a person who is to be called: not where all that wait are snoozed.
+    #: Whether it has just begun to wait for a person; not if all waiting panes are snoozed.
     pulses: bool
-    #: Whether a pane of the tab is done, and unseen, beside the work that its light shows.
+    #: Whether a pane of the tab has finished unseen, while the light shows work.
     is_finished: bool
-    #: What its agent works on.
+    #: The project of its agent.
     project: str = ""
     #: Whether an agent in it and another one have changed the same lines.
     collides: bool = False
-    #: How long its limit yet lasts, as far as that is known.
+    #: The remaining time of its limit, if known.
     left: str = ""
 
     @property
     def what(self) -> str:
-        """What it waits for, and how long a limit lasts; nothing where it waits for nobody, or that is not known."""
+        """The request it waits with, or the remaining time of a limit; empty if there is neither."""
         report = self.decision.report
         if self.decision.status is Status.LIMITED:
             return self.left or report.message
@@ -56,14 +56,14 @@ class TabLight:
 
     @property
     def request(self) -> str:
-        """What it waits for, or what failed, in few words: the first line, of a command without the tool."""
+        """The request it waits with, or the error, in few words: the first line, a command without its tool."""
         report, text = self.decision.report, self.left
         if self.decision.status in paint.FILLED or (self.decision.status is Status.LIMITED and not text):
             text = tool_call.request(report.what) or report.message
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
     def seen(self, *, is_all: bool) -> tuple[object, ...]:
-        """What a person sees of it in a tab bar; with *is_all* in one that may draw whatever is reported."""
+        """Return all that a tab bar shows of it; with *is_all* for a bar that may draw everything reported."""
         decision, report = self.decision, self.decision.report
         if not decision.is_lit:
             return ()
@@ -75,45 +75,46 @@ class TabLight:
 @attrs.define
 class TabRollup:
     """
-    All tabs of one kitty. *panes* are the host's, by window id; faults of the pulse switch it off among *features*.
+    The lights of all tabs of one kitty.
 
-    Where nothing *pulses*, no timer is ever started.
+    *panes* are the host's, by window id; faults of the pulse switch it off among *features*. If nothing *pulses*, no
+    timer runs.
     """
 
     boss: Any
     panes: Mapping[int, Pane]
     features: Features
-    #: What is attached in a window, a tmux for instance, shows: one of each status.
+    #: Returns the decisions of a session attached in a window, such as tmux: one for each status.
     attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
-    #: Whether a tab is called by its project where a program only says what it is called itself, without its signs.
+    #: Whether a tab shows its project if the program's title is only its own name.
     names: bool = True
-    #: The name that a person gave the conversation of a window.
+    #: Returns the user's name for the conversation of a window.
     given: Callable[[int], str] = lambda _: ""
-    #: The agents that are known, for what one calls itself that is not in the foreground here.
+    #: All known agents, for reports of one that is not in the foreground here.
     agents: Agents = attrs.Factory(Agents)
     now: Callable[[], float] = time.monotonic
-    #: The same in seconds since the epoch, in which agents tell of their limits; and when one is worded otherwise.
+    #: Seconds since the epoch, as agents report limits; and when a text of the remaining time changes.
     wall: Callable[[], float] = time.time
     changes_at: float = math.inf
-    #: Whether code of the person's own draws lights.
+    #: Whether the user's own code draws lights.
     is_read: bool = False
     _shown: dict[int, TabLight] = attrs.field(init=False, factory=dict)
-    #: What a person sees of it, by OS window: a tab bar in which that stays the same is not drawn again.
+    #: The values drawn, by OS window: an unchanged tab bar is not drawn again.
     _seen: dict[int, list[tuple[object, ...]]] = attrs.field(init=False, factory=dict)
-    #: The OS windows that have a light that pulses.
+    #: The OS windows with a pulsing light.
     _waiting: list[int] = attrs.field(init=False, factory=list)
-    #: The tab managers of these that have a bar, as of the last time that was asked, and the beats since then.
+    #: The tab managers of these with a visible bar, as of the last check, and the beats since then.
     _drawn: list[Any] = attrs.field(init=False, factory=list)
     _beats: int = attrs.field(init=False, default=0)
     _timer: int | None = attrs.field(init=False, default=None)
 
     def shown(self, tab_id: int) -> TabLight | None:
-        """What a tab shows, as of the last `refresh`; None where nothing is known of it."""
+        """Return the light of a tab, as of the last `refresh`; None if nothing is known of it."""
         return self._shown.get(tab_id)
 
     def refresh(self) -> None:
-        """Find what every tab shows."""
+        """Work out the light of every tab."""
         found: dict[int, TabLight] = {}
         asking: list[int] = []
         self.changes_at = math.inf
@@ -152,7 +153,7 @@ class TabRollup:
         return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
 
     def _left(self, decision: Decision) -> str:
-        """How long a limit yet lasts; nothing where there is none, or that is not known."""
+        """Return the remaining time of a limit; empty if there is none, or it is unknown."""
         left = decision.limited_until - self.wall()
         if decision.status is not Status.LIMITED or left <= 0:
             return ""
@@ -161,19 +162,21 @@ class TabRollup:
         return words
 
     def decision(self, window: Any) -> Decision:
-        """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
+        """
+        Return the most urgent decision in *window*, which has a pane: its own, or that of a session attached in it.
+        """
         found = self._decisions(window)
         return found[0] if len(found) == 1 else max(found, key=lambda decision: rollup.precedence(decision.status))
 
     def _decisions(self, window: Any) -> tuple[Decision, ...]:
-        """All that *window* could show; of equals the first does."""
+        """Return all decisions in *window*; among equals the first one counts."""
         return (*self.attached(window), self.panes[window.id].decision)
 
     def _title(self, tab: Any, owner: Any, decision: Decision) -> str:
         """
-        The title of *tab* with the light of *owner*; nothing where kitty's is right, or a person gave it.
+        Return the title of *tab* with the light of *owner*; empty to keep kitty's, or one that a person gave.
 
-        Of an agent that only says what it is called itself it is that of its session, else its project.
+        If an agent's title is only its own name, it is the session's, else the project.
         """
         pane, report = self.panes[owner.id], decision.report
         if tab.name:
@@ -185,7 +188,7 @@ class TabRollup:
         said = (pane.clean_title or str(owner.title)) if is_own else report.title
         project = pane.project if is_own else report.project
         agent = self.agents.get(report.agent) or pane.agent
-        # A shell calls the tab by the whole command: `tally run claude`.
+        # A shell makes the whole command the title: `tally run claude`.
         bare = {"", "tally", report.agent.casefold(), *_own_names(agent)}
         if name := self.given(owner.id):
             return name
@@ -194,7 +197,7 @@ class TabRollup:
         return project if _is_bare(report.title, bare) else report.title
 
     def redraw(self) -> None:
-        """Have the changed tab bars drawn again, and start the pulse if a light waits."""
+        """Redraw the changed tab bars, and start the pulse if a light waits."""
         self.refresh()
         before, self._seen = self._seen, {}
         for manager in self.boss.all_tab_managers:
@@ -205,26 +208,26 @@ class TabRollup:
             self._timer = add_timer(self.features.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
     def names_of(self, os_window_id: int) -> list[str]:
-        """What a person calls these tabs: a name that is taken back can leave kitty's own title, which is the same."""
+        """Return the names that a person gave these tabs: without one, kitty's own title can look the same."""
         return [tab.name for tab in self.boss.os_window_map.get(os_window_id, ())]
 
     def note(self, os_window_id: int, tab_ids: Iterable[int]) -> None:
-        """Of these tabs it is drawn now, or soon, what they show."""
+        """Remember the lights of these tabs as drawn."""
         shown = (self._shown.get(id_) for id_ in tab_ids)
         self._seen[os_window_id] = [one.seen(is_all=self.is_read) if one is not None else () for one in shown]
 
     def forget(self) -> None:
-        """The same is drawn in another way from now on: with the next `redraw`."""
+        """Redraw everything with the next `redraw`: the same lights look different from now on."""
         self._seen.clear()
 
     def pulsing(self) -> list[Any]:
-        """The tab managers with a pulsing light in their tab bar, as of the last `refresh`."""
+        """Return the tab managers with a pulsing light in their tab bar, as of the last `refresh`."""
         managers = self.boss.os_window_map
         found = [managers.get(id_) for id_ in self._waiting] if self.pulses else []
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
-        # kitty works out each time whether a bar is shown: it is asked once a second.
+        # kitty works out each time whether a bar is visible: it is asked once a second.
         self._beats = (self._beats + 1) % paint.PULSE_HZ
         if not self._beats or not self._drawn:
             self._drawn = self.pulsing()
@@ -238,18 +241,18 @@ class TabRollup:
 
 
 def _own_names(agent: Agent | None) -> Iterable[str]:
-    """What *agent* calls itself, and what starts it."""
+    """Return the names of *agent* and of its programs."""
     return (name.casefold() for name in (agent.display, *agent.processes)) if agent is not None else ()
 
 
 def _is_bare(title: str, names: Collection[str]) -> bool:
-    """Whether *title* is but one of the program's *names*, or the command that starts it, as shells set it."""
+    """Return whether *title* is one of the program's *names*, or the command that starts it, as shells set it."""
     return title.casefold() in names or title.partition(" ")[0] in names
 
 
 def _draw(manager: Any) -> None:
-    """Have the tab bar of *manager*, which is shown, drawn again, by kitty's own function as its version has it."""
-    # Not by the manager where that can be: it asks again whether there is a bar, and reports a change.
+    """Redraw the visible tab bar of *manager*, by the function of this kitty's version."""
+    # Not by the manager if possible: it checks again whether there is a bar, and reports a change.
     for more in ((True,), ()):
         try:
             kitty_data.mark_tab_bar_dirty(manager.os_window_id, *more)

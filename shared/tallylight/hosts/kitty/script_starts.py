@@ -1,10 +1,10 @@
 """
-Starting agents for scripts: `tally start`, inside kitty.
+Starts agents for scripts: `tally start`, inside kitty.
 
-The new pane is beside the caller's window, in the directory of the script's process, as the process
-table has it. Its program is what kitty itself would run by that name, and its environment is what kitty gave that
-window when it opened it: nothing that a program has put into its own. The disk is looked at by the host's worker; that
-all is still so is compared on the main thread, just before kitty's own launch starts the list, without a shell.
+The new pane is beside the caller's window, in the directory of the script's process, from the process table. Its
+program is the one that kitty finds by that name. Its environment is that of the caller's window when kitty opened it,
+without changes by programs. A thread reads the disk. The main thread checks that nothing changed, just before kitty's
+launch runs the list, without a shell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tallylight.hosts.kitty import fork
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.wire.text import sanitise
 
-#: Panes of one caller, and of all, that were started for scripts and live.
+#: Running panes that scripts started: the most of one caller, and of all.
 MAX_OWN, MAX_ALL = 16, 64
 #: Starts that are looked up at a time.
 MAX_JOBS = 8
@@ -42,11 +42,11 @@ _PLACES = {place.value: place for place in (Place.TAB, Place.OS_WINDOW)} | {"spl
 
 @attrs.define
 class Starts:
-    """What is being started in *host*; who has started what is kept in *own*."""
+    """Starts agents in *host*; *own* keeps which caller started which pane."""
 
     host: KittyHost
     own: Pairs
-    #: What the worker has found for a process that asked, None while it looks.
+    #: Results of the thread for each caller's request; None while it looks.
     _jobs: dict[tuple[Being, request.Start], Start | Refusal | None] = attrs.Factory(dict)
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
@@ -54,9 +54,9 @@ class Starts:
         self, asked: request.Start, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
     ) -> Done | Refusal | None:
         """
-        Start what is *asked* by *caller*, in *window*.
+        Start the agent *asked* by *caller*, beside *window*.
 
-        None while it is looked up, or while a person is asked for their *consent*: then it is to be called again.
+        None while it is looked up, or while a person is asked for *consent*: then call it again.
         """
         key = (caller.asker, asked)
         if key in self._jobs:
@@ -90,7 +90,7 @@ class Starts:
             self._jobs[key] = found
 
     def forget(self, being: Being) -> None:
-        """The process that asked has gone."""
+        """Drop the requests of a process that has ended."""
         for key in [key for key in self._jobs if key[0] == being]:
             del self._jobs[key]
 
@@ -100,7 +100,7 @@ class Starts:
             return found
         if table.cwd(caller.asker[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        # A new window gets what *window* got beside what kitty gives every one, and what lies beside its program.
+        # A new window gets the caller's original environment; PATH also has the program's folder.
         folder, path = str(Path(found.argv[0]).parent), _path(window)
         path = path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
         env = {**window.child.env, "PATH": path}
@@ -113,7 +113,7 @@ class Starts:
 
 
 def _look(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
-    """On the worker: the agents' files, the directory and the program are on a disk."""
+    """Return the plan for *asked*; it reads agents' files, directory and program on a thread."""
     agents, _ = agent_files.load_agents(os.environ)
     agent = agents.get(asked.agent)
     if agent is None:
@@ -124,14 +124,14 @@ def _look(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
 
 def _find(program: str, path: str) -> str:
     """
-    What kitty runs by this name: by the *path* that it gives its windows, else as it finds programs itself.
+    Return the program that kitty runs by this name: from the windows' *path*, else by kitty's own search.
 
-    That looks into a few directories more, and last asks the login shell for its PATH, which takes up to 1.5 seconds.
+    That search reads a few more directories, and last asks the login shell for its PATH, which takes up to 1.5 seconds.
     """
     found = find_program(program, path) or which(program) or ""
     return found if found.startswith("/") else ""
 
 
 def _path(window: Any) -> str:
-    """The PATH that kitty gave *window*, by what kitty itself remembers."""
+    """Return the PATH that kitty gave *window*, as kitty remembers it."""
     return str(window.child.env.get("PATH") or default_env().get("PATH", ""))

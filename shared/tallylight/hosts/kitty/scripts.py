@@ -1,12 +1,12 @@
 """
-Requests of scripts to this kitty, by its socket: `tally read`, `tally send` and their neighbours.
+Serves requests of scripts to this kitty over its socket: `tally read`, `tally send` and similar verbs.
 
-It is all done on kitty's main thread, where nothing may wait: each tick looks who has come, and while somebody
-is there, more often. Who asks is what the kernel says (`snapshot.sockets`) and the process table (`actions.caller`) at
-the moment when they are taken; another user is not heard.
+Everything happens on kitty's main thread, where nothing may wait. Each tick looks for clients, and more often while one
+is connected. The kernel (`snapshot.sockets`) and the process table (`actions.caller`) identify a client when it is
+accepted; other users are refused.
 
-Their rights follow the configuration that this kitty has read, whatever is in the environment of who asks. Where
-a person is to be asked, `consents` does it, over the pane of the caller, and `actions.consent` keeps what they said.
+Permissions follow the configuration that this kitty has read, not the caller's environment. If a person must be asked,
+`consents` does so over the caller's pane, and `actions.consent` keeps the answer.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
 
-#: Scripts that are heard at a time; others wait until one has gone.
+#: Clients at a time; others wait until one has closed.
 MAX_CALLERS = 16
-#: How often, in seconds, a script that is there is listened to, and how long one may stay that says nothing.
+#: How often, in seconds, a client is served, and how long a silent one may stay.
 LISTEN_S, IDLE_S = 0.03, 10.0
-#: Of a window's title in a question, in cells.
+#: The longest window title in a question, in cells.
 TITLE_CELLS = 40
-#: How long, in seconds, a script waits for a person who is asked.
+#: How long, in seconds, a script waits for a person's answer.
 ASK_S = 300.0
 
 
 @attrs.define
 class _Caller:
-    """The channel of *who*, since when nothing came over it, and what it asked that waits for a person."""
+    """A connected script: its channel, since when it is silent, and the request that waits for a person."""
 
     channel: Channel
     who: Caller
@@ -62,39 +62,39 @@ class _Caller:
 
 @attrs.define
 class Scripts:
-    """The scripts that are connected to *host*. Nobody can be before `opened`."""
+    """The scripts connected to *host*. None can connect before `opened`."""
 
     host: KittyHost
     _listener: socket.socket | None = None
-    #: Asked before the listener is: that nobody is there is what it nearly always says, and an exception is dear.
+    #: Polled before the listener: usually nobody is there, and an exception is expensive.
     _door: select.poll = attrs.Factory(select.poll)
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
-    #: Who started which pane; the answers of a person; and whether they are being asked.
+    #: Which caller started which pane; a person's answers; and whether a question is open.
     own: Pairs = attrs.Factory(Pairs)
     starts: Starts = attrs.field(init=False)
     _consents: Consents = attrs.Factory(Consents)
     _is_asking: bool = False
-    #: Of this kitty.
+    #: This kitty's own.
     pid: int = attrs.field(factory=os.getpid)
 
     def __attrs_post_init__(self) -> None:
         self.starts = Starts(self.host, self.own)
 
     def opened(self, listener: socket.socket) -> None:
-        """The socket is there."""
+        """Use *listener*, the open socket, from now on."""
         self._listener = listener
         self._door.register(listener, select.POLLIN)
 
     def look(self) -> None:
-        """Take those who have come; what they ask is heard from now on until all have gone."""
+        """Accept new clients, and serve them until all have closed."""
         if self._listener is None:
             return
         while len(self._callers) < MAX_CALLERS and self._door.poll(0):
             try:
                 connection, _ = self._listener.accept()
             except OSError:
-                break  # nobody is there, or not any more
+                break  # no client, or it has gone again
             connection.setblocking(False)
             # Its parents as they are now: what it becomes later makes it no other caller.
             caller = caller_at(connection, self.identify)
@@ -108,20 +108,20 @@ class Scripts:
                 self._timer = add_timer(self.host.guarded("scripts", self._listen), LISTEN_S, True)
 
     def _listen(self, timer: int | None) -> None:
-        """Hear everybody once; without anybody the *timer* that calls ends itself."""
+        """Serve every client once; without any, the calling *timer* removes itself."""
         now = time.monotonic()
         for caller in list(self._callers):
             if not self._serve(caller, now):
                 self._callers.remove(caller)
                 self.starts.forget(caller.who.asker)
                 caller.channel.close()
-        # Not when another timer calls: kitty frees what a timer calls, though it may be about to call it.
+        # Not when another timer calls: kitty frees a removed timer's function, though it may be about to call it.
         if not self._callers and timer is not None:
             remove_timer(timer)
             self._timer = None
 
     def _serve(self, caller: _Caller, now: float) -> bool:
-        """Do what *caller* asks, or have it wait for a person; whether it is to be heard again."""
+        """Carry out requests of *caller*, or keep one that waits for a person; return whether it stays connected."""
         channel = caller.channel
         if not channel.unsent:
             lines = channel.receive()
@@ -138,7 +138,7 @@ class Scripts:
         return now - caller.since < patience and (not channel.unsent or channel.send())
 
     def identify(self, pid: int) -> Caller:
-        """The caller behind the process *pid*: unknown, unless it runs in a window of this kitty."""
+        """Return the caller of the process *pid*: unknown, unless it runs in a window of this kitty."""
         return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
@@ -149,7 +149,7 @@ class Scripts:
         return End.OWN if is_window else None
 
     def act(self, asked: Request, caller: Caller) -> Reply | None:
-        """Do what *caller* asks. None: a person is asked."""
+        """Carry out *asked* for *caller*; return None while a person is asked."""
         if being_of(caller.asker[0], process_table.table()) != caller.asker:
             caller = attrs.evolve(caller, who=Who.UNKNOWN)
         if isinstance(asked, Start):
@@ -157,7 +157,10 @@ class Scripts:
         return answering.perform(self.host, asked, caller, self._permission)
 
     def _permission(self, typist: WindowTypist, caller: Caller, does: Verb, holder: Being) -> Verdict | Refusal | None:
-        """Whether *caller* may do that to the window of *typist*, that *holder* has; None while a person is asked."""
+        """
+        Return whether *caller* may do that to the window of *typist* with the program *holder*; None while a person is
+        asked.
+        """
         window, level = typist.window, self.host.config.scripting
         if does is Verb.READ:
             return check(level, caller, does)
@@ -170,7 +173,7 @@ class Scripts:
         verdict = check(level, caller, does, (holder, pane), is_own=is_own, agreed=agreed)
         if verdict is not Verdict.ASK:
             return verdict
-        # What a person agrees to is what is there now, and not what the caller says.
+        # A person agrees to the program that is there now, not to the caller's words.
         held = answers.holder(typist)
         if isinstance(held, Refusal):
             return held
@@ -186,9 +189,9 @@ class Scripts:
 
     def _start(self, asked: Start, caller: Caller) -> Reply | None:
         """
-        Start an agent beside the window of the caller.
+        Start an agent beside the caller's window.
 
-        With `ask`, and at any level for a caller in a sandbox, a person agrees to it once for each caller.
+        With `ask`, and always for a caller in a sandbox, a person agrees once for each caller.
         """
         is_confined = confinement.is_confined(caller.asker[0], self.pid, process_table.table())
         wanted, where = (ESCAPES, " OUTSIDE of its sandbox") if is_confined else (STARTS, "")
@@ -214,16 +217,16 @@ class Scripts:
         return self.starts.start(asked, caller, window, consent)
 
     def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
-        """A person's answer to *caller* and the agent *wanted*; None if they may be asked."""
+        """Return a person's answer to *caller* about *wanted*; None if there is none yet."""
         return self._consents.get(caller.being, self._place(caller), wanted, time.monotonic())
 
     def _place(self, caller: Caller) -> Being | None:
-        """The first process of *caller*'s window."""
+        """Return the first process of *caller*'s window."""
         window = self._window_of(caller)
         return being_of(window.child.pid, process_table.table()) if window is not None else None
 
     def _ask(self, caller: Caller, wanted: Wanted, window: Any, wants: str, may: str) -> Refusal | None:
-        """Ask a person about *caller*, which *wants* what it then *may*, unless they are being asked: one at a time."""
+        """Ask a person about *caller*: what it *wants*, and what it then *may* do. One question at a time."""
         if self._is_asking:
             return None
         own, place = self._window_of(caller), self._place(caller)
@@ -241,13 +244,13 @@ class Scripts:
         return refused
 
     def _window_of(self, caller: Caller) -> Any:
-        """The window of *caller*; None if it is in none of this kitty."""
+        """Return the window of *caller*; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, process_table.table()) in caller.lineage), None)
 
 
 def _named(window: Any) -> str:
-    """What *window* is called, between quotes: a program may have chosen the words."""
+    """Return the name of *window* in quotes: a program may have chosen the words."""
     return f"{sanitise(kitty_windows.name(window), cells=TITLE_CELLS)!r} (window {window.id})"
 
 
@@ -257,7 +260,7 @@ def _failed(error: Exception) -> None:
 
 
 def serve(host: KittyHost) -> None:
-    """Let scripts ask *host* from now on."""
+    """Serve scripts for *host* from now on."""
     scripts = Scripts(host)
     host.each_tick.append(host.guarded("scripts", scripts.look))
     host.worker.submit("scripts", lambda: sockets.listen("kitty"), scripts.opened, _failed)

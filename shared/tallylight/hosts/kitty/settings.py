@@ -1,10 +1,10 @@
 """
-What kitty's host reads from disk before it can say much: the configuration, the agent files, our own command.
+The settings of kitty's host: the configuration, the agent files and our own command, read from the disk on a thread.
 
-A worker reads it, at the start and again when one of the files has changed or kitty has read its own configuration
-again. Until the first reading is done the host uses the defaults and knows no agent by name; what programs say of
-themselves is shown from the first moment. A later reading with a mistake in it changes nothing, and one that gives
-programs more power changes the rest until a person agrees to that (`config.powers`).
+They are read at the start, and again when a file changed or kitty read its own configuration again. Until the first
+reading, the host uses the defaults and knows no agent by name; programs' own reports are shown from the start. A later
+reading with a mistake changes nothing. If one gives programs more power, that waits for a person's consent
+(`config.powers`).
 """
 
 from __future__ import annotations
@@ -31,21 +31,23 @@ from tallylight.model.jobs import raised
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Labels
 
-#: How often, in seconds, the files are looked at for a change.
+#: How often, in seconds, the files are checked for a change.
 LOOK_S = 1.0
-#: How long, in seconds, they are waited for at the start, where nobody has read them before.
+#: How long, in seconds, to wait for the files at the start, unless they were read ahead.
 START_S = 0.2
 JOB = "settings"
 
-#: The identity of a state of the files: the path of each, with its stamp.
+#: The state of the files: the path of each, with its stamp.
 Stamps = tuple[tuple[Path, Stamp | None], ...]
 
 
 @attrs.frozen
 class Settings:
     """
-    What is in force, and what is wrong with what was read. *command* is `tally` as it was installed, nothing if it was
-    not; *withheld* waits for a person or the next start, and *wanted* is the configuration with it.
+    The settings in force, and the problems of their files.
+
+    *command* is the installed `tally`, empty without one. *withheld* waits for a person or the next start, and *wanted*
+    is the configuration with it.
     """
 
     config: Config
@@ -55,17 +57,17 @@ class Settings:
     stamps: Stamps = ()
     withheld: tuple[Withheld, ...] = ()
     wanted: Config | None = None
-    #: The names that the person gave conversations; the list reports problems with their file.
+    #: The user's names of conversations; the list reports problems with their file.
     labels: Labels = attrs.Factory(Labels)
 
 
 def read(before: Settings | None = None) -> Settings:
     """
-    Read all of it. Of configuration and agent files, one with a mistake stays as it was *before*.
+    Read all settings. A configuration or agent files with a mistake stay as they were *before*.
 
-    At the start there is no such thing, and a mistake costs only itself.
+    At the start there is no *before*, and a mistake costs only itself.
     """
-    # First: what changes while it is read is read again.
+    # First: a change during the reading is then noticed.
     stamps = tuple(_stamps())
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
@@ -84,12 +86,12 @@ def _labels() -> Labels:
     return Labels()
 
 
-#: What was read before there was a host; it is used once.
+#: The settings read before there was a host; used once.
 _ahead: list[Settings] = []
 
 
 def read_ahead() -> None:
-    """Read all of it for the host that starts next. Problems are reported when that reads it itself."""
+    """Read all settings for the host that starts next. It reports their problems."""
     with contextlib.suppress(Exception):
         _ahead[:] = [read()]
 
@@ -107,30 +109,30 @@ def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
 @attrs.define
 class SettingsReader:
     """
-    The settings in force.
+    Keeps the settings in force, and reads them again when they change.
 
-    *taken* is given those that are to be in force from now on, *report* what is wrong with the files: once as long as
-    it stays the same. Both are called by the worker's `lend`, on kitty's main thread.
+    *taken* gets new settings, *report* the problems of the files, once as long as they stay the same. Both are called
+    by the worker's `lend`, on kitty's main thread.
     """
 
     worker: Worker
     taken: Callable[[Settings], None]
     report: Callable[[tuple[str, ...]], None]
-    #: Those of the last reading; None before the first one.
+    #: The settings of the last reading; None before the first one.
     current: Settings | None = None
     _looked_at: float = 0.0
     #: kitty's own options at the last look: another object after it has read its configuration again.
     _options: object = None
 
     def open(self, now: float) -> float:
-        """Begin the first reading; how long, in seconds, it is waited for: not at all where all was read ahead."""
+        """Begin the first reading; return how many seconds to wait for it, 0 if all was read ahead."""
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
         self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read, raised)
         return START_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
-        """Have the files read again where that may be due; called at each tick."""
+        """Read the files again if they may have changed; call it at each tick."""
         if self.current is None:
             return
         before, options = self.current, get_options()
@@ -154,7 +156,7 @@ class SettingsReader:
             self.report(wrong)
 
     def agree(self, withheld: tuple[Withheld, ...]) -> None:
-        """A person agrees to what is *withheld*; nothing if that is something else by now."""
+        """Apply the *withheld* changes, which a person agreed to; do nothing if others are withheld by now."""
         if self.current is not None and self.current.wanted is not None and self.current.withheld == withheld:
             self.current = attrs.evolve(self.current, config=self.current.wanted, withheld=())
             self.taken(self.current)

@@ -1,6 +1,4 @@
-"""
-Spinners in titles: a frame of one that turns says nothing new, and is read now and then.
-"""
+"""Spinners in titles: a turning one is no news, and its title is read only now and then."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from tallylight.evidence.titles import spinner_glyphs
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 
-#: How often, in seconds, a spinner is read that turns ten times a second: as often as hosts look that get no events.
+#: How often, in seconds, a fast spinner is read: as often as hosts without events look.
 FRAME_S = 0.5
 
 
@@ -28,17 +26,17 @@ class _Spin:
 
 
 class Spins:
-    """The spinner that was last read in a title, by window."""
+    """The last spinner read in a title, by window."""
 
     def __init__(self) -> None:
         self._spins: dict[int, _Spin] = {}
 
     def forget(self, id_: int) -> None:
-        """The window is gone."""
+        """Forget a window that is gone."""
         self._spins.pop(id_, None)
 
     def is_frame(self, id_: int, pane: Pane | None, title: str, now: float) -> bool:
-        """Return whether *title* only has the spinner turn of an agent that *pane*, in window *id_*, shows at work."""
+        """Return whether *title* differs only by a spinner's frame, in a pane that shows its agent at work."""
         if pane is None or pane.agent is None or pane.decision.status is not Status.WORKING:
             return False
         before = self._spins.get(id_)

@@ -1,10 +1,9 @@
 """
-A light on each split: where a tab shows several windows, each that has a light has it in its own corner.
+A light on each split: where a tab shows several windows, each has its light in its own corner.
 
-A kitty that has title bars of windows (`window_title_bar_min_windows`, 0.46 and newer) shows it there if they are on.
-Without them the mark is in the window's top right corner: in a one-line screen of ours, of the kind that kitty
-draws title bars from, or, in an older kitty, as a small window logo, which lies under the text. No program sees any of
-it, and no window changes its size for it.
+Title bars of windows (`window_title_bar_min_windows`, kitty 0.46 and newer) show it if they are on. Without them, the
+mark is in the window's top right corner. It is a screen of one line that kitty draws like a title bar. In an older
+kitty it is a small window logo, below the text. No program sees it, and no window changes its size for it.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from tallylight.pane.pane import Pane
 
 #: A window with fewer columns or lines is too small for a mark in its corner.
 MIN_COLUMNS, MIN_LINES = 12, 2
-#: The name of the function that draws title bars of windows, where kitty has them.
+#: kitty's function that draws title bars of windows, if it has one.
 _DRAW = "set_window_title_bar_render_data"
 
 
 class ScreenCorner:
     """
-    Screens of our own of one line, drawn over the windows as kitty draws their title bars.
+    Screens of one line, drawn over the windows as kitty draws their title bars.
 
-    One a window, for a screen of kitty's takes up to 1 MB, whatever its size.
+    Each window has only one, because a screen of kitty's takes up to 1 MB, whatever its size.
     """
 
     def __init__(self) -> None:
@@ -61,13 +60,13 @@ class ScreenCorner:
             getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, 0, 0, 0, 0)
 
     def keep(self, windows: Container[int]) -> None:
-        """All but *windows* are gone, by their ids."""
+        """Drop all screens except those of *windows*, by their ids."""
         for id_ in [id_ for id_ in self._screens if id_ not in windows]:
             del self._screens[id_]
 
 
 class LogoCorner:
-    """Window logos, made as pictures. Where a person has a logo of their own there are none."""
+    """Window logos, made as pictures. A user's own logo is left alone."""
 
     def show(self, window: Any, mark: str, fore: lights.RGB, back: lights.RGB) -> None:
         if not get_options().window_logo_path:
@@ -79,7 +78,7 @@ class LogoCorner:
             self._set(window, "", b"")
 
     def keep(self, windows: Container[int]) -> None:
-        """kitty forgets a logo with its window."""
+        """Do nothing: kitty forgets a logo with its window."""
 
     def _set(self, window: Any, name: str, data: bytes) -> None:
         kitty_data.set_window_logo(window.os_window_id, window.tab_id, window.id, name, "top-right", 1.0, data)
@@ -88,10 +87,10 @@ class LogoCorner:
 @attrs.define
 class SplitLights:
     """
-    The badges of all windows. *panes* are the host's, by window id; *decision* is what a window shows; *colours* and
-    *is_on* are the person's choice.
+    The badges of all windows.
 
-    `refresh` takes as long as there are windows in the tabs that are in front.
+    *panes* are the host's, by window id; *decision* returns the decision that a window shows; *colours* and *is_on* are
+    settings. The time of `refresh` grows with the number of windows in visible tabs.
     """
 
     boss: Any
@@ -99,7 +98,7 @@ class SplitLights:
     decision: Callable[[Any], Decision]
     colours: Mapping[Status, lights.RGB]
     is_on: bool = True
-    #: How a badge comes into the corner of a window.
+    #: Draws a badge in the corner of a window.
     corner: ScreenCorner | LogoCorner = attrs.field(
         init=False, factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner()
     )
@@ -107,7 +106,7 @@ class SplitLights:
     _shown: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = attrs.field(init=False, factory=dict)
 
     def refresh(self) -> None:
-        """Have every split show what is to be shown now, where it is now."""
+        """Draw the badges that changed or moved, and remove others."""
         wanted = self._wanted()
         for id_ in [id_ for id_ in self._shown if id_ not in wanted]:
             del self._shown[id_]
@@ -124,14 +123,14 @@ class SplitLights:
 
     def _wanted(self) -> dict[int, tuple[str, lights.RGB, lights.RGB, object]]:
         found: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = {}
-        # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
+        # Nobody sees a corner in the other tabs; they are looked at when one comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
         for tab in fronts:
             split = _splits_of(tab) if tab is not None else ()
             for window in tab if split else ():
                 if window.id not in self.panes or window.id not in split:
                     continue
-                # One that is too small, or has a title bar of kitty's, has no mark.
+                # A window that is too small, or has a title bar of kitty's, gets no mark.
                 is_small = window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES
                 if is_small or getattr(window, "_title_bar_screen", None) is not None:
                     continue
@@ -144,7 +143,7 @@ class SplitLights:
         return found
 
     def _colours(self, status: Status) -> tuple[lights.RGB, lights.RGB]:
-        """The colours of a mark and of its ground: work is no more than a mark."""
+        """Return the colours of a mark and of its ground; work has no ground of its own."""
         colour = self.colours[status]
         if status in lights.FILLED or status is Status.DONE:
             return contrast.readable_on(colour), colour
@@ -153,7 +152,7 @@ class SplitLights:
 
 
 def _splits_of(tab: Any) -> Set[int]:
-    """The windows of *tab* that are seen beside another one."""
+    """Return the windows of *tab* that are visible beside another one."""
     if tab.windows.num_groups < 2:
         return frozenset()
     groups = list(tab.windows.iter_all_layoutable_groups(only_visible=True))

@@ -1,12 +1,12 @@
 """
-The starter: what kitty loads of us when it starts, and how the rest is loaded beside kitty's own work.
+The starter: all that kitty loads of us when it starts; it loads the rest while kitty works.
 
-Loading all of our modules takes a fifth of a second. A thread does it, so that kitty's main thread, which draws the
-first window meanwhile, reads none of them from the disk. That thread runs only while the main thread gives Python's
-lock away (`hosts.worker` says why), so a timer lends it a few milliseconds at a time until all is there. Then the host
-starts, and looks after the windows that are open by then; reports of shells meanwhile are passed to it in that order.
+Loading all our modules takes a fifth of a second. A thread does it, so that kitty's main thread, which draws the first
+window meanwhile, reads none of them from the disk. The thread runs only while the main thread releases Python's lock
+(see `hosts.worker`). A timer lends it a few milliseconds at a time. Then the host starts, and takes over the windows
+that are open; reports of shells so far are passed to it in order.
 
-Only kitty and the standard library are imported in here.
+Only kitty and the standard library are imported here.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
 _PACKAGE = __package__
-#: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
+#: kitty's own modules that we use. Loaded first: two threads must not load modules of kitty's at the same time.
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
-#: What the thread loads: the host with all that it needs.
+#: The module that the thread loads: the host with all that it needs.
 MODULES = ("watcher",)
-#: What is loaded with the first light: keys, the list, and the pages of parts.
+#: Modules loaded with the first light: keys, the list, and the pages of parts.
 LATER = ("keys", "fork")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
-#: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
-PATIENCE_S = 0.2
+#: How long, in seconds that were lent, to wait for the settings after the modules: a disk may hang.
+SETTINGS_WAIT_S = 0.2
 #: Marks of shells that are kept until the host runs.
 MAX_MARKS = 256
-#: What kitty calls of each window.
+#: The functions that kitty calls for each window.
 WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")
 
 
@@ -46,7 +46,7 @@ class Starter:
         #: The module `watcher`, once all is loaded.
         self.watcher: Any = None
         self.error: Exception | None = None
-        #: Whether there is nothing more to wait for: the host runs, or could not start.
+        #: Whether loading has ended: the host runs, or could not start.
         self.is_over = False
         #: The processor time that the thread has taken, in seconds.
         self.took_s = 0.0
@@ -54,11 +54,11 @@ class Starter:
         self._is_loaded, self._is_ready = threading.Event(), threading.Event()
         #: Set once `LATER` is loaded; None before that has begun.
         self._has_more: threading.Event | None = None
-        self._patience = PATIENCE_S
+        self._patience = SETTINGS_WAIT_S
         self._marks: list[tuple[Any, dict[str, Any]]] = []
 
     def on_load(self, boss: Any, _data: dict[str, Any]) -> None:
-        """kitty has loaded our watcher: begin to load the rest, once a process."""
+        """Begin to load the rest, once a process: kitty has loaded our watcher."""
         if self._thread is None and not self.is_over:
             for name in OF_KITTY:
                 importlib.import_module(f"kitty.{name}")
@@ -67,7 +67,7 @@ class Starter:
             add_timer(lambda timer: self._lend(boss, timer), EVERY_S, True)
 
     def finished(self, name: str) -> Any:
-        """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
+        """Return the module *name* of this package, for a key; wait for it if it is being loaded."""
         # Two threads that each load a part of the modules would wait for each other.
         if self._thread is not None:
             self._is_loaded.wait(30)
@@ -81,7 +81,7 @@ class Starter:
         return self._has_more is not None
 
     def load_more(self, submit: Callable[..., object]) -> None:
-        """Have `LATER` loaded by a thread of *submit*."""
+        """Load `LATER` on a thread of *submit*."""
         has_more = self._has_more = threading.Event()
 
         def load() -> None:
@@ -95,14 +95,14 @@ class Starter:
         submit("keys", load, lambda _result: None)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
-        """kitty calls *name* of *window*."""
+        """Pass on kitty's call of *name* for *window*; marks of shells wait until the host runs."""
         if self.watcher is not None:
             getattr(self.watcher, name)(boss, window, data)
         elif name == "on_cmd_startstop" and not self.is_over and len(self._marks) < MAX_MARKS:
             self._marks.append((window, data))
 
     def took_over(self, boss: Any, watcher: Any) -> None:
-        """The host runs, or cannot, and *watcher* hears from now on what kitty calls."""
+        """Pass kitty's calls to *watcher* from now on: the host runs, or cannot."""
         self.watcher, self.is_over = watcher, True
         marks, self._marks = self._marks, []
         for window, data in marks:
@@ -144,12 +144,12 @@ class Starter:
             log_error(f"tallylight: switched off: {type(self.error).__name__}: {self.error}; run `tally doctor`")
 
 
-#: The one of this process; what kitty, its keys and the host call of it; and what kitty calls of each window.
+#: The loading of this process; the functions for kitty, its keys and the host; and kitty's calls for each window.
 loading = Starter()
 on_load, finished, took_over = loading.on_load, loading.finished, loading.took_over
 CALLS = {name: functools.partial(loading.forward, name) for name in WATCHED}
 
 
 def running() -> Any:
-    """The host of this kitty; None where it does not run, or not yet."""
+    """Return the host of this kitty; None where it does not run, or not yet."""
     return loading.watcher.running() if loading.watcher is not None else None

@@ -1,7 +1,7 @@
 """
-The surfaces of kitty: every place where it shows a light, and the settings that each depends on.
+The surfaces of kitty: every place where it shows a light, and the settings of each.
 
-Each is guarded by itself: a fault in one switches that one off.
+A fault in one surface switches off only that one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TITLES, _SPLITS = "titles of OS windows", "lights on splits"
 
 class Surfaces:
     """
-    All of one kitty: tab bars, panels, titles of OS windows, splits. *panes* are the host's, by window id.
+    All surfaces of one kitty: tab bars, panels, titles of OS windows, splits. *panes* are the host's, by window id.
 
     Their faults switch *features* off.
     """
@@ -41,13 +41,13 @@ class Surfaces:
         self.titles = OsWindowTitles(boss, self.rollup)
         guarded(_TITLES, self.titles.install)()
         self.splits = SplitLights(boss, panes, self.rollup.decision, self.tabs.colours)
-        #: Keeps the panels where they are to be, once there is one.
+        #: Adjusts the panels, once there is one.
         self.panels: Callable[[], None] = lambda: None
         self.bars = WindowBars(boss, panes, self.tabs)
         guarded(window_bars.FEATURE, self.bars.install)()
 
     def apply(self, config: Config) -> None:
-        """Go by *config* from now on; it shows with the next `redraw`."""
+        """Apply *config* from now on; it shows with the next `redraw`."""
         self.rollup.forget()
         self.bars.forget()
         kitty = config.kitty
@@ -60,7 +60,7 @@ class Surfaces:
         self._use_colours()
 
     def _use_colours(self) -> None:
-        """Use the colours of the settings, or of the theme as it is now; if they are others, all tabs are redrawn."""
+        """Use the colours of the settings, or of the current theme; redraw all tabs if they changed."""
         found = dict(self._config.colours)
         if self._config.themed:
             theme = theme_colours(get_options())
@@ -72,13 +72,16 @@ class Surfaces:
             self.rollup.redraw()
 
     def redraw(self) -> None:
-        """A light has changed, or may have: have all of it drawn again."""
+        """Redraw all surfaces: a light may have changed."""
         self.rollup.redraw()
         self._guarded(window_bars.FEATURE, self.bars.refresh)()
         self.follow()
 
     def follow(self) -> None:
-        """Windows may have moved, another one may be in front, the theme may be another, and a minute over."""
+        """
+        Update the surfaces: windows may have moved, another one may be in front, the theme or the minute may have
+        changed.
+        """
         if self.rollup.wall() >= self.rollup.changes_at:
             self.rollup.redraw()
         if self._config.themed:

@@ -1,8 +1,8 @@
 """
-What a tab looks like: the colours of a bar, and the text of a light in so many cells.
+The looks of a tab: the colours of a bar, and the text of a light in so many cells.
 
-Pure. What needs a person is filled, or its mark is: dark text on amber or red. Beside a colour where that does not
-have enough contrast, the mark has a black cell. Contrast is reckoned once a bar, with the colours that it really has.
+Pure. A light that needs a person is filled, or its mark is: dark text on amber or red. If that colour has too little
+contrast to its neighbour, the mark has a black cell. Contrast is computed once for each bar, with its real colours.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tallylight.wire.text import sanitise, width
 
 #: A tab with fewer cells has no name in it.
 NAMELESS = 6
-#: Of what is asked so much is to be seen, or nothing.
+#: The least cells of a request to show; with fewer it is left out.
 LEAST_WHAT = 5
 _NOT_BOLD = "\x1b[22m"
 
 
 def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
-    """What precedes a title in a wide tab with text in *fore*: a sign of three cells, or a plain mark."""
+    """Return the text before the title of a wide tab with text in *fore*: a sign of three cells, or a plain mark."""
     if one.back is None and not is_filled:
         return [Run(f"{one.text} ", one.fore)]
     room = [Run(" ", fore)] if one.back is not None else []
@@ -35,7 +35,7 @@ def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
 
 
 def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, fore: RGB) -> list[Run]:
-    """The same as a stripe and a mark, both to be read: on black where a fill would have a cap."""
+    """Return a light as a legible stripe and mark; on black where a fill would have a cap."""
     mark, stripe = one.text, lights.stripe(status)
     if one.back == contrast.BLACK:
         return [Run(f"{stripe}{mark}", one.fore, one.back), Run(" ", fore)]
@@ -45,9 +45,9 @@ def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, f
 
 def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> list[Run]:
     """
-    All of a tab with text in *fore* that has *room*, of a bar with tabs of *size* cells, fewer than `NARROW`.
+    Return the whole text of a tab of *room* cells, in a bar with tabs of *size* cells, fewer than `NARROW`.
 
-    A mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
+    It is a mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
     is_cap = one.back == contrast.BLACK
     mark = one.text if width(one.text) <= room else one.text[:1]
@@ -64,7 +64,7 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 
 
 def fitted(name: str, what: str, room: int) -> str:
-    """The title of a tab in *room* cells: *name*, and *what* is asked if some of it can be seen."""
+    """Return the title of a tab in *room* cells: *name*, and the request *what* if some of it can be seen."""
     left = room - width(name) - 2
     if what and left >= min(LEAST_WHAT, width(what)):
         return f"{name}: {clean(what, left)}"
@@ -73,9 +73,9 @@ def fitted(name: str, what: str, room: int) -> str:
 
 def stacked(name: str, what: str, project: str, room: int, most: int, *, is_folded: bool) -> list[str]:
     """
-    The title of a tab of at most *most* lines, each in *room* cells; *project* below it, unless that is its *name*.
+    Return the rows of a tab's title, at most *most* rows of *room* cells; *project* below, unless it is the *name*.
 
-    The title has one line, or where it *is_folded* as many as it needs.
+    The title has one row; if *is_folded*, as many as it needs.
     """
     rows = folded(fitted(name, what, room * most), room) if is_folded else [fitted(name, what, room)]
     if len(rows) > most:

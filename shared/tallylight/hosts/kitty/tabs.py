@@ -1,19 +1,21 @@
 """
 kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
 
-`TabBar.update` is wrapped in process, on the class: it is called with the tabs as values just before they are
-drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
-configuration reload changes nothing. A tab that needs a person is filled by its own colours, which the style uses for
-its ends. The mark is `{tab.tally}` in the title template: put in front of the user's template, or where the user wrote
-it. A drawing function that does not use the template gets its light drawn before it. `{tab.tally_what}` is what the
-tab waits for: `Bash: npm test`; nothing while it waits for nobody. `{tab.tally_project}` is what its agent works on,
-and `{tab.tally_var_NAME}` what its agent gave that name. Narrow tabs are drawn here.
+`TabBar.update` is wrapped on the class, in the process: kitty calls it with the tabs as values just before they are
+drawn. So the user's style, templates and own `tab_bar.py` stay in force. No file of theirs is changed, and a reload of
+the configuration changes nothing.
 
-kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So a tab's
-kind depends on its share of the bar, and its text is fitted when it is drawn. Where a person has given tabs several
-lines (`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
+A tab that needs a person is filled by its own colours, which the style uses for its ends. The mark is `{tab.tally}` in
+the title template: before the user's template, or where the user wrote it. A drawing function that ignores the template
+gets its light drawn before it. `{tab.tally_what}` is the request of a waiting tab, `Bash: npm test`.
+`{tab.tally_project}` is its agent's project, and `{tab.tally_var_NAME}` the agent's own variable. Narrow tabs are drawn
+here.
 
-A fault in here is logged once and the tabs are drawn as without us.
+kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So the kind of a
+tab depends on its share of the bar, and its text is fitted when it is drawn. If tabs have several lines
+(`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
+
+A fault in here is logged once, and the tabs are drawn without lights.
 """
 
 from __future__ import annotations
@@ -40,25 +42,24 @@ from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 from tallylight.wire.text import middle, sanitise, width
 
-#: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
+#: The longest title in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
-#: What the tabs show is found again after so many seconds though kitty tells of no change in them; and bars of which
-#: that is remembered.
+#: The lights of tabs are read again after so many seconds without a change of tabs; and bars that are remembered.
 FRESH_S, MAX_BARS = 1.0, 64
 FIELD = "tab.tally"
 _PREFIX = f"{{{FIELD}}}"
-#: What a tab waits for, in cells: a tab has more to say.
+#: The longest request, in cells: a tab has more to show.
 WHAT_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
 _VAR_FIELD = "tally_var_"
 _TITLE = "{title}"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
-#: What kitty's styles draw beside a title, in cells. The ends of `fade` are cut to one each where a title needs it, and
-#: where tabs have fewer cells than the last.
+#: Cells that kitty's styles draw beside a title. The ends of `fade` are cut to one each in tabs with fewer than WIDE
+#: cells, or if a title needs them.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
 _SHORT_FADE, WIDE = 2, 20
-#: Of these, what precedes the title.
+#: The part of these before the title.
 _STARTS = {"fade": 1, "slant": 2, "powerline": 1}
 FEATURE = "tab bar"
 
@@ -66,8 +67,7 @@ FEATURE = "tab bar"
 @attrs.define
 class TabLights:
     """
-    Draws what *rollup* knows of the tabs. It is refreshed before tabs are drawn that have changed: panes move between
-    tabs.
+    Draws the lights of *rollup* on the tabs. Before changed tabs are drawn, it is refreshed: panes move between tabs.
 
     Its faults switch *features* off. *now* is the monotonic clock of the pulse; *colours* and *style* (`filled`,
     `stripe`, `off`) are the user's choice. `install` wraps kitty's tab bar, once a process.
@@ -78,21 +78,21 @@ class TabLights:
     now: Callable[[], float] = time.monotonic
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
     style: str = "filled"
-    #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
+    #: kitty's options under which the user's own code was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
-    #: Of the bar that is drawn: the cells of each tab, its colours, the tabs that are filled, and its screen.
+    #: Values of the bar that is drawn: the cells of each tab, its colours, the filled tabs, and its screen.
     _cells: int = MAX_TITLE_CELLS
     _bar: Fills | None = None
     _filled: set[int] = attrs.field(factory=set)
     _screen: Any = None
-    #: The tabs as kitty last had them drawn, by OS window, and when what they show was last found.
+    #: The tabs as kitty last drew them, by OS window, and when their lights were last read.
     _known: dict[int, list[Any]] = attrs.field(factory=dict)
     _refreshed_at: float = float("-inf")
     _was_read: bool = False
 
     def install(self) -> None:
-        """Wrap `TabBar.update` and offer `{tab.tally}` and what begins so to title templates."""
+        """Wrap `TabBar.update`, and offer `{tab.tally}` and its siblings to title templates."""
         original, colour = TabBar.update, ColorFormatter.__getattr__
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
@@ -108,7 +108,7 @@ class TabLights:
                     self.rollup.redraw()
 
         def readable(formatter: Any, name: str) -> Any:
-            # What a template colours could not be read on a fill.
+            # Text in a template's colour could not be read on a fill.
             is_filled = getattr(getattr(formatter, "tab_data", None), "tab_id", 0) in self._filled
             return colour(formatter, "tab" if is_filled and self._is_drawing else name)
 
@@ -120,23 +120,23 @@ class TabLights:
         TabAccessor.__getattr__ = lambda accessor, name: self.variable(accessor.tab_id, name)
 
     def _lit(self, tab_id: int) -> TabLight | None:
-        """What a tab shows, if that is a light."""
+        """Return a tab's light; None if it has none."""
         shown = self.rollup.shown(tab_id)
         return shown if shown is not None and shown.decision.is_lit and self.style != "off" else None
 
     def _at_this_moment(self, status: Status, colour: RGB, *, pulses: bool) -> RGB:
-        """*colour* as it pulses, if it is the fill of a light of *status* that *pulses*."""
+        """Return *colour* as it pulses now, if it is the fill of a light of *status* that *pulses*."""
         is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
         return lights.pulsed(colour, self.now()) if is_fill else colour
 
     def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Run:
-        """The sign of a light on *ground*, at this moment; of a *tab*, if it is one's."""
+        """Return the sign of a light on *ground* at this moment; with *tab*, the sign for that tab."""
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
         size = self._cells if tab is not None else NARROW
         mark += lights.COLLISION if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW else ""
         bar = self._bar or self._bar_of((ground,), ground)
-        # Code of the person's own draws no tab that is filled.
+        # The user's own code draws no filled tab.
         can_fill = tab is None or get_options().tab_bar_style != "custom"
         one = tab_look.sign(
             decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size, can_fill=can_fill
@@ -150,9 +150,9 @@ class TabLights:
         self, decision: Decision, ground: RGB, fore: RGB, tab: TabLight | None = None, *, is_filled: bool = False
     ) -> str:
         """
-        The light of *decision* as text with its colours, and with *fore* behind it; of a *tab*, if it is one's.
+        Return the light of *decision* as coloured text, followed by *fore*; with *tab*, the light of that tab.
 
-        *ground* is the colour behind it; in a tab that *is_filled* that is its own.
+        *ground* is the colour behind it; in a tab that *is_filled*, its fill.
         """
         status = decision.status
         one = self._sign(decision, ground, tab, is_box=not is_filled)
@@ -170,9 +170,9 @@ class TabLights:
 
     def rendered(self, tab_id: int) -> str:
         """
-        The light of a tab as text with its colour: the value of `{tab.tally}`. Nothing for a tab without a light.
+        Return a tab's light as coloured text, the value of `{tab.tally}`; empty without a light.
 
-        Meant for where a title is drawn: kitty has set the colours of the tab that is drawn just before.
+        Call it while a title is drawn: kitty has then set the colours of the tab.
         """
         self._was_read = True
         try:
@@ -187,20 +187,22 @@ class TabLights:
             return ""
 
     def _cell(self, back: int, fore: int) -> tuple[RGB, RGB]:
-        """The colours of the cell under the cursor of the bar; *back* and *fore* if it has none."""
+        """Return the colours of the cell under the bar's cursor; *back* and *fore* if it has none."""
         cursor = self._screen.cursor if self._is_drawing and self._screen is not None else None
         set_ = (cursor.bg, cursor.fg) if cursor is not None else (0, 0)
         ground, text = (one >> 8 if one & 0xFF == 2 else other for one, other in zip(set_, (back, fore), strict=True))
         return rgb(ground), rgb(text)
 
     def was_asked(self) -> None:
-        """Code of the person's own has asked for a light: where that is to draw a tab, it is not drawn once more."""
+        """Note that the user's own code draws the light: it is not drawn once more in this bar."""
         self._was_read = self.rollup.is_read = True
         if self._is_drawing and self._placed_under is not get_options():
             self._placed_under = get_options()
 
     def what(self, tab_id: int) -> str:
-        """What a tab waits for, at most `WHAT_CELLS` wide: the value of `{tab.tally_what}`. Nothing if unknown."""
+        """
+        Return a waiting tab's request, at most `WHAT_CELLS` wide, the value of `{tab.tally_what}`; empty without one.
+        """
         try:
             shown = self.rollup.shown(tab_id)
             return middle(shown.what, WHAT_CELLS) if shown is not None else ""
@@ -209,26 +211,26 @@ class TabLights:
             return ""
 
     def project(self, tab_id: int) -> str:
-        """What the agent of a tab works on: the value of `{tab.tally_project}`. Nothing where no agent is lit."""
+        """Return the project of a tab's agent, the value of `{tab.tally_project}`; empty where no agent is lit."""
         shown = self.rollup.shown(tab_id)
         return shown.project if shown is not None and shown.decision.is_lit else ""
 
     def variable(self, tab_id: int, name: str) -> str:
-        """The text that its agent gave a variable: the value of `{tab.tally_var_NAME}`. Nothing if it gave none."""
+        """Return an agent's variable, the value of `{tab.tally_var_NAME}`; empty without one."""
         if not name.startswith(_VAR_FIELD):
             raise AttributeError(name)
         shown = self.rollup.shown(tab_id)
         return dict(shown.decision.report.vars).get(name.removeprefix(_VAR_FIELD), "") if shown is not None else ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
-        """*data* with clean titles and fills, and *bar* with the light in its template; both as kitty's otherwise."""
+        """Return *data* with clean titles and fills, and put the light into the template of *bar*."""
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
         self.rollup.note(getattr(bar, "os_window_id", 0), [tab.tab_id for tab in data])
         draw_data = bar.draw_data
         columns = bar.screen.columns
-        # As kitty shares them out; a bar at a side has its whole width for each.
+        # As kitty divides the bar; in a bar at a side each tab has the whole width.
         is_side = getattr(draw_data, "tab_bar_edge", "top") in ("left", "right")
         self._cells = columns - 1 if is_side else columns // max(1, len(data)) - 1
         style = get_options().tab_bar_style
@@ -252,7 +254,7 @@ class TabLights:
         return tab_look.bar_of(*needs, frozenset(touching), active)
 
     def _refresh(self, bar: Any, data: Sequence[Any]) -> None:
-        """See to it that what is shown is that of the panes that are in the tabs now: not at each beat of a pulse."""
+        """Refresh the lights if the tabs changed or some time has passed: not at each beat of a pulse."""
         place, now = getattr(bar, "os_window_id", 0), self.now()
         known = [*data, *self.rollup.names_of(place)]
         if self._known.get(place) == known and 0 <= now - self._refreshed_at < FRESH_S:
@@ -264,8 +266,9 @@ class TabLights:
 
     def _lighted(self, tab: Any, draw_data: Any, *, can_fill: bool) -> Any:
         """
-        *tab* with the name beside its light, where it is not in front: filled if it needs a person, and in
-        the colour of its light at a limit.
+        Return *tab* with the name beside its light, filled if it needs a person.
+
+        At a limit it has the colour of its light. The tab in front keeps its colours.
         """
         shown = self._lit(tab.tab_id)
         tab = tab._replace(title=_clean((shown.title if shown is not None else "") or tab.title))
@@ -283,13 +286,13 @@ class TabLights:
         return tab._replace(title=_SGR.sub("", tab.title), inactive_bg=as_int(now), inactive_fg=text)
 
     def _template(self, template: str) -> str:
-        """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""
+        """Return *template* with the light in front, unless it has it, or the user's `draw_title` draws it."""
         if self._placed_under is not None and self._placed_under is get_options():
             return template.removeprefix(_PREFIX)
         return template if _HAS_FIELD.search(template) else f"{_PREFIX}{template}"
 
     def _fitting(self, draw: Callable[..., int]) -> Callable[..., int]:
-        """*draw*, with text that fits its tabs; a narrow tab with a light is drawn here in its place."""
+        """Return *draw* with text that fits its tabs; narrow tabs with a light are drawn here instead."""
 
         def fitting(draw_data: Any, screen: Any, tab: Any, before: int, length: int, *rest: Any) -> int:
             self._screen, start = screen, screen.cursor.x
@@ -306,7 +309,7 @@ class TabLights:
     def _fit(
         self, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool, extra: Any
     ) -> int | tuple[Any, Any]:
-        """What kitty is to draw of *tab* in *length* cells: its colours and the tab; or where the tab ends, drawn."""
+        """Return the colours and the tab that kitty is to draw in *length* cells, or the end of a tab drawn here."""
         shown, style = self._lit(tab.tab_id), get_options().tab_bar_style
         if shown is None:
             return draw_data, tab
@@ -317,7 +320,7 @@ class TabLights:
             return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
         if tab.tab_id in self._filled:
             screen.cursor.bold = True
-        # A title with colours was written by the person, as it is to be.
+        # The user wrote a title with colours: it stays as it is.
         if "\x1b" in tab.title:
             return draw_data, tab
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
@@ -328,7 +331,7 @@ class TabLights:
         return self._worded(draw_data, tab, what, length, extra.for_layout)
 
     def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
-        """The same with the name and *what* is asked, as far as it fits; all of it where *is_layout*."""
+        """Return the same with the name and the request *what*, as far as they fit; all of it if *is_layout*."""
         style = get_options().tab_bar_style
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
@@ -341,15 +344,15 @@ class TabLights:
     def _stacked(
         self, shown: TabLight, draw_data: Any, tab: Any, what: str, length: int, index: int
     ) -> tuple[Any, Any]:
-        """The same in a tab of several lines, the project below; folded where the person has kitty do that."""
-        # What the template puts above and in front of the title.
+        """Return the same for a tab of several lines, the project below; folded if the user has kitty fold titles."""
+        # The text that the template puts above and before the title.
         frame = kitty_bar.apply_title_template(draw_data, tab._replace(title=""), index, length)
         *above, before = _SGR.sub("", frame).split("\n")
         style, lead, most = get_options().tab_bar_style, width(before), draw_data.max_tab_title_lines - len(above)
         start = _STARTS.get(style, draw_data.leading_spaces)
         ends = _ENDS.get(style, 0)
         if style == "fade":
-            # kitty has one end of a tab in its first line, and the other one in its last.
+            # kitty draws one end of a tab in its first line, and the other one in its last.
             ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
         room = length - lead - ends
         if draw_data.wrap_width:
@@ -367,7 +370,7 @@ class TabLights:
     def _draw_narrow(
         self, shown: TabLight, draw_data: Any, screen: Any, tab: Any, length: int, index: int, is_last: bool
     ) -> int:
-        """Draw a tab that is too narrow for kitty's styles; where it ends."""
+        """Draw a tab that is too narrow for kitty's styles; return its end."""
         back, fore = draw_data.tab_bg(tab), draw_data.tab_fg(tab)
         is_filled = tab.tab_id in self._filled
         one = self._sign(shown.decision, rgb(back), shown, is_box=not is_filled)
@@ -384,7 +387,7 @@ class TabLights:
         return end
 
     def _beside(self, draw: Callable[..., int]) -> Callable[..., int]:
-        """A user's own drawing function, with the light in front if it does not draw the title template."""
+        """Return the user's own drawing function, with the light before it unless it draws the title template."""
 
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
             cursor, self._was_read = screen.cursor, False
@@ -393,7 +396,7 @@ class TabLights:
             end = draw(draw_data, screen, tab, before, *rest)
             if self._was_read or self._lit(tab.tab_id) is None:
                 return end
-            # Once more, behind a light on the colour that it begins with.
+            # Once more, after a light on its first colour.
             cell = screen.line(y).cursor_from(x)
             cursor.x, cursor.y = x, y
             cursor.fg, cursor.bg, cursor.bold, cursor.italic = cell.fg, cell.bg, *look[2:]
@@ -405,7 +408,7 @@ class TabLights:
 
 
 def _written(run: Run, ground: RGB) -> str:
-    """*run* as text with its colours, and *ground* behind it."""
+    """Return *run* as text with its colours, and *ground* behind it."""
     text = f"{lights.sgr_foreground(run.fore)}{run.text}"
     return text if run.back is None else f"{lights.sgr_background(run.back)}{text}{lights.sgr_background(ground)}"
 
@@ -415,5 +418,5 @@ def _with_short_fade(draw_data: Any) -> Any:
 
 
 def _clean(title: str) -> str:
-    """*title* as harmless text. One with an SGR in it was set by the user, and kitty reads nothing else in it."""
+    """Return *title* as harmless text. The user set one with an SGR sequence, and kitty reads nothing else in it."""
     return title if "\x1b" in title else sanitise(title, cells=MAX_TITLE_CELLS)

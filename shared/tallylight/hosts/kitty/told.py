@@ -1,6 +1,4 @@
-"""
-What this kitty tells the person: notifications of panes, and what is about none, such as a mistake in the settings.
-"""
+"""Messages of this kitty to the user: notifications of panes, and others, such as mistakes in the settings."""
 
 from __future__ import annotations
 
@@ -19,20 +17,20 @@ from tallylight.wire.text import sanitise
 
 
 def log(line: str) -> None:
-    """Write *line* into kitty's log."""
+    """Write *line* to kitty's log."""
     log_error(f"tallylight: {line}")
 
 
 class Told:
-    """Messages to the person from *host*, a `hosts.kitty.host.KittyHost`."""
+    """Messages to the user from *host*, a `hosts.kitty.host.KittyHost`."""
 
     def __init__(self, host: Any) -> None:
         self._host = host
-        #: The notifications of panes; None until the settings are known.
+        #: Notifications of panes; None until the settings are known.
         self.notices: Notices | None = None
 
     def mistakes(self, problems: Sequence[str]) -> None:
-        """Say what is wrong with the settings, in the log and in front of the person."""
+        """Report problems with the settings, in the log and as a notification."""
         for problem in problems:
             log(problem)
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -40,7 +38,7 @@ class Told:
         self._host.guarded("notice of mistakes", self.notify)("Tallylight: settings", body)
 
     def start(self, mutes: Mutes, received: Callable[[int], None]) -> None:
-        """Begin to notify, once it is known how; *received* is told of each window that a person has answered."""
+        """Start notifications, once the settings are known; *received* is called for each pane that one has changed."""
         self.notices = Notices(
             boss=self._host.boss,
             settings=self._host.config.notify,
@@ -58,17 +56,17 @@ class Told:
         self.notices.listen()
 
     def notify(self, title: str, body: str) -> None:
-        """Tell the person of something that is about no pane."""
+        """Show a notification that is about no pane."""
         if self.notices is not None:
             self._host.guarded("notifications", self.notices.notify)(title, body)
 
     def unwritten(self, problem: str) -> None:
-        """Say that others read something else of this kitty than it shows; there is no other way to."""
+        """Report that the snapshot cannot be written: others see an older state of this kitty."""
         log(problem)
         self.notify("Tallylight: other terminals do not see what this kitty shows", sanitise(problem))
 
     def resumable(self, number: int) -> None:
-        """Conversations of an earlier kitty can be resumed: in a tab that waits behind the person's own."""
+        """Offer to resume *number* conversations of an earlier kitty, in a tab behind the current one."""
         what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
         opened: list[bool] = []
 

@@ -1,7 +1,7 @@
 """
-What a program has written and kitty has not parsed yet: it may be another dialog, and nothing of it is on the screen.
+Output that kitty has not parsed yet: it may draw another dialog, and the screen does not show it.
 
-kitty's own thread reads it. Its main thread parses it some milliseconds later (`input_delay`), or when it gets to that.
+kitty's own thread reads output. Its main thread parses it some milliseconds later (`input_delay`), or when it has time.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: Within so many seconds kitty parses what it has read, with ten times its usual `input_delay`.
+#: Within so many seconds kitty has parsed what it read: ten times its usual `input_delay`.
 PARSES_S = 0.03
-#: And then it is asked again, within so many seconds: as an answer that is not decided is.
+#: A repeated call within so many seconds belongs to the same undecided answer.
 FORGETS_S = 0.1
-#: Since when somebody wants all parsed in a window of a kitty that cannot be told to.
+#: Since when a caller waits, by window, in a kitty without a function to parse now.
 _asked: dict[int, float] = {}
-#: What kitty calls its thread that reads.
+#: The name of kitty's thread that reads.
 _READER = "KittyChildMon"
 
 
 def parse(boss: Any, window: Any) -> bool:
     """
-    Have all parsed that the program in *window* has written; False if kitty has not read all of it yet.
+    Parse all output of the program in *window*; return False if kitty has not read all of it yet.
 
-    Only what kitty's parser does not call may call this.
+    kitty's parser itself must not be the caller.
     """
     fd = window.child.child_fd
     if fd is None:
         return False
-    # Linux waits in `poll` for what is on its way through the terminal; FIONREAD does not count that.
+    # Linux waits in `poll` for output that is on its way through the terminal; FIONREAD does not count it.
     unread = select.poll()
     unread.register(fd, select.POLLIN)
-    # What the thread has just read it may not have handed over.
+    # The thread may not have passed on its last reading.
     if unread.poll(0) or _is_reading():
         return False
     # kitty has it for its own tests, up to 0.48 at least.
@@ -44,16 +44,16 @@ def parse(boss: Any, window: Any) -> bool:
     if parse_now is None:
         return _has_waited(window.id)
     parse_now()
-    # Output that has filled the buffer is read on only after that.
+    # Output after a full buffer is read only then.
     boss.child_monitor.wakeup()
     return True
 
 
 def _has_waited(window: int) -> bool:
     """
-    Return whether kitty has had `PARSES_S` to parse what *window* had written when this was asked first.
+    Return whether kitty has had `PARSES_S` to parse, since this was first asked for *window*.
 
-    What was asked longer ago than `FORGETS_S` was for another answer.
+    A question longer ago than `FORGETS_S` was for another answer.
     """
     now = time.monotonic()
     if now - _asked.get(window, -FORGETS_S) > FORGETS_S:
@@ -69,7 +69,7 @@ def _is_reading() -> bool:
 
 @functools.cache
 def _reader(pid: int) -> Path | None:
-    """The state of the thread that reads; None where the system does not show it."""
+    """Return the path with the state of the thread that reads; None where the system does not show it."""
     for folder in Path(f"/proc/{pid}/task").glob("*"):
         with contextlib.suppress(OSError):  # another thread that has ended meanwhile
             if (folder / "comm").read_text().strip() == _READER:

@@ -1,8 +1,8 @@
 """
-The user variables of kitty's windows: what is published there of each pane, and what a saved session brings back of it.
+The user variables of kitty's windows: the published ones of each pane, and those that a saved session restores.
 
-`kitten @ ls` and `--match var:` read them. kitty's `save_as_session` keeps every one, also what a program said in a
-window that is gone by then, and the session sets them before anything runs in the new window.
+`kitten @ ls` and `--match var:` read them. kitty's `save_as_session` saves all of them, even reports of programs that
+have ended. A session sets them before anything runs in the new window.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 from tallylight.pane.pane import Pane
 from tallylight.wire.envelope import CARRIER
 
-#: What is published on every pane that has something to say.
+#: Published for every pane with a light.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
 _OURS = (CARRIER, *PUBLISHED)
-#: What has been put back in each window: it happens once, and the same value again is a program's.
+#: The restored variables of each window: that happens once, and the same value later is a program's.
 _put_back: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
 
 
 def publish(window: Any, pane: Pane) -> None:
     """
-    Put what *pane* shows into the user variables of *window*; take them away when there is nothing to say.
+    Set the user variables of *window* to the state of *pane*; delete them when it has no light.
 
-    The reason alone is no news: it changes only together with something else.
+    A change of the reason alone is not published.
     """
     decision = pane.decision
     source = decision.reason.source
@@ -37,13 +37,13 @@ def publish(window: Any, pane: Pane) -> None:
 
 
 def withdraw(window: Any) -> None:
-    """Take away what was published of *window*."""
+    """Delete the published variables of *window*."""
     for name in window.user_vars.keys() & set(PUBLISHED):
         window.set_user_var(name, None)
 
 
 def drop(window: Any, key: str, value: str | None) -> bool:
-    """Whether *window* has *key* from the session that it is made of; it is removed, since it is out of date."""
+    """Delete *key* if a session restored it in *window*, because it is out of date; return whether that was so."""
     if key not in _OURS or value is None:
         return False
     spec = getattr(window, "creation_spec", None)  # since kitty 0.43, as are saved sessions

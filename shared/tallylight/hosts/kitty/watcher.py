@@ -1,8 +1,8 @@
 """
-The watcher: the one host of this kitty process, and what kitty calls of it, through `starter`, which loads it.
+The watcher: the one host of this kitty process, and the functions that kitty calls through `starter`.
 
-https://sw.kovidgoyal.net/kitty/launch/#watchers names the functions of a watcher. Each is guarded: a fault switches off
-the feature it is in, with one line in kitty's log.
+https://sw.kovidgoyal.net/kitty/launch/#watchers lists the functions of a watcher. Each is guarded: a fault switches off
+its feature, with one line in kitty's log.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _host: KittyHost | None = None
 
 
 def running() -> KittyHost | None:
-    """The host of this kitty; None where it could not start."""
+    """Return the host of this kitty; None if it does not run."""
     return _host
 
 
 def start(boss: Any) -> KittyHost | None:
-    """The host of this kitty, started now if it does not run; None where it cannot start."""
+    """Return the host of this kitty, after starting it if necessary; None if it cannot start."""
     global _host  # noqa: PLW0603 - one host a process, whatever kitty does with its modules
     if _host is not None:
         return _host
@@ -56,7 +56,7 @@ def start(boss: Any) -> KittyHost | None:
 
 
 def _load_more(host: KittyHost) -> None:
-    """Have what a person needs for an agent loaded, once there is a light: no key reads it from the disk then."""
+    """Load the modules of keys and lists once there is a light, so that no key has to read them from the disk."""
     if not starter.loading.has_begun_more and any(
         pane.decision.status is not Status.ACTIVE for pane in host.panes.values()
     ):
@@ -64,7 +64,7 @@ def _load_more(host: KittyHost) -> None:
 
 
 def _adopt(boss: Any, host: KittyHost) -> None:
-    """Watch the windows that were open before the watcher was loaded, and read what was reported in them."""
+    """Watch the windows that were open before the watcher was loaded, and process their titles and variables."""
     for window in list(boss.window_id_map.values()):
         for name, call in starter.CALLS.items():
             calls = getattr(window.watchers, name)
@@ -79,18 +79,18 @@ def _adopt(boss: Any, host: KittyHost) -> None:
                 host.on_set_user_var(window, CARRIER, value)
 
 
-# What kitty calls -------------------------------------------------------------------------------------------------
+# kitty's calls ---------------------------------------------------------------------------------------------------
 
 
 def _call(feature: str, call: Callable[[KittyHost], None], window: Any = None) -> None:
-    """*call* the host of what happens, in *window* if any: a panel of ours is none that has a light."""
+    """Call the host with an event, unless it is about a panel of ours."""
     if _host is not None and _host.is_wired and (window is None or is_watched(window)):
         _host.guarded(feature, call)(_host)
 
 
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
-        # Whoever rings before a list was opened is none.
+        # A bell before the first list comes from another program.
         if (lists := sys.modules.get(f"{__package__}.agent_list")) is not None:
             _call("list of agents", lambda _: lists.receive(window))
         return

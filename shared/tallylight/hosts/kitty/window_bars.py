@@ -1,8 +1,8 @@
 """
 The light in the title bar of each window, where kitty has such bars and they are on: `window_title_bar_min_windows`.
 
-kitty draws a bar from a template, given the title. The light is put in front of that title, or where the person
-wrote `{tab.tally}`, here the light of the one window. kitty before 0.46 has no such bars.
+kitty draws a bar from a template and the title. The light is added before that title, or where the user wrote
+`{tab.tally}`. kitty before 0.46 has no such bars.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FEATURE = "title bars of windows"
 
 @attrs.define
 class WindowBars:
-    """*look* knows how lights look; *panes* are the host's, by window id."""
+    """Draws the lights of *panes* in title bars, by window id, with the looks of *look*."""
 
     boss: Any
     panes: Mapping[int, Pane]
@@ -32,11 +32,11 @@ class WindowBars:
     _is_installed: bool = False
     #: The window of the bar that is drawn, and whether it is the active one of its tab.
     _drawn: tuple[int, bool] = (0, False)
-    #: The lights in the bars of each tab: what stays the same is not drawn again.
+    #: The lights in the bars of each tab: unchanged bars are not drawn again.
     _seen: dict[int, list[object]] = attrs.field(init=False, factory=dict)
 
     def install(self) -> None:
-        """Stand before kitty's drawing of title bars, once a process; nothing where it has none."""
+        """Wrap kitty's drawing of title bars, once a process; do nothing where it has none."""
         try:
             module = importlib.import_module("kitty.window_title_bar")
         except ImportError:
@@ -48,12 +48,12 @@ class WindowBars:
             return original(bar, prepared(data) or data, *rest)
 
         module.WindowTitleBarScreen.render = render
-        # Templates find there what they are not given: `tab.tally`.
+        # Templates look up other names there, such as `tab.tally`.
         module.safe_builtins["tab"] = self
         self._is_installed = True
 
     def refresh(self) -> None:
-        """Have the bars of tabs with a changed light drawn again."""
+        """Redraw the bars of tabs with a changed light."""
         if not self._is_installed:
             return
         before, self._seen = self._seen, {}
@@ -65,17 +65,17 @@ class WindowBars:
                         tab.update_window_title_bars()
 
     def forget(self) -> None:
-        """The same is drawn in another way from now on: with the next `refresh`."""
+        """Redraw everything with the next `refresh`: the same lights look different from now on."""
         self._seen.clear()
 
     def _light(self, id_: int) -> object:
-        """Which light a window has."""
+        """Return a value that changes with a window's light."""
         pane = self.panes.get(id_)
         return (id_, pane.decision.status, pane.decision.kind) if pane is not None and pane.decision.is_lit else id_
 
     @property
     def tally(self) -> str:
-        """The light of the window of the bar that is drawn, as text with its colour."""
+        """The light of the window with the bar that is drawn, as coloured text."""
         id_, is_active = self._drawn
         pane = self.panes.get(id_)
         if pane is None or not pane.decision.is_lit or self.look.style == "off":
@@ -93,7 +93,7 @@ class WindowBars:
 
 
 def _colour(is_active: bool, part: str) -> lights.RGB:
-    """The `foreground` or `background` of a title bar, which is that of a tab unless it has its own."""
+    """Return the `foreground` or `background` of a title bar: its own, or else that of a tab."""
     options, which = get_options(), "active" if is_active else "inactive"
     own = getattr(options, f"window_title_bar_{which}_{part}")
     return colours.rgb(getattr(options, f"{which}_tab_{part}") if own is None else own)

@@ -1,12 +1,10 @@
-"""
-The wiring: whether kitty's configuration, which kitty may read again, names our watcher.
-"""
+"""The wiring: whether kitty's configuration, which may be read again, names our watcher."""
 
 from __future__ import annotations
 
 from kitty.fast_data_types import get_options
 
-#: The file of ours that kitty's configuration names.
+#: Our file that kitty's configuration names.
 WATCHER = "tally_watcher.py"
 
 
@@ -19,7 +17,7 @@ class Wiring:
         self._options: object = None
 
     def comes_back(self) -> bool:
-        """Look at the configuration, if it is another one; whether it has us again after it had not."""
+        """Check the configuration if it is a new one; return whether it names our watcher again after it had not."""
         options = get_options()
         if options is self._options:
             return False

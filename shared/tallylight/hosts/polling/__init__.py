@@ -1,1 +1,1 @@
-"""The polling host: a process that owns panes it can only ask about from outside. Start with `host` and `source`."""
+"""The polling host: a process that can only query its panes from outside. Start with `host` and `source`."""

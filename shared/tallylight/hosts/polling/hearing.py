@@ -1,7 +1,7 @@
 """
-What a polling host hears from the programs in its panes: in their output, and over the socket of reports.
+Collects reports of the programs in a polling host's panes: from their output, and from the socket of reports.
 
-A program may speak before its source has listed the pane. What it says then waits for that, for a moment.
+A program may report before its source has listed the pane. Such a report waits a moment.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ import attrs
 from tallylight.hosts.polling.screens import PolledPane
 from tallylight.hosts.polling.word import Word
 
-#: How long, in seconds, words wait for their pane, and how many do at most.
+#: For how long, in seconds, words wait for their pane, and how many.
 EARLY_S, MAX_EARLY = 10.0, 64
-#: The two ways that a word comes.
+#: The two ways that a word arrives.
 STREAM, SOCKET = "stream", "socket"
 
 
 @attrs.define(eq=False)
 class _Early:
-    """*words* of a pane that *find* knows once it is listed, by the first of two *ways*; and since when they wait."""
+    """
+    Words of a pane that is not listed yet. *find* returns its id once it is.
+
+    *ways* are the way that they arrived, and the other one. *since* is when they began to wait.
+    """
 
     find: Callable[[], str | None]
     words: Sequence[Word]
@@ -33,10 +37,10 @@ class _Early:
 @attrs.define
 class Hearing:
     """
-    Takes the words of all panes that are *held*. `hear` and `hand` may be called on any thread.
+    Passes words to the panes *held*. `hear` and `hand` may be called on any thread.
 
-    *post* makes a call on the host's loop. *clock* tells monotonic seconds. *refresh* looks who is in the foreground of
-    a pane, *touched* has it published.
+    *post* makes a call on the host's loop. *clock* returns monotonic seconds. *refresh* reads the foreground program of
+    a pane again, *touched* publishes the pane.
     """
 
     post: Callable[[Callable[[], None]], None]
@@ -47,11 +51,13 @@ class Hearing:
     _early: deque[_Early] = attrs.field(factory=lambda: deque(maxlen=MAX_EARLY))
 
     def hear(self, id_: str, words: Sequence[Word]) -> None:
-        """Take *words* that the program in the pane *id_* says in its output."""
+        """Pass on *words* from the output of the pane *id_*."""
         self.post(lambda: self._take(_Early(lambda: id_ if id_ in self.held else None, words, (STREAM, SOCKET))))
 
     def hand(self, line: Sequence[int], reports: Sequence[str]) -> None:
-        """Take *reports* that the first process of *line* hands over; its pane is that of the others."""
+        """
+        Pass on *reports* from the socket. *line* is the sender and its parents, and one of them is the pane's leader.
+        """
 
         def find() -> str | None:
             leaders = {polled.source_pane.leader: id_ for id_, polled in self.held.items()}
@@ -60,7 +66,7 @@ class Hearing:
         self.post(lambda: self._take(_Early(find, [*map(Word.of_payload, reports)], (SOCKET, STREAM))))
 
     def listed(self) -> None:
-        """Take what waits for panes that are listed by now. On the loop."""
+        """Pass on the words of panes that are listed by now. Call it on the loop."""
         early, self._early = self._early, deque(maxlen=MAX_EARLY)
         for said in early:
             self._take(said)

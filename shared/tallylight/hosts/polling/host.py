@@ -1,20 +1,18 @@
 """
-A polling host: a process beside the terminal programs, which owns panes it can only ask about from outside.
+A polling host: a process beside the terminal programs, which can only query its panes from outside.
 
-What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `SourcePane` a pane (`source`).
-Everything else is done here: the foreground of each pane from the process table, titles, screens, the agents' own
-files, the snapshot, and the requests of other processes.
+A `Source` knows how to query one multiplexer or terminal, and returns a `SourcePane` for each pane (`source`). The host
+does all else: foreground programs, titles, screens, agents' own files, the snapshot, and requests of other processes.
 
     host = PollingHost("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
     host.run(until=lambda: parent_is_gone())     # or host.step(now) from a loop of one's own
 
-Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` are called on
-others, and may take as long as `files.program.run` lets a program take: one that hangs holds up nobody else, and is
-asked again after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a
-signal handler.
+Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` run on others, and may
+take as long as `files.program.run` allows. One that hangs delays nothing else, and is called again after longer and
+longer pauses. `post`, `refresh` and `stop` may be called from anywhere, even from a signal handler.
 
-Errors cost what they are in: a look that raises leaves the panes as they were until it works again. What is wrong
-is in `problems`, and is reported once to who has made the host, as is a disk that cannot be read or written.
+An exception costs only its own part: after a failed look, the panes stay as they were until one works again. Current
+problems are in `problems`, and each is reported once, as is a disk that cannot be read or written.
 """
 
 from __future__ import annotations
@@ -49,19 +47,19 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES
 
-#: How many ticks come to a look at what programs may do by the configuration.
+#: The configuration is checked for changes every so many ticks.
 POWERS_EVERY = 4
-#: Between two ticks there are so many times the usual time while there is no agent, and nothing is likely to happen.
+#: Ticks come so many times more seldom while there is no agent and nothing is likely to happen.
 IDLE_TIMES = 2
 #: Problems that are reported.
 MAX_REPORTED = 50
-#: The longest sleep between two steps.
+#: The longest sleep between two steps, in seconds.
 _IDLE_S = 1.0
 
 
 @attrs.define(eq=False)
 class _Asked:
-    """What is known of one source: when it is to be asked, and what it was last told, by the ids of its panes."""
+    """One source: when it is asked next, and the entries of its panes that it got last."""
 
     source: Source
     due: float = 0.0
@@ -89,7 +87,7 @@ class PollingHost(Engine[str]):
         self._reported: set[str] = set()
         self._powers = Powers(environ)
         agents, more = agent_files.load_agents(environ)
-        #: What is wrong at the moment, by what it is about.
+        #: The current problems, by their subject.
         self.problems: dict[str, str] = {str(n): str(e) for n, e in enumerate((*self._powers.problems, *more))}
         self._posted: Mailbox[Callable[[], None]] = Mailbox()
         self._jobs = Jobs(self._posted.put)
@@ -103,25 +101,25 @@ class PollingHost(Engine[str]):
             submit=self._jobs.submit,
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
-            told=self._report_once,
+            report=self._report_once,
         )
         self._groups = process_table.Groups(table)
-        #: The names that the person gave conversations; what is wrong with their file, the list tells.
+        #: Names that the user gave to conversations; the list reports problems with their file.
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
-        #: Takes what programs say in their output and over the socket of reports.
+        #: Takes reports from output and from the socket.
         self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Notifies a person; None for a host with a terminal that does that.
         self._notices: Notices | None = None
-        #: Whether its terminal has ended, and all in it: what was open there stays, for `tally restore`.
+        #: Sends notifications; None for a host with a terminal that sends them.
         self.is_lost = False
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
         self._is_over = False
-        # The absence of panes is published, too.
+        # A snapshot without panes is published, too.
         self._is_unsaved = True
         self._store.open()
         self.parts.use(self.config)
@@ -129,21 +127,24 @@ class PollingHost(Engine[str]):
     # For a host that knows more ------------------------------------------------------------------------------
 
     def pane(self, id_: str) -> Pane | None:
-        """The pane *id_*, to give it what a `SourcePane` cannot. On the loop only; use `post`."""
+        """
+        Return the pane *id_*, and publish it again: for changes that a `SourcePane` cannot carry. On the loop only; see
+        `post`.
+        """
         if id_ in self._panes:
             self._touched.add(id_)
         return self._panes.get(id_)
 
     def peek(self, id_: str) -> Pane | None:
-        """The pane *id_*, to look at; nothing that it gets this way is published. On the loop only."""
+        """Return the pane *id_* without publishing it again. On the loop only."""
         return self._panes.get(id_)
 
     def entry(self, id_: str) -> PaneEntry | None:
-        """What was last reported of the pane *id_*. On the loop only."""
+        """Return the current entry of the pane *id_*. On the loop only."""
         return self._entries({id_} & self._published.keys()).get(id_)
 
     def notify(self, screen: NoticeScreen | None = None) -> None:
-        """Notify the person from now on, on *screen* if there is one."""
+        """Send notifications from now on, on *screen* if there is one."""
         name = f"{self._host}-{os.getpid()}"
         self._notices = Notices(
             name,
@@ -157,15 +158,15 @@ class PollingHost(Engine[str]):
         )
 
     def post(self, call: Callable[[], None]) -> None:
-        """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
+        """Make *call* on the loop soon; panes that it gets from `pane` are published at once."""
         self._posted.put(call)
 
     def later(self, name: str, job: Callable[[], None]) -> None:
-        """Have *job* done on another thread, one of a *name* at a time."""
+        """Run *job* on another thread; one of each *name* at a time."""
         self._jobs.submit((name,), job, lambda _: None)
 
     def refresh(self, source: Source) -> None:
-        """Something has changed at *source*: look at it at once."""
+        """Ask *source* again at once, because something has changed there."""
 
         def hurry() -> None:
             for asked in self._asked:
@@ -200,7 +201,7 @@ class PollingHost(Engine[str]):
             self.close()
 
     def close(self) -> None:
-        """The host ends: take back the snapshot and the spool."""
+        """Remove the snapshot and the spool: the host ends."""
         for pane in self._panes.values():
             pane.close()
         for asked in self._asked:
@@ -216,7 +217,7 @@ class PollingHost(Engine[str]):
             self._notices.pause(seconds)
 
     def step(self, now: float) -> float:
-        """Do what is due at monotonic *now*; the seconds until something is again."""
+        """Do everything that is due at monotonic *now*; return the seconds until the next step."""
         while not self._posted.is_empty():
             self.guarded("call", self._posted.get())()
         for asked in self._asked:
@@ -246,13 +247,13 @@ class PollingHost(Engine[str]):
         return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _IDLE_S)
 
     def _report_once(self, problem: str) -> None:
-        """Report what is wrong. A terminal that does not answer would else fill a log."""
+        """Report *problem*, once: a terminal that does not respond would else fill a log."""
         if problem not in self._reported and len(self._reported) < MAX_REPORTED:
             self._reported.add(problem)
             self._report(problem)
 
     def _show(self, *, is_new: bool) -> None:
-        """Have each source told what its panes show now, if anything *is_new* and that is new to it."""
+        """Pass the entries of its panes to each source, if anything *is_new* and they have changed."""
         for asked in self._asked:
             asked.is_shown = asked.is_shown and not is_new
             if asked.is_shown:
@@ -264,11 +265,11 @@ class PollingHost(Engine[str]):
 
     @property
     def allow(self) -> str:
-        """What programs may do to its panes."""
+        """The permission for programs to act on its panes (`scripting`)."""
         return self._store.allow
 
     def _looked_at_files(self, are_new: tuple[bool, bool]) -> None:
-        """Of the configuration, which is read at the start, what gives programs less power is taken over; all names."""
+        """Apply the changed files: from the configuration only changes that take permissions away, and all names."""
         is_config_new, are_names_new = are_new
         if are_names_new:
             self._touched.update(self._panes)
@@ -279,7 +280,7 @@ class PollingHost(Engine[str]):
             self.problems |= {one.key: f"{one} until this host restarts" for one in self._powers.withheld}
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, wrapped so that a fault costs this pane, or this part, this tick."""
+        """Return *call*, wrapped so that an exception is reported and costs only this call."""
 
         def guarded(*args: object) -> None:
             try:
@@ -297,13 +298,13 @@ class PollingHost(Engine[str]):
     # Panes ----------------------------------------------------------------------------------------------------
 
     def _failed(self, asked: _Asked, error: Exception) -> None:
-        """A source could not tell which panes there are."""
+        """Ask a source later: it could not list its panes."""
         asked.failures += 1
         asked.due = self._clock() + backoff(asked.failures)
         self.problems[type(asked.source).__name__] = f"{type(error).__name__}: {error}"
 
     def _looked(self, asked: _Asked, found: Sequence[SourcePane] | None) -> None:
-        """A source has told which panes there are; None: the same as before."""
+        """Apply a source's list of panes; None means no change."""
         asked.failures = 0
         self.problems.pop(type(asked.source).__name__, None)
         if found is None:
@@ -353,7 +354,7 @@ class PollingHost(Engine[str]):
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
     def _place(self, id_: str) -> object:
-        # Not its title: that is the pane's, which knows a spinner that turns.
+        # Without the title: the pane compares that itself, and ignores spinners.
         seen = self._held[id_].source_pane
         inside = seen.visible, seen.inside, self._labels.labels
         return seen.tab, seen.os_window, seen.host_title, seen.attach, seen.terminals, inside
@@ -374,7 +375,7 @@ class PollingHost(Engine[str]):
         )
 
     def _carry_out(self, requests: Sequence[Request]) -> None:
-        """Do what is asked."""
+        """Carry out requests of other processes."""
         now = self._clock()
         for request in requests:
             polled = self._held.get(request.pane)

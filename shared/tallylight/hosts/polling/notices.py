@@ -1,8 +1,8 @@
 """
-Notifications of a polling host: by the command of the person's configuration, else by the desktop's `notify-send`.
+Notifications of a polling host: by the configured command, or else by the desktop's `notify-send`.
 
-The terminal around a session may notify of an agent in it, too, if the agent's reports get through to it: then it is
-the terminal's to notify. What was sent cannot be taken back.
+The terminal around a session may notify about its agent, too, if the agent's reports reach it. Then it does, and this
+host does not. A notification cannot be withdrawn.
 """
 
 from __future__ import annotations
@@ -27,34 +27,32 @@ from tallylight.snapshot.writer import directory
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
 from tallylight.tracker.rollup import precedence
 
-#: A shell makes arguments of what `notify_command` puts into the environment; it reads none of that as its own.
+#: Passes the environment of `notify_command` as arguments; the shell interprets none of it.
 DESKTOP = ("/bin/sh", "-c", 'exec notify-send --app-name=Tallylight -- "$TALLY_TITLE" "$TALLY_MESSAGE"')
 
 
 class NoticeScreen(Protocol):
-    """A terminal that shows notices by itself, as WezTerm does."""
+    """A terminal that shows notices itself, as WezTerm does."""
 
     def inside(self, id_: str) -> PaneEntry | None:
-        """Return what is attached in the pane *id_*, in a multiplexer or on a server."""
+        """Return the entry attached in the pane *id_*, in a multiplexer or on a server."""
 
     def is_known(self, notice: Notice, now: float) -> bool:
-        """Tell whether the host before this one has told of it."""
+        """Return whether an earlier host has shown *notice* already."""
 
     def show(self, notice: Notice) -> None:
-        """Show it."""
+        """Show *notice*."""
 
     def remember(self, told: Mapping[str, Status]) -> None:
-        """Keep what a person knows of, the status of each pane, for the host after this one."""
+        """Save the status of each pane that the user was notified of, for the next host."""
 
 
 class Notices:
     """
-    The notifications about *panes*, the host's own, by *settings*; *entry* is what is published of one.
+    Notifies about a host's own *panes* by *settings*; *entry* returns the published entry of one.
 
-    *failed* is called if the command cannot be started; *also* passes each notice on to parts. *screen* shows notices
-    in the place of the desktop's program.
-
-    `look` belongs to the host's loop.
+    *failed* is called if the command cannot be started; *also* passes each notice to parts. *screen* shows notices
+    instead of the desktop's program. Call `look` on the host's loop.
     """
 
     def __init__(
@@ -72,13 +70,13 @@ class Notices:
         self._notifier = Notifier(settings)
         self._command = Command(settings.command or DESKTOP, name, failed, environ)
         self._feed = Feed(directory(environ))
-        #: What panes showed in the last look.
+        #: The decision or entry of each pane at the last look.
         self._known: dict[str, Decision | PaneEntry] = {}
-        #: What the time of day is at 0 of the monotonic clock, about; the same for all comparisons.
+        #: Adds up with monotonic seconds to seconds since the epoch; fixed, so that results can be compared.
         self._epoch = time.time() - time.monotonic()
 
     def look(self, now: float) -> None:
-        """Notify of what is due at monotonic *now*."""
+        """Send the notifications that are due at monotonic *now*."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self._panes.items():
@@ -97,7 +95,9 @@ class Notices:
                 self._tell(found, now)
         self._command.tick(now)
         if self._screen is not None:
-            self._screen.remember({id_: told for id_ in self._panes if (told := self._notifier.told(id_)) is not None})
+            self._screen.remember(
+                {id_: told for id_ in self._panes if (told := self._notifier.known_status(id_)) is not None}
+            )
 
     def _view(self, pane: Pane, inside: PaneEntry | None, name: str) -> View:
         view = view_of(pane, name if self._screen is None else pane.clean_title)
@@ -115,25 +115,25 @@ class Notices:
             self._command.run(self._worded(notice), now)
 
     def pause(self, seconds: float) -> None:
-        """*seconds* passed while nothing could run."""
+        """Leave out *seconds* in which nothing could run."""
         self._notifier.pause(seconds)
 
     def gone(self, id_: str) -> None:
-        """The pane *id_* is no more."""
+        """Forget the pane *id_*, which is gone."""
         self._notifier.close(id_)
         self._known.pop(id_, None)
 
     def _worded(self, notice: Notice) -> Notice:
-        """*notice*, with text that no desktop takes for markup."""
+        """Return *notice* with a text that no desktop takes for markup."""
         if self._command.argv != DESKTOP:
             return notice
         return attrs.evolve(notice, body=html.escape(notice.body, quote=False))
 
     def _is_told(self, entry: PaneEntry, now: float) -> bool:
         """
-        Whether a terminal that shows the session of *entry* notifies the person itself.
+        Return whether a terminal that shows the session of *entry* notifies itself.
 
-        kitty does where what the agent reports gets through to it, WezTerm as its tab shows what is in the session.
+        kitty does if the agent's reports reach it. WezTerm always does, because its tab shows the session.
         """
         self._feed.poll(now)
         return any(
@@ -146,7 +146,7 @@ class Notices:
 
 
 def _view_inside(view: View, inside: PaneEntry, epoch: float) -> View:
-    """*view* of a pane in which *inside* is attached. To have it in front is to have seen it."""
+    """Return *view* of a pane with the state of *inside*, attached in it. A visible pane counts as seen."""
     decision, now = view.decision, time.time()
     report = attrs.evolve(
         decision.report,

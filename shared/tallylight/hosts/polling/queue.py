@@ -1,17 +1,18 @@
 """
-Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`; what was answered there; and
-the tapes of its panes, which it alone has.
+Queued texts in the panes of a polling host, the record of answers there, and the tapes of its panes.
 
-A list puts and cancels them over the host's socket (`snapshot.sockets`), and `tally send --queue` puts them. Who is at
-the other end is what the kernel says, and the process table: a person at a list that has the terminal of its pane
-(`actions.seat`), or a program, which may do what `actions.permission` says.
+A list queues and cancels texts over the host's socket (`snapshot.sockets`), `tally send --queue` queues them. The
+kernel and the process table identify the sender: a person at a list on the terminal of its pane (`actions.seat`), or a
+program. `actions.permission` decides what a program may do.
 
-A pane that any process has answered is looked at until its agent has gone on, for its next question may look the same.
+After any process answered in a pane, its screen is watched until its agent continues: its next question may look the
+same.
 
-What waits for the end of a limit is kept on the disk, for the next host to tell of what was not typed (`shift.kept`).
+Texts that wait for the end of a limit are saved, so that the next host can report those that were not typed
+(`shift.kept`).
 
-Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
-touched on the host's loop alone.
+All looking and typing happens on one thread of its own, because a multiplexer may take seconds. Panes are changed on
+the host's loop only.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
-from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, is_of_tape
+from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, asks_for_tape
 from tallylight.actions.seat import seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -49,18 +50,18 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
-#: How often, in seconds, panes with a waiting text are looked at; and whether any was answered, if none was.
+#: How often, in seconds, panes with a queued text are looked at, and how often otherwise.
 LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
-#: How long, in seconds, one that connects may take for what it asks.
+#: How long, in seconds, a client may take to send its request.
 TAKE_S = 2.0
-#: How long, in seconds, the loop may take for one call. It is held up by nothing.
+#: How long, in seconds, to wait for a call on the loop, which nothing delays.
 LOOP_S = 10.0
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _T = TypeVar("_T")
 
 
 class DeferredTexts:
-    """What waits in the panes of *poller*, the host *host* of this process, which *panes* reaches."""
+    """The queued texts of *poller*, the host *host* of this process; *panes* reads its panes and types into them."""
 
     def __init__(self, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
         self._poller, self._panes = poller, panes
@@ -68,17 +69,18 @@ class DeferredTexts:
         self._listener = sockets.listen(host, environ)
         self._answered = OnDisk(environ)
         self._once = Once(SETTLE_S, self._answered)
-        #: The panes with a waiting text.
+        #: The panes with a queued text.
         self._waiting: set[str] = set()
-        #: What waits for the end of a limit, on the disk; and what an earlier host left of it, until its pane is seen.
+        #: Saves texts that wait for the end of a limit; `_left` are those of an earlier host, until their panes are
+        #: found.
         self._kept = night.QueuedRecorder(environ)
         self._left: list[Queued] = [*self._kept.left(process_table.table().start)]
-        #: Whether a pane of this host was answered, and its agent was not seen to go on.
+        #: Whether a pane of this host was answered and its agent has not continued yet.
         self._has_answered = False
 
     @classmethod
     def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
-        """Take texts from now on. Where there can be no socket there are none, and a request to queue is refused."""
+        """Accept texts from now on, on a thread. Without a socket, requests to queue a text are refused."""
         try:
             made = cls(poller, host, panes, environ)
         except (OSError, TallyError):
@@ -88,7 +90,7 @@ class DeferredTexts:
         threading.Thread(target=made.run, name="tallylight-queue", daemon=True).start()
 
     def run(self) -> None:
-        """Hear who comes and see to what waits, without end."""
+        """Serve requests and advance queued texts, without end."""
         while True:
             is_busy = self._waiting or self._has_answered
             ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else IDLE_S)
@@ -99,11 +101,11 @@ class DeferredTexts:
                 self.look(time.monotonic())
                 self._keep()
                 self.look_at_answered()
-            except Exception as error:  # the next one may well succeed
+            except Exception as error:  # the next one can succeed
                 self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
 
     def _hear(self) -> None:
-        """Do what one that has come asks."""
+        """Serve one client's request."""
         try:
             connection, _ = self._listener.accept()
         except OSError:
@@ -111,7 +113,7 @@ class DeferredTexts:
         with connection:
             connection.settimeout(TAKE_S)
             try:
-                line = request.first_line(connection.recv, request.MAX_REQUEST) or b""
+                line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
                 connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return
@@ -126,8 +128,8 @@ class DeferredTexts:
         return self.act(asked, caller) if caller is not None else PERSON_ONLY
 
     def act(self, asked: Request | None, caller: Caller) -> Reply:
-        """Do what *caller* asks, if they may: have a text wait in a pane, or none any more; or tell its tape."""
-        if not (isinstance(asked, DeferredText | Unqueue) or is_of_tape(asked)):
+        """Carry out the request *asked* of *caller*, if allowed: queue a text, cancel it, or return the tape."""
+        if not (isinstance(asked, DeferredText | Unqueue) or asks_for_tape(asked)):
             return request.UNKNOWN
         entry, pane = self._on_loop(lambda: (self._poller.entry(asked.pane), self._poller.peek(asked.pane)))
         if entry is None or pane is None:
@@ -143,11 +145,11 @@ class DeferredTexts:
         def keep(queued: Queued | None) -> None:
             self._on_loop(lambda: self._set(asked.pane, queued))
 
-        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.told))
+        access = Access(typist, self._once, permit, keep, pane.queued, lambda: self._on_loop(lambda: pane.tape.data))
         return perform(access, asked, caller) or request.UNKNOWN
 
     def look(self, now: float) -> None:
-        """See to all that waits, at monotonic *now*."""
+        """Advance all queued texts at monotonic *now*."""
         for id_ in list(self._waiting):
             found = self._on_loop(lambda id_=id_: self._waits(id_))  # type: ignore[misc]
             if found is None:
@@ -162,7 +164,9 @@ class DeferredTexts:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
     def _tell_left(self) -> None:
-        """Have panes show what an earlier host left and nobody has typed, as far as their agents still run."""
+        """
+        Show texts that an earlier host left, in the panes of their agents; drop those with agents that have ended.
+        """
         table = process_table.table()
         for queued in list(self._left):
             is_over = table.start(queued.pid) != queued.start
@@ -171,12 +175,12 @@ class DeferredTexts:
                 self._kept.drop(queued)
 
     def _keep(self) -> None:
-        """Keep on the disk what waits for the end of a limit."""
+        """Save texts that wait for the end of a limit."""
         found = [self._on_loop(lambda id_=id_: self._waits(id_)) for id_ in self._waiting]  # type: ignore[misc]
         self._kept.keep(one[0] for one in found if one is not None)
 
     def look_at_answered(self) -> None:
-        """Look at what was answered in panes of this host: an agent that has gone on may ask the same again."""
+        """Watch the screens of answered panes: an agent that has continued may ask the same again."""
         self._has_answered = False
         for agent, note in self._answered.all():
             id_, pid, start = agent
@@ -190,21 +194,21 @@ class DeferredTexts:
                 self._once.look(typist)
 
     def _typist(self, id_: str) -> Closer | Refusal:
-        """What reaches the pane *id_* of this host."""
+        """Return the access to the pane *id_* of this host; a refusal if it is gone."""
         entry = self._on_loop(lambda: self._poller.entry(id_))
         return self._panes.at(self._name, entry) if entry is not None else _GONE
 
     # On the loop ---------------------------------------------------------------------------------------------
 
     def _waits(self, id_: str) -> tuple[Queued, Pane] | None:
-        """What waits in a pane, and its entry; None if nothing does any more."""
+        """Return the queued text of a pane and the pane's entry; None if no text waits."""
         pane, entry = self._poller.peek(id_), self._poller.entry(id_)
         if pane is None or entry is None or pane.queued is None or pane.queued.problem:
             return None
         return pane.queued, entry
 
     def _shows(self, queued: Queued) -> bool:
-        """Have the pane of its agent show *queued*, if that is known by now and nothing else waits there."""
+        """Show *queued* in its agent's pane unless another text waits there; return whether the pane was found."""
         for pane in self._poller.panes.values():
             if pane.agent_pid == queued.pid:
                 if pane.queued is None:
@@ -213,7 +217,7 @@ class DeferredTexts:
         return False
 
     def _set(self, id_: str, queued: Queued | None, before: Queued | None = None) -> None:
-        """Have *queued* wait in a pane, if there still is *before*; None for whatever there is."""
+        """Replace the queued text of a pane, provided that it is still *before* (None: any)."""
         pane = self._poller.pane(id_)
         if pane is None or (before is not None and pane.queued != before):
             return
@@ -222,7 +226,7 @@ class DeferredTexts:
             self._waiting.add(id_)
 
     def _on_loop(self, call: Callable[[], _T]) -> _T:
-        """What *call* returns on the loop. `TallyError` if that has ended, for then nothing is known of any pane."""
+        """Return the result of *call*, made on the loop; raise `TallyError` if the loop has ended."""
         box: Mailbox[_T] = Mailbox()
         self._poller.post(lambda: box.put(call()))
         try:

@@ -1,9 +1,9 @@
 """
-Reports that programs hand over a socket of the host of sessions, `reports-<pid>.sock`: see `wire.hand`.
+Serves the socket of the host of sessions, `reports-<pid>.sock`, where programs hand over reports: see `wire.hand`.
 
-A report is of the pane in which its sender sits, and of no other: that pane's first process is in the line of the
-sender's parents, and the first of that line with a terminal has the pane's. So a program can say of a pane what it
-could write into it, and no more. What a report says is read as what comes through the terminal.
+A report counts for its sender's own pane only. The pane's first process is among the sender's parents, and has the
+terminal of the first of them with one. So a program can report only what it could also write into its pane. Reports are
+read like those from the terminal.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tallylight.snapshot import sockets
 from tallylight.wire import hand
 from tallylight.wire.osc1338 import PAYLOAD_LIMIT
 
-#: How long, in seconds, one that connects may take to say what it has to say.
+#: How long, in seconds, a client may take to send its reports.
 TAKE_S = 0.5
 #: Reports of one connection.
 MAX_REPORTS = 32
 
 
 def serve(poller: PollingHost, environ: Mapping[str, str]) -> None:
-    """Take reports for *poller* from now on. Where there can be no socket they come through the terminal alone."""
+    """Accept reports for *poller* from now on. Without a socket, reports arrive through the terminal only."""
     try:
         listener = sockets.listen(hand.HOST, environ)
     except (OSError, TallyError):
@@ -50,17 +50,17 @@ def _run(poller: PollingHost, listener: socket.socket) -> None:
         with connection:
             try:
                 _take(poller, connection)
-            except Exception as error:  # the next one may well succeed
+            except Exception as error:  # the next one can succeed
                 poller.problems["reports"] = f"{type(error).__name__}: {error}"
 
 
 def _take(poller: PollingHost, connection: socket.socket) -> None:
-    """Take what one sender has to say."""
+    """Take the reports of one client."""
     peer = sockets.peer(connection)
     if peer is None or peer.uid != os.getuid():
         return
     line = _line(peer.pid)
-    # Until now it could not end: another process would have its number.
+    # It could not end until now: then another process could have its number.
     is_proved = not sockets.has_ended(connection)
     reports = _received(connection)
     if is_proved and line and reports:
@@ -68,7 +68,7 @@ def _take(poller: PollingHost, connection: socket.socket) -> None:
 
 
 def _line(pid: int) -> list[int]:
-    """The process *pid* and its parents, as far as they have the terminal of the first of them that has one."""
+    """Return *pid* and its parents, as far as they share the terminal of the first of them that has one."""
     table = process_table.table()
     line = [(process.pid, process_table.terminal(process.pid, table)) for process, _, _ in line_of(pid, table)]
     terminal = next((one for _, one in line if one), 0)
@@ -76,10 +76,10 @@ def _line(pid: int) -> list[int]:
 
 
 def _received(connection: socket.socket) -> list[str]:
-    """The reports that a sender has written, which is told at the first of them that it is known."""
+    """Return the reports that a client sends; the first bytes are acknowledged with a line end."""
     connection.settimeout(TAKE_S)
     data = b""
-    with contextlib.suppress(OSError):  # it has said enough
+    with contextlib.suppress(OSError):  # it has sent enough
         while len(data) <= MAX_REPORTS * PAYLOAD_LIMIT and (more := connection.recv(1 << 16)):
             is_first, data = not data, data + more
             with contextlib.suppress(OSError):  # it does not wait

@@ -1,8 +1,8 @@
 """
-The screens of a polling host: which are read, when, and which of them together.
+The screens of a polling host: which ones to read, when, and which together.
 
-A screen is read only while it would be evidence, and not again while its source says that nothing was drawn. Those
-that a source can read together are read by one command; where many are wanted, each is read more seldom.
+A screen is read only while it would be evidence, and not again while its source reports no drawing. If a source can
+read several at once, one command reads them. Where many are needed, each is read less often.
 """
 
 from __future__ import annotations
@@ -18,56 +18,55 @@ from tallylight.hosts.polling.word import Ways
 from tallylight.pane.pane import Look, Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 
-#: Screens read in a second, of all panes: so many each by itself, and so many together with others.
+#: Readings in a second over all panes: of single screens, and of screens that are read together.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
-#: Seconds between two readings of a question that is known (`Pane.is_known`): before the last one is too old to count,
-#: by `tracker.table.SHOWN_S`.
+#: Seconds between two readings of a known question (`Pane.is_known`): less than its last reading remains valid,
+#: `tracker.table.SHOWN_S`.
 KNOWN_S = 2.0
-#: A screen that its source calls still is read all the same after so many seconds; at the latest after twice as many,
-#: because all are read together.
+#: A still screen is read again after so many seconds, at the latest after twice as many: all are read together.
 STILL_S = 10.0
 
 
 @attrs.define(eq=False)
 class PolledPane:
-    """One pane, how its source saw it, and what was read of its screen. Times are monotonic."""
+    """One pane of a source, and the last reading of its screen. Times are monotonic."""
 
     pane: Pane
     source: Source
     source_pane: SourcePane
-    #: When its screen may be read again, and how often that has failed.
+    #: When its screen may be read next, and how often reading it failed in a row.
     read_at: float = 0.0
     failures: int = 0
-    #: Until then it need not be read while its question is known.
+    #: Until then the screen need not be read while its question is known.
     known_until: float = 0.0
-    #: What was last read, and until when it may replace another reading.
+    #: The last reading, and until when it may replace another one.
     look: Look | None = None
     good_until: float = 0.0
-    #: What it has reported lately, by either way.
+    #: Its recent reports, by the way that they arrived.
     ways: Ways = attrs.field(factory=Ways)
 
 
 class _UnreadError(Exception):
-    """The screen is wanted, and has to be read first."""
+    """The screen is needed, and must be read first."""
 
 
 class Screens:
-    """*read* is called with the id of every pane with a new screen, on the loop, where all of this is called."""
+    """Decides which screens to read, and when. *read* gets the id of each pane with a new screen. All on the loop."""
 
     def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[str], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
-        #: The panes with a screen that was evidence, and had to be read, at the last look.
+        #: Panes with a screen that was needed at the last look and had to be read.
         self._armed: set[PolledPane] = set()
-        #: What is to be read together, by what reads it.
+        #: Panes to read together, by the function that reads them.
         self._due: dict[Together, dict[str, PolledPane]] = {}
 
     def look(self, polled: PolledPane, now: float) -> None:
         """
-        Look at the screen of one pane, if it can be read, would be evidence and its time has come.
+        Use or read the screen of one pane, if it can be read, would be evidence, and is due.
 
-        What was just read is looked at once more as soon as its source says that it is still: that costs nothing.
+        A screen that was just read is used once more when its source reports no drawing: that is free.
         """
         source_pane = polled.source_pane
         is_due = now >= polled.read_at
@@ -95,7 +94,7 @@ class Screens:
                 polled.read_at = self._next(polled, now)
 
     def flush(self, now: float) -> None:
-        """Have those read that can be read together, of all that were looked at since this was last called."""
+        """Start reading the screens that can be read together, of all panes since the last call."""
         for together, polled in self._due.items():
             job, failed = functools.partial(together, tuple(polled)), functools.partial(self._have_failed, polled)
             if self._jobs.submit(("screens", together), job, functools.partial(self._were_read, polled), failed):
@@ -104,11 +103,11 @@ class Screens:
         self._due = {}
 
     def gone(self, polled: PolledPane) -> None:
-        """The pane is no more."""
+        """Forget a pane that is gone."""
         self._armed.discard(polled)
 
     def _last_look(self, polled: PolledPane, now: float) -> Look:
-        """What was last read, if nothing was drawn since; else it has to be read."""
+        """Return the last reading if nothing was drawn since; raise `_UnreadError` if the screen must be read."""
         if polled.look is None or not self._has_look(polled, now):
             raise _UnreadError
         polled.read_at = max(polled.read_at, now + polled.source_pane.read_every)
@@ -116,19 +115,19 @@ class Screens:
 
     @staticmethod
     def _has_look(polled: PolledPane, now: float) -> bool:
-        """Whether nothing was drawn since the screen was last read."""
+        """Return whether the last reading is still valid: nothing was drawn since."""
         is_still = polled.source_pane.is_still
         return polled.look is not None and now < polled.good_until and is_still is not None and is_still()
 
     def _next(self, polled: PolledPane, now: float) -> float:
-        """When the screen may be read again that is read at *now*."""
+        """Return when a screen that is read at *now* may be read next."""
         is_alone = polled.source_pane.together is None
         others = sum((other.source_pane.together is None) is is_alone for other in self._armed)
         least = others / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
         every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.looks.is_calm else 1)
         if is_alone or least <= every:
             return now + max(least, every)
-        # What is read together is due together, too: what costs most is that a command is run at all.
+        # Screens that are read together are due together: starting a command costs most.
         return _next_of(least, now + 0.5 * least)
 
     def _was_read(self, polled: PolledPane, look: Look) -> None:
@@ -156,5 +155,5 @@ class Screens:
 
 
 def _next_of(every: float, after: float) -> float:
-    """The first of the times that come in *every* so many seconds, the same for all that ask, *after* a time."""
+    """Return the first multiple of *every* seconds *after* a time: the same for all callers."""
     return (after // every + 1.0) * every

@@ -1,6 +1,4 @@
-"""
-The input of a polling host: a `SourcePane` a pane, from a `Source`, which is one kind of multiplexer or terminal.
-"""
+"""The input of a polling host: a `Source` is one kind of multiplexer or terminal, a `SourcePane` one of its panes."""
 
 from __future__ import annotations
 
@@ -20,17 +18,20 @@ Together = Callable[[Sequence[str]], Mapping[str, Look | None]]
 @attrs.frozen(kw_only=True)
 class SourcePane:
     """
-    One pane as its source saw it. Only *id* must be given: unique in this host, and the same for the pane's whole life.
+    One pane as its source saw it. Only *id* is required: unique in this host, for the pane's whole life.
 
-    *leader* is a process on the pane's terminal, normally the shell; 0 if the source itself says which *group* is in
-    the foreground. *title* is what the program in the pane set, None if that is unknown. *read* returns the
-    screen, or None if it is gone; it is called on another thread, only for a pane if its screen would be evidence, at
-    most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
-    (asked on the loop, so it has to be cheap; False is allowed if unknown). Panes that can be read by one
-    command share *together* instead: it is called with the ids of some of them, and answers as *read* does for each
-    that it read; one it leaves out is asked for again.The rest goes into the snapshot:
-    *terminals* are those that are attached to its session; *visible* is whether a person sees the pane now.
-    *terminal* is that of a pane of a terminal program, and *inside* what a session shows that is attached on it.
+    *leader* is a process on the pane's terminal, normally the shell. It is 0 if the source itself knows the foreground
+    *group*. *title* is the one that the program set, None if unknown.
+
+    *read* returns the screen, or None if it is gone. It runs on another thread, only while the screen would be
+    evidence, and at most every *read_every* seconds. *is_still* returns whether nothing was drawn since then. It runs
+    on the loop, so it has to be cheap; if unknown, it returns False.
+
+    Panes that one command can read share *together* instead. It gets some of their ids, and returns the screens that it
+    read; those left out are asked for again.
+
+    The rest goes into the snapshot. *terminals* are attached to its session; *visible* is whether a person sees the
+    pane now. *terminal* is that of a terminal program's pane, and *inside* the session's entry that is attached on it.
     """
 
     id: str
@@ -52,19 +53,19 @@ class SourcePane:
 
 
 class Source(Protocol):
-    """Where panes come from: one kind of multiplexer or terminal."""
+    """A kind of multiplexer or terminal that panes come from."""
 
     #: Seconds between two looks.
     every: float
 
     def look(self) -> Sequence[SourcePane] | None:
-        """All panes there are now; None if they stay as they were, or are unknown. On another thread."""
+        """Return all current panes; None if they are unchanged or unknown. Called on another thread."""
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """What its panes show now, by id, after any of that has changed. On another thread."""
+        """Show the lights: *entries* are those of its panes, by id, after a change. Called on another thread."""
 
     def act(self, request: Request) -> None:
-        """Bring a pane of this source to the front, which is what `focus` asks for. On another thread."""
+        """Bring a pane of this source to the front, for a `focus` request. Called on another thread."""
 
     def close(self) -> None:
-        """The host ends: leave nothing behind. On the loop."""
+        """Clean up: the host ends. Called on the loop."""

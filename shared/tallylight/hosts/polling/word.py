@@ -1,7 +1,7 @@
 """
-Words: what programs in the panes of a polling host say, and how each counts once.
+Words: what a program in a pane of a polling host outputs, each counted once.
 
-A report may come in two ways: in the output of its pane, and over the host's socket. Whichever is first counts, and the
+A report may arrive in two ways: in the output of its pane, and over the host's socket. The first one counts, and the
 same report by the other way is dropped for some seconds.
 """
 
@@ -13,14 +13,14 @@ import attrs
 
 from tallylight.pane.pane import Pane
 
-#: How long, in seconds, a report waits for itself to come by the other way, and how many of one pane do.
+#: For how long, in seconds, a report is remembered to recognise its copy, and how many for each pane.
 TWICE_S, MAX_WAITING = 5.0, 64
 
 
 @attrs.frozen
 class Word:
     """
-    One thing that a program said: *take* hands it to its pane. It is a *report*, if it is one in the `tally` variable.
+    One output of a program; *take* passes it to the pane. *report* is the text of a report in the `tally` variable.
     """
 
     take: Callable[[Pane, float], object]
@@ -28,18 +28,20 @@ class Word:
 
     @classmethod
     def of_payload(cls, payload: str | None) -> Word:
-        """The `tally` variable was set to *payload*, or deleted."""
+        """Return the word for a `tally` variable that was set to *payload*, or deleted (None)."""
         return cls(lambda pane, now: pane.user_variable(payload, now), payload)
 
 
 @attrs.define
 class Ways:
-    """The reports of one pane that came one way, and may yet come the other. *way* is a name of either."""
+    """Reports of one pane that arrived one way and may arrive again by the other. *way* names either."""
 
     _waiting: dict[tuple[str, str], float] = attrs.Factory(dict)
 
     def admits(self, report: str, way: str, other: str, now: float) -> bool:
-        """Return whether *report* counts, which came by *way* at *now*: it has not come by the *other* way before."""
+        """
+        Return whether *report*, which arrived by *way* at *now*, counts: it has not arrived by the *other* way before.
+        """
         came = self._waiting.pop((report, other), None)
         if came is not None and now - came < TWICE_S:
             return False

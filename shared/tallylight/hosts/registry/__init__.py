@@ -1,1 +1,1 @@
-"""Sessions that agents keep without a pane, by the registries of the agents themselves. Start with `source`."""
+"""Sessions that agents keep without a pane, from the agents' own registries. Start with `source`."""

@@ -1,9 +1,8 @@
 """
-The registries of agents as a source of panes: one a session that runs without a terminal of a person's.
+The registries of agents as a source of panes: one for each session without a terminal.
 
-Those of `claude --bg`, of its remote control and of a program that drives it have no pane, or one that only its own
-daemon has. They are panes without a screen: what one does and asks its status file and its transcript tell
-(`pane.own_files`), as for any pane.
+Sessions of `claude --bg`, of its remote control and of a program that drives it have no pane, or only their daemon has
+it. They become panes without a screen; their status file and transcript (`pane.own_files`) show what they do.
 """
 
 from __future__ import annotations
@@ -30,7 +29,9 @@ from tallylight.snapshot.writer import directory
 
 
 class RegistrySource:
-    """The sessions without a pane of all *agents* with a registry, of this user and the home of *environ*."""
+    """
+    The sessions without a pane of all *agents* with a registry, for this user and the home directory of *environ*.
+    """
 
     every = 1.0
 
@@ -38,12 +39,12 @@ class RegistrySource:
         self._table = table or process_table.table()
         agents = tuple(agents)
         self._registries = Registries(environ, agents, self._table)
-        #: The word of each agent that opens a session, the first behind the program.
+        #: The argument of each agent's command that opens a session.
         self._opens = {agent.name: agent.attach.by_id[1] for agent in agents if agent.attach.by_id[1:]}
         self._feed = Feed(directory(environ))
 
     def look(self) -> Sequence[SourcePane]:
-        """A `SourcePane` for every living session without a pane."""
+        """Return a `SourcePane` for every running session without a pane."""
         found = self._registries.look()
         if not found:
             return []
@@ -60,9 +61,9 @@ class RegistrySource:
 
     def _shown(self, pane: PaneEntry, found: Sequence[Listed]) -> list[Listed]:
         """
-        Of the sessions *found* those that *pane* shows: which it was opened for, or is called by; else a view of all.
+        Return the sessions of *found* that *pane* shows: the one it opened, or has as its title; for an overview, all.
 
-        Its program is connected to their daemon, which has started what holds their terminals.
+        Its program is connected to their daemon, which started the processes that hold their terminals.
         """
         process = self._table.get(pane.agent_pid or 0)
         daemons = {one: self._parent(self._parent(one.pid)) for one in found if one.is_background}
@@ -92,10 +93,10 @@ class RegistrySource:
         )
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """An agent's registry has no place for a light."""
+        """Do nothing: an agent's registry has no place for a light."""
 
     def act(self, request: Request) -> None:
-        """Nothing shows such a session until a person attaches to it."""
+        """Do nothing: such a session is shown only once a person attaches to it."""
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Do nothing."""

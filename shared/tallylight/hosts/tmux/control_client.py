@@ -1,14 +1,14 @@
 """
-A control client of one session of a tmux server: asks without starting a program, and hears of changes and of output.
+A control client of one session of a tmux server: queries without starting programs, and gets changes and output.
 https://man.openbsd.org/tmux.1#CONTROL_MODE
 
-It is attached in a way that changes nothing for the session's person: it has no size, hands on no environment and
-sends no keys. It is only ever attached where a person is, and leaves when they do, because a session that is attached
-is treated otherwise by `tmux attach` and by `destroy-unattached`.
+Attaching changes nothing for the session's user: the client has no size, passes no environment and sends no keys. It
+attaches only where a person is attached, and leaves when they do: `tmux attach` and `destroy-unattached` treat an
+attached session differently.
 
-The output of panes never slows the server, nor makes it grow. What is not wanted is paused, never turned `off`: with
-nobody else attached tmux would stop reading a pane that is off, and its program would stand still. What we have not
-read after three seconds tmux pauses itself: sooner, a busy machine would lose reports.
+The output of panes neither slows the server nor makes it grow. Unwanted output is paused, never turned `off`: without
+another client, tmux would stop reading the pane, and its program would block. tmux itself pauses output that we have
+not read after three seconds. A shorter limit would lose reports on a busy machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
-from tallylight.files.program import PATIENCE_S, StuckError
+from tallylight.files.program import RUN_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
@@ -32,9 +32,9 @@ FLAGS = "read-only,ignore-size,pause-after=3"
 
 class ControlClient:
     """
-    Attached to the session *session_id* of the server at *socket*; *changed* is called on a thread of its own.
+    A client attached to the session *session_id* of the server at *socket*; *changed* is called on its own thread.
 
-    *ears* hear what the panes of that session write. OSError if tmux cannot be started.
+    *ears* get the output of that session's panes. OSError if tmux cannot be started.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class ControlClient:
         self._changed, self._ears = changed, ears
         self._reader = ControlReader(session_id)
         self._replies: Mailbox[Reply | None] = Mailbox()
-        #: Of each command that was not answered yet, whether somebody waits for the reply. The attaching is one.
+        #: For each unanswered command, whether a caller waits for its reply. Attaching is the first one.
         self._sent = deque([True])
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        #: The panes that are paused, and until when; and how long each was last, and when it was heard again.
+        #: Paused panes and the end of each pause; how long the last pause was, and when it ended.
         self._paused: dict[str, float] = {}
         self._rested: dict[str, tuple[float, float]] = {}
         self.is_over = False
@@ -63,7 +63,7 @@ class ControlClient:
             raise
 
     def ask(self, command: Sequence[str]) -> str | None:
-        """The answer to *command*; None if it fails. `StuckError` if there is none in time: then all is over."""
+        """Return the reply to *command*; None if it fails. Raise `StuckError`, and close, if there is none in time."""
         with self._lock:
             try:
                 self._send(command, is_awaited=True)
@@ -74,7 +74,7 @@ class ControlClient:
             return None if reply.is_error else reply.text
 
     def hear_again(self) -> None:
-        """Have the panes heard again that were paused long enough."""
+        """Continue the panes with a pause that is over."""
         now = time.monotonic()
         for pane in [pane for pane, until in list(self._paused.items()) if now >= until]:
             self._rested[pane] = self._rested.get(pane, (0.0, 0.0))[0], now
@@ -95,7 +95,7 @@ class ControlClient:
 
     def _next(self) -> Reply:
         try:
-            reply = self._replies.get(PATIENCE_S)
+            reply = self._replies.get(RUN_S)
         except queue.Empty:
             reply = None
         if reply is None:
@@ -129,7 +129,7 @@ class ControlClient:
             return
         if output.data is None:
             self._lose(output.pane, now)
-        # Some of one that is paused was on its way.
+        # A paused pane still had output on its way.
         elif output.pane not in self._paused and not self._ears.hear(self, output.pane, output.data, now):
             self._lose(output.pane, now)
             self._flow(output.pane, "pause")
@@ -143,7 +143,7 @@ class ControlClient:
         self._ears.lost(self, pane)
 
     def close(self) -> None:
-        """Detach, which is what the end of its input makes a control client do."""
+        """Detach: a control client does so at the end of its input."""
         self.is_over = True
         self._ears.leave(self)
         with contextlib.suppress(OSError, ValueError):
@@ -157,5 +157,5 @@ class ControlClient:
 
 
 def quote(word: str) -> str:
-    """*word* as tmux's command parser reads it back: in single quotes nothing means anything."""
+    """Return *word* quoted for tmux's command parser; within single quotes all characters are literal."""
     return "'" + word.replace("\n", " ").replace("'", "'\\''") + "'"

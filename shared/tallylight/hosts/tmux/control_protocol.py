@@ -1,9 +1,9 @@
 """
 tmux's control mode: replies and notifications, line by line. https://github.com/tmux/tmux/wiki/Control-Mode
 
-A reply is between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
-starts with `%` is a notification. Lines go in, a `Reply`, a `Notice` or the `Output` of a pane comes out. What a reply
-may hold is bounded.
+A reply is between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words. Any other line that
+starts with `%` is a notification. The reader takes lines and returns a `Reply`, a `Notice` or the `Output` of a pane.
+The size of a reply is limited.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import re
 
 import attrs
 
-#: Of one reply, in lines and in characters; a longer one is cut.
+#: The most lines and characters of one reply; a longer one is cut.
 MAX_LINES = 20_000
 MAX_CHARS = 4 * 1024 * 1024
-#: The events after which the list of panes, or what is in it, has changed.
+#: Notifications of a change in the list of panes, or in its fields.
 _CHANGES = re.compile(
     r"%(?:sessions-changed|session-(?:renamed|changed|window-changed)|client-(?:session-changed|detached)"
     r"|(?:unlinked-)?window-(?:add|close|renamed|pane-changed)|layout-change|pane-mode-changed|subscription-changed)\b"
 )
-#: With `pause-after` a line of output also says how old it is.
+#: With `pause-after`, a line of output also has its age.
 _OUTPUT = re.compile(r"%(?:output (%\d+) |extended-output (%\d+) [^:]*: )")
 _PAUSE = re.compile(r"%pause (%\d+)\s*\Z")
 _MOVED = re.compile(r"%session-changed (\$\d+) ")
@@ -30,14 +30,14 @@ _FRAME = re.compile(r"%(begin|end|error) (\d+ \d+ \d+)\s*\Z")
 
 @attrs.frozen
 class Reply:
-    """The answer to a command; *is_error* if it failed."""
+    """The reply to a command; *is_error* if it failed."""
 
     text: str
     is_error: bool
 
 
 class Notice(enum.Enum):
-    """The other events: that something has changed, or that the session or the server has gone, or sent us away."""
+    """Other notifications: something changed, or the session or server ended or detached this client."""
 
     CHANGE = "change"
     END = "end"
@@ -45,7 +45,7 @@ class Notice(enum.Enum):
 
 @attrs.frozen
 class Output:
-    """Output of the program in *pane*; *data* is None for output that is missing from here on."""
+    """Output of the program in *pane*; *data* is None where output is missing."""
 
     pane: str
     data: bytes | None
@@ -56,7 +56,7 @@ class ControlReader:
     """
     Reads the lines of one control client.
 
-    *session* is the one that it is attached to. A client that tmux moves to another one has to go.
+    *session* is the one that it is attached to. A client that tmux moves to another one must leave.
     """
 
     session: str = ""
@@ -65,7 +65,7 @@ class ControlReader:
     _size: int = 0
 
     def line(self, line: str) -> Reply | Notice | Output | None:
-        """What *line*, without its end, completes; None if nothing."""
+        """Return the event that *line* completes, given without its line end; None if it completes none."""
         match = _FRAME.match(line)
         if self._frame:
             if match is not None and match[1] != "begin" and match[2] == self._frame:
@@ -93,7 +93,7 @@ class ControlReader:
 
 
 def _bytes(text: str) -> bytes:
-    """The output that tmux writes as *text*: controls and backslashes are octal."""
+    """Return the output in *text*, where tmux writes controls and backslashes as octal numbers."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("unicode_escape").encode("latin-1")
     except ValueError:

@@ -1,12 +1,12 @@
 """
-Ears: what the programs in panes of tmux say, out of the output that tmux hands to its control clients.
+Ears: find reports in the output of tmux's panes, which tmux passes to its control clients.
 
-tmux drops the sequences that it does not know for the terminal around it, and a control client gets them. Bytes of one
-pane go in, the `Word`s that its `Pane` is to take come out: protocols by the codecs of the relay, titles, bars, marks
-of the shell and notifications. Nothing goes back to a program.
+tmux drops sequences that it does not know, but a control client gets them. An ear takes the bytes of one pane and
+returns `Word`s for its `Pane`. They are protocols (by the codecs of the relay), titles, bars, marks of the shell and
+notifications. Nothing is sent to a program.
 
-What is read of a pane is bounded, and a pane that writes more is not heard for a while. Then, and when the person
-detaches, its reports of work and of questions are withdrawn: its screen decides until it speaks again.
+Reading is limited: a pane that writes too much is paused for a while. Then, and when the person detaches, its reports
+of work and of questions are withdrawn. Its screen decides until it reports again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
 from tallylight.relay.records import NOTED
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import Spoken
+from tallylight.relay.spoken import ProtocolReader
 from tallylight.tracker.notify import enriched
 from tallylight.wire import envelope, osc9_4, osc133, osc1338
 from tallylight.wire.notification import Notification
@@ -34,17 +34,17 @@ from tallylight.wire.scanner import Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
-#: Bytes of one pane that are heard at once, and in each second.
+#: Bytes that may be read from one pane: at once, and in each second.
 BURST, A_SECOND = 1 << 19, 1 << 17
-#: Seconds for which a pane is not heard that has said more; and at most, for one that does so again and again.
+#: The pause of a pane that wrote more, in seconds, and the longest one if it does so again and again.
 PAUSE_S, LONG_PAUSE_S = 2.0, 32.0
 _CLEAR = Report(source=Source.PROTOCOL, status=None, rule="")
-#: Records that are handed over at once: all that there can be, and all that can be gone.
+#: Records that are passed on at once: more than there can be.
 _ALL = 1024
 
 
 class Ear:
-    """Hears one pane."""
+    """Reads the output of one pane."""
 
     def __init__(self) -> None:
         self._words: list[Word] = []
@@ -52,25 +52,25 @@ class Ear:
         self._begin()
 
     def _begin(self) -> None:
-        self._spoken, self._unwrapper = Spoken(), Unwrapper()
-        self._splitter = Splitter(self._take, self._spoken.clear, self._open, hears_all=True)
-        #: Whether the program's last title was heard.
+        self._protocols, self._unwrapper = ProtocolReader(), Unwrapper()
+        self._splitter = Splitter(self._take, self._protocols.clear, self._open, hears_all=True)
+        #: Whether the program's last title was read.
         self.has_title = False
 
     def hear(self, data: bytes, now: float) -> list[Word]:
-        """Take the next bytes of the pane; return what they said."""
+        """Read the next bytes of the pane; return their words."""
         self._now = now
         self._splitter.feed(data, [])
         return self._said()
 
     def lost(self) -> list[Word]:
         """
-        Some of its output is missing: return what withdraws the reports that may be out of date.
+        Return the words that withdraw reports that may be out of date: some output is missing.
 
-        The end of a turn stays news. The `tally` variable comes over the socket, too, and is withdrawn there.
+        The end of a turn stays. The `tally` variable arrives over the socket, too, and is withdrawn there.
         """
         stays = (Status.DONE, Status.ERROR)
-        reports = [one for one in self._spoken.records.current() if one.rule != NOTED and one.status not in stays]
+        reports = [one for one in self._protocols.records.current() if one.rule != NOTED and one.status not in stays]
         self._begin()
         gone = [attributes.evolve(_CLEAR, id=report.id) for report in reports]
         return [Word.of_payload(osc1338.encode_payload(one)) for one in gone]
@@ -81,17 +81,17 @@ class Ear:
         return words
 
     def _say_records(self) -> None:
-        records = self._spoken.records
+        records = self._protocols.records
         if records.is_changed:
             self._words += map(Word.of_payload, records.take(_ALL, self._now))
 
     def _open(self, sequence: Sequence) -> None:
-        """Take an envelope for the terminal around tmux: what it holds is the pane's word, except titles and bars."""
+        """Take an envelope for the terminal around tmux: its content belongs to the pane, except titles and bars."""
         for inner in self._unwrapper.feed(sequence):
             self._take(inner, is_own=False)
 
     def _take(self, sequence: Sequence, *, is_own: bool = True) -> bool:
-        event, _ = self._spoken.take(sequence, self._now)
+        event, _ = self._protocols.take(sequence, self._now)
         if isinstance(event, UserVar):
             if event.name == envelope.CARRIER:
                 self._words.append(Word.of_payload(event.value))
@@ -105,7 +105,7 @@ class Ear:
 
 
 def _call(event: object, *, is_own: bool) -> Callable[[Pane, float], object] | None:
-    """Return what a pane does with what a terminal hears by itself; None for all else."""
+    """Return the call for an event that a terminal handles itself; None for all others."""
     match event:
         case Notification():
             return functools.partial(_notified, event)
@@ -119,14 +119,14 @@ def _call(event: object, *, is_own: bool) -> Callable[[Pane, float], object] | N
 
 
 def _notified(event: Notification, pane: Pane, now: float) -> None:
-    """Hand over what an agent tells its person. An advertisement raises nothing, and neither does a plain command."""
+    """Pass on an agent's notification, unless it is an advertisement; those of plain commands are dropped."""
     if pane.agent is not None and enriched(view_of(pane, ""), event.title, event.body)[0]:
         pane.notified(notified.shown(event), now)
 
 
 @attrs.define
 class _Voice:
-    """One pane: its ear, what may yet be read of it, and which client hears it."""
+    """One pane: its ear, how many bytes may still be read, and the client that reads it."""
 
     client: object
     at: float
@@ -137,7 +137,7 @@ class _Voice:
 @attrs.define
 class Ears:
     """
-    The panes of one server, heard by several clients: of a window that is linked to several sessions, each pane once.
+    The panes of one server, read by several clients. A window may belong to several sessions: each pane is read once.
 
     *tell* gets the id of a pane and its words. Each client calls on a thread of its own.
     """
@@ -147,9 +147,9 @@ class Ears:
 
     def hear(self, client: object, pane: str, data: bytes, now: float) -> bool:
         """
-        Hear *data* of *pane*; return whether *client* is to get more of it now.
+        Read *data* of *pane*; return whether *client* is to get more of it now.
 
-        One that another client hears is passed over, not paused: when that leaves, nothing is missed.
+        Output that another client reads is ignored, not paused: so nothing is missed when that one leaves.
         """
         voice = self._voices.setdefault(pane, _Voice(client, now))
         if voice.client is not client:
@@ -161,24 +161,24 @@ class Ears:
         return voice.left > 0
 
     def lost(self, client: object, pane: str) -> None:
-        """The output of *pane* has a gap."""
+        """Withdraw reports of *pane*: its output has a gap."""
         voice = self._voices.get(pane)
         if voice is not None and voice.client is client and (words := voice.ear.lost()):
             self.tell(pane, words)
 
     def leave(self, client: object) -> None:
-        """*client* hears nothing any more, and another one may."""
+        """Stop reading for *client*; another one may take over."""
         for pane, voice in list(self._voices.items()):
             if voice.client is client:
                 self.lost(client, pane)
                 del self._voices[pane]
 
     def has_title(self, pane: str) -> bool:
-        """Return whether the title of *pane* was heard, and no other one can have been missed since."""
+        """Return whether the title of *pane* was read, and no newer one can have been missed."""
         voice = self._voices.get(pane)
         return voice is not None and voice.ear.has_title
 
     def keep(self, panes: Iterable[str]) -> None:
-        """There are these *panes*, and no others."""
+        """Forget all panes except *panes*."""
         for gone in self._voices.keys() - set(panes):
             self._voices.pop(gone, None)

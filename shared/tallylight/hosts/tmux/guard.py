@@ -1,8 +1,8 @@
 """
-The guard of what is typed into a pane of tmux: a condition for `if-shell -F` that holds while its screen is unchanged.
+Guards typing into a pane of tmux: a condition for `if-shell -F` that is true while its screen is unchanged.
 
-tmux evaluates it and does the commands behind it in one step. It looks for each row by a regular expression, and says
-in which line that was found first (`#{C/r:…}`). Empty rows are not looked for, and colours are not compared.
+tmux evaluates it and runs the commands after it in one step. It searches for each row by a regular expression, and
+returns the line of the first match (`#{C/r:…}`). Empty rows and colours are not compared.
 https://man.openbsd.org/tmux.1#FORMATS
 """
 
@@ -13,19 +13,19 @@ from collections.abc import Iterable, Sequence
 
 from tallylight.evidence.screen import Look
 
-#: Bytes of all rows together: a command to tmux has 16 kB. Those at the end of the screen come first.
+#: Bytes of all rows together: a command to tmux has 16 kB. Rows at the end of the screen come first.
 MAX_ROWS = 12_000
 _RUN = re.compile(r"(.)\1*")
-#: So many of the same are looked for as any number of them: lines across, gaps.
+#: From this length on, a run of equal characters matches any length: lines across, gaps.
 _LONG = 4
-#: What is to be compared beside the rows.
+#: Compared besides the rows.
 _PLACE = (
     "#{cursor_x} #{cursor_y} #{cursor_flag} #{pane_width} #{pane_height} #{?pane_in_mode,1,0} #{?pane_synchronized,1,0}"
 )
 
 
 def shows(look: Look) -> str:
-    """Return the condition that a pane shows *look*, takes keys, and is alone in that."""
+    """Return the condition that a pane shows *look*, takes keys, and does not pass them to other panes."""
     rows = [row.rstrip() for row in look.lines]
     wanted, room = [], MAX_ROWS
     for pattern in map(_pattern, reversed(rows)):
@@ -46,7 +46,7 @@ def line(commands: Iterable[Sequence[str]]) -> str:
 
 
 def _pattern(row: str) -> str:
-    """Return an expression for *row*, the same to tmux and to Python; nothing for an empty row or odd characters."""
+    """Return a pattern for *row* that tmux and Python read alike; empty for an empty row or odd characters."""
     if not row or not row.isprintable():
         return ""
     runs = (

@@ -1,9 +1,8 @@
 """
-tmux's list of panes, and what to ask it for. https://man.openbsd.org/tmux.1#FORMATS
+tmux's lists of panes, clients and screens, and the formats to query them. https://man.openbsd.org/tmux.1#FORMATS
 
-Names, titles and paths may hold anything, also what looks like a separator, and old versions print line ends in them
-as they are. So rows and fields are kept apart by a word that nobody can guess: `Form(secret)` is both the format to ask
-with and the reader of the answer.
+Names, titles and paths may hold anything, even text like a separator, and old versions print line ends in them. So an
+unguessable word separates rows and fields: `Form(secret)` makes the format and reads the answer.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from tallylight.evidence.screen import Look
 from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire.values import digits, is_number
 
-#: A kind of row: the letter it begins with, and its fields, in the order of the request. What is free text
-#: comes with the others: the secret keeps it apart.
+#: A kind of row: the letter it begins with, and the names of its fields. Free text needs no special place.
 Rows = tuple[str, tuple[str, ...]]
 #: For `list-panes -a -F`.
 PANES: Rows = "P", (
@@ -27,11 +25,11 @@ CLIENTS: Rows = "C", (
     "client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events",
     "client_activity",
 )  # fmt: skip
-#: For `display-message -p`, behind `capture-pane -p`.
+#: For `display-message -p`, after `capture-pane -p`.
 SCREENS: Rows = "S", ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
-#: Not a name: the number of the first row that is not empty, or 0; nothing from a tmux that does not look for rows.
+#: Not a name: the number of the first row that is not empty, or 0; empty from a tmux that cannot search rows.
 _FINDS = "C/r:."
-#: For `display-message -p`: of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
+#: For `display-message -p`, before typing into a pane. `bracket_paste_flag` is empty before 3.7.
 TARGET: Rows = "T", (
     "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
     "bracket_paste_flag", _FINDS, "pane_title",
@@ -40,9 +38,9 @@ TARGET: Rows = "T", (
 
 @attrs.frozen
 class TmuxPane:
-    """One pane. Ids are tmux's own: `%3`, `$1`, `@2`. *light* is what its window's `@tally` option holds."""
+    """One pane. Ids are tmux's own: `%3`, `$1`, `@2`. *light* is its window's `@tally` option."""
 
-    #: The process of the server.
+    #: The server's process.
     server: int
     id: str
     #: Its first process; 0 if it has ended.
@@ -53,7 +51,7 @@ class TmuxPane:
     window: str
     is_active: bool
     is_zoomed: bool
-    #: The second since the epoch when something was last drawn in its window.
+    #: The second since the epoch when its window was last drawn.
     drawn_at: int
     is_dead: bool
     title: str
@@ -65,9 +63,9 @@ class TmuxPane:
 @attrs.frozen
 class Client:
     """
-    A terminal that is attached: its process, and the session and window it shows.
+    An attached terminal: its process, and the session and window it shows.
 
-    *is_focused* is None where tmux does not know: without `focus-events` it calls every client focused.
+    *is_focused* is None if unknown: without `focus-events` tmux calls every client focused.
     """
 
     is_control: bool
@@ -76,21 +74,21 @@ class Client:
     is_focused: bool | None
     tty: str
     pid: int
-    #: The second since the epoch when a key was last pressed there.
+    #: The second since the epoch of the last key there.
     active_at: int = 0
 
 
 @attrs.frozen
 class Target:
     """
-    A pane as one that is typed into.
+    A pane to type into.
 
-    *has_keys*: what is typed goes to its program, and not to tmux's own modes; *is_synchronized*: it goes to others,
-    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not say. *finds*:
-    whether this tmux can look for rows (`hosts.tmux.guard`).
+    *has_keys*: keys reach its program, and not tmux's own modes. *is_synchronized*: they reach other panes, too.
+    *takes_paste*: the program uses bracketed paste; None if tmux does not know. *finds*: this tmux can search rows
+    (`hosts.tmux.guard`).
     """
 
-    #: The process of the server.
+    #: The server's process.
     server: int
     id: str
     pid: int
@@ -103,17 +101,17 @@ class Target:
 
 @attrs.frozen
 class Form:
-    """The formats to ask with, and the readers of what comes back. *secret* is a word of letters and digits."""
+    """Makes the formats for queries, and reads the answers. *secret* consists of letters and digits."""
 
     secret: str
 
     def ask(self, rows: Rows) -> str:
-        """The format to ask for *rows* with. No `;` at the end: tmux would take it for the end of the command."""
+        """Return the format for *rows*. It does not end in `;`, which would end tmux's command."""
         kind, names = rows
         return self._mark(kind) + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
 
     def _mark(self, kind: str) -> str:
-        """What a row begins with: as secret as what separates its fields, and another thing."""
+        """Return the start of a row: as secret as the separator of fields, but different."""
         half = len(self.secret) // 2
         return f"{self.secret[:half]}{kind}{self.secret[half:]}"
 
@@ -121,16 +119,16 @@ class Form:
         return text.split(self._mark(rows[0]))[1 : 2 * MAX_PANES]
 
     def _fields(self, rows: Rows, part: str) -> dict[str, str]:
-        """The fields of one row by their names; none if it is not whole. What came next follows the last."""
+        """Return the fields of one row by their names; empty if it is incomplete. Text may follow the last field."""
         names, row = rows[1], part.split(self.secret)
         is_whole = len(row) > len(names) and row[len(names)].startswith("!")
         return dict(zip(names, row, strict=False)) if is_whole else {}
 
     def read_panes(self, text: str, known: dict[str, TmuxPane] | None = None) -> list[TmuxPane]:
         """
-        The panes in *text*, each once: of a window that is linked to several sessions, the first.
+        Return the panes in *text*, each once; for a window in several sessions, that of the first.
 
-        *known* holds what was read the last time: of a row that is the same the pane is the same object.
+        *known* holds the last result by row: an unchanged row returns the same object.
         """
         before = known or {}
         read: dict[str, TmuxPane] = {}
@@ -166,13 +164,13 @@ class Form:
         )
 
     def read_clients(self, text: str) -> list[Client]:
-        """The attached terminals in *text*."""
+        """Return the attached terminals in *text*."""
         found = []
         for part in self._parts(CLIENTS, text):
             if field := self._fields(CLIENTS, part):
                 flags = field["client_flags"]
                 words = flags.split(",")
-                # Before 3.3 there are no such words.
+                # Versions before 3.3 do not have these words.
                 is_focused = "focused" in words if flags and field["focus-events"] in ("1", "on") else None
                 client = Client(
                     is_control=field["client_control_mode"] == "1" or "control-mode" in words,
@@ -188,9 +186,10 @@ class Form:
 
     def read_screens(self, text: str) -> dict[str, Look | None]:
         """
-        The screens in *text*, by pane: of each what `capture-pane -p` gave, then its row. None for a dead pane.
+        Return the screens in *text*, by pane; None for a dead one. Each is the output of `capture-pane -p`, then its
+        row.
 
-        tmux breaks off at a pane that is gone: neither it nor those behind it are there.
+        tmux stops at a pane that is gone: this one and the following ones are missing.
         """
         found: dict[str, Look | None] = {}
         rows, *parts = text.split(self._mark("S"))[: MAX_PANES + 1]
@@ -206,7 +205,7 @@ class Form:
         return found
 
     def read_target(self, text: str) -> Target | None:
-        """The pane in *text* that is to be typed into; None if it is gone."""
+        """Return the pane in *text* that is to be typed into; None if it is gone."""
         parts = self._parts(TARGET, text)
         field = self._fields(TARGET, parts[0]) if parts else {}
         if not field.get("pane_id", "").startswith("%") or field["pane_dead"] == "1":
@@ -224,5 +223,5 @@ class Form:
         )
 
     def behind_screens(self, text: str) -> str:
-        """The rest of *text* behind the last of the screens."""
+        """Return the rest of *text* after the last screen."""
         return text.rpartition(f"{self.secret}!")[2]

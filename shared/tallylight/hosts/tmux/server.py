@@ -1,6 +1,4 @@
-"""
-One tmux server: what was last read of it, when it is to be asked again, and the lights of its windows.
-"""
+"""One tmux server: its last list of panes, when to query it again, and the lights of its windows."""
 
 from __future__ import annotations
 
@@ -21,29 +19,30 @@ from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker import rollup
 
-#: Seconds between two looks at a server without, and with, a client that reports changes.
+#: Seconds between two lists of a server: without, and with, a client that reports changes.
 EVERY_S, TOLD_EVERY_S = 0.5, 10.0
-#: From so many panes on the first is stretched: a list costs the server 20 to 50 µs a pane.
+#: From so many panes on the first interval grows: a list costs the server 20 to 50 µs a pane.
 MANY = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
 READ_S = 0.2
-#: At most so many of one session.
+#: Attached terminals of one session that are kept.
 MAX_TERMINALS = 8
-#: A capture so many seconds after the second of the last drawing holds it for sure.
+#: A capture so many seconds after the second of the last drawing surely contains it.
 SURE_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 
 
 def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> Ran | None:
-    """Have the server at *socket* do a command; as `files.program.run`."""
+    """Run a command of the server at *socket*; see `files.program.run`."""
     return run(["tmux", "-u", "-S", socket, *command], env, given=given)
 
 
 @attrs.frozen
 class Seen:
     """
-    What is known of all terminals: of the processes in panes of terminal programs, whether a person sees the pane; and
-    what is in the sessions that are attached on a terminal, which may be a pane of tmux itself.
+    The state of all terminals: whether a person sees a pane, by its process, and the entries attached on a terminal.
+
+    That terminal may be a pane of tmux itself.
     """
 
     in_front: Mapping[int, bool | None] = attrs.Factory(dict)
@@ -52,47 +51,47 @@ class Seen:
 
 @attrs.define(eq=False)
 class Server:
-    """By the path of its socket; *together* reads several of its screens, *ears* hear what its panes say."""
+    """A server by the path of its socket; *together* reads several of its screens, *ears* the output of its panes."""
 
     socket: str
     together: Together
     ears: Ears
     panes: list[TmuxPane] = attrs.Factory(list)
     clients: list[Client] = attrs.Factory(list)
-    #: Of each session with a person, by its id. The first is asked.
+    #: The control client of each attached session, by its id. The first one answers queries.
     controls: dict[str, ControlClient] = attrs.Factory(dict)
-    #: Whether a control client has reported a change that was not looked at.
+    #: Whether a control client has reported a change since the last list.
     is_changed: bool = True
     looked_at: float = float("-inf")
-    #: Whether what the last list held was reported.
+    #: Whether the panes of the last list were returned to the host.
     is_reported: bool = True
-    #: Held by the thread that asks for a list; no thread waits for it.
+    #: Held by the thread that reads a list; no thread waits for it.
     lock: threading.Lock = attrs.Factory(threading.Lock)
     silent_until: float = 0.0
     stamp: object = None
-    #: When the panes were last captured, in seconds since the epoch, by their ids.
+    #: When each pane was last captured, in seconds since the epoch.
     captured: dict[str, float] = attrs.Factory(dict)
-    #: The `SourcePane`s of the panes, each with what it was made of, by id.
+    #: The `SourcePane` of each pane, with the pane it was made from, by id.
     source_panes: dict[str, tuple[TmuxPane, SourcePane]] = attrs.Factory(dict)
-    #: The values of the options that were put into its windows.
+    #: The option values of its windows, as last set.
     lights: dict[str, tuple[str, ...]] = attrs.Factory(dict)
     _known: dict[str, TmuxPane] = attrs.Factory(dict)
     _drawn: dict[str, int] = attrs.Factory(dict)
-    #: The panes that a person was last seen to see, and the panes and clients that this is based on.
+    #: The visible windows at the last look, and the panes and clients this is based on.
     _seen: object = None
 
     @property
     def control(self) -> ControlClient | None:
-        """The control client that is asked."""
+        """The control client that answers queries."""
         return next(iter(self.controls.values()), None)
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
-        """Whether it is to be asked for its panes; or will be, once the rest of this *part* of the time is over."""
+        """Return whether a new list is due, or was after *part* of the interval."""
         every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
         return self.is_changed or now - self.looked_at >= every * part
 
     def take(self, form: Form, text: str, seen: Seen) -> None:
-        """Take in a list. A pane that has not changed keeps its `SourcePane` object."""
+        """Apply a list in *text*. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
@@ -102,7 +101,7 @@ class Server:
         self.see(seen)
 
     def see(self, by: Seen) -> bool:
-        """Work out what a person sees; return whether that is news. Where it is unknown, it is nothing."""
+        """Work out the panes that a person sees; return whether that changed. If unknown, a pane is not seen."""
         people = [client for client in self.clients if not client.is_control]
         shown = {client.window_id for client in people if by.in_front.get(client.pid, client.is_focused)}
         attached: dict[str, tuple[str, ...]] = {}
@@ -133,7 +132,7 @@ class Server:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
-            # Until a program sets one it is the name of the machine. One that is heard is newer than a list.
+            # Until a program sets a title, it is the machine's name. A title from the output is newer than the list.
             title=pane.title if pane.title != machine and not self.ears.has_title(pane.id) else None,
             together=None if pane.is_dead else self.together,
             read_every=READ_S,
@@ -149,12 +148,12 @@ class Server:
         )
 
     def _is_still(self, pane_id: str) -> bool:
-        """Whether what was drawn last, by the last list, was over when the pane was captured. tmux counts seconds."""
+        """Return whether the last capture surely contains the last drawing. tmux counts seconds."""
         drawn_at = self._drawn.get(pane_id, 0)
         return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
-        """The commands that make its windows show one light for all of their panes; nothing if they show it."""
+        """Return the commands that make its windows show the most urgent light of their panes; empty if they do."""
         lights: dict[str, PaneEntry] = {}
         colliding: set[str] = set()
         for pane in self.panes:
@@ -185,15 +184,15 @@ def _place(source_pane: SourcePane) -> tuple[object, ...]:
 
 
 def _is_lit(entry: PaneEntry) -> bool:
-    """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+    """Return whether the status needs a light: not that of a plain command, nor of a shell at its prompt."""
     return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
 
 
 def id_of(pane: TmuxPane) -> str:
-    """A pane's id in the snapshot."""
+    """Return the pane's id in the snapshot."""
     return id_in(pane.server, pane.id)
 
 
 def id_in(server: int, pane: str) -> str:
-    """The id in the snapshot of the pane that the process *server* calls *pane*."""
+    """Return the snapshot's id of *pane* (`%3`) of the server process *server*."""
     return f"tmux/{server}/{pane}"

@@ -1,14 +1,13 @@
 """
-tmux as a source of panes: those of every server of this user. https://man.openbsd.org/tmux.1
+tmux as a source of panes: the panes of every server of this user. https://man.openbsd.org/tmux.1
 
-Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
-tmux), the one of `$TMUX`, those of the clients in the panes of terminals, and those named with *sockets*. A server
-nobody is attached to is asked for its panes once a look, by one short command. Where a person is attached, a control
-client reports changes instead, and hears what the programs in the panes of that session say (`ear`).
+Servers are found by their sockets: those in `$TMUX_TMPDIR/tmux-<uid>` (also of `-L` and of nested tmux), that of
+`$TMUX`, those of clients in terminals' panes, and *sockets*. A server without an attached person runs one short command
+for each look. Where a person is attached, a control client reports changes instead, and reads the output of that
+session's panes (`ear`).
 
-The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
-`@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
-ever put there.
+A screen is captured only while it would be evidence. The light goes into the window options `@tally` (the status),
+`@tally_mark` and `@tally_colour`, for the user's own `window-status-format`. Text of a program never goes there.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import directory
 
-#: The part of the time between two lists after which a command that has to be run anyway brings the next one, too.
+#: After this part of the interval, a command that runs anyway brings the next list, too.
 EARLY = 0.7
-#: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
+#: A socket that does not respond is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
-#: Sessions of one server that are heard.
+#: Sessions of one server that have a control client.
 MAX_SESSIONS = 16
-#: The options of tmux before its command.
+#: tmux's options before its command.
 _OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
-#: Screens read by one command: their text has to fit into what a command may print.
+#: Screens read by one command: their text must fit into the output limit of a command.
 MAX_TOGETHER = 16
 #: A format that the control client evaluates once a second; it reports each new text.
 _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
@@ -59,10 +58,10 @@ _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pan
 
 class TmuxSource:
     """
-    The panes of all servers. *shows_lights*: whether windows get the options that a status line can show.
+    The panes of all servers. *shows_lights*: whether to set the window options for a status line.
 
-    *changed* may be set to what is to be called, on any thread, when a look would see something new; *heard* to what
-    gets the words of a pane, by its id.
+    *changed* is called on any thread when a look would find something new; *heard* gets the words of a pane, with its
+    id.
     """
 
     every = EVERY_S
@@ -74,13 +73,13 @@ class TmuxSource:
         self._shows_lights = shows_lights
         self._servers: dict[str, Server] = {}
         self._form = Form(secrets.token_hex(8))
-        #: The commands that ask for all panes, and for those who are attached.
+        #: The commands that list all panes and all clients.
         self._questions = (
             ["list-panes", "-a", "-F", self._form.ask(PANES)],
             ["list-clients", "-F", self._form.ask(CLIENTS)],
         )
         self._lock = threading.Lock()
-        #: What the hosts in terminals see, where tmux does not know whether anybody looks.
+        #: The snapshots of terminals' hosts, for where tmux does not know whether a person looks.
         self._feed = Feed(directory(environ))
         self._shown: tuple[str, ...] = ()
         self._inside: Mapping[str, tuple[PaneEntry, ...]] = {}
@@ -88,10 +87,10 @@ class TmuxSource:
         self.changed: Callable[[], None] = lambda: None
         self.heard: Callable[[str, Sequence[Word]], None] = lambda _id, _words: None
 
-    # What there is --------------------------------------------------------------------------------------------
+    # The panes -----------------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A `SourcePane` for every pane of every server that answers; None if no server had to be asked."""
+        """Return a `SourcePane` for every pane of every server that responds; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
         now = time.monotonic()
@@ -124,18 +123,18 @@ class TmuxSource:
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
     def _seen(self) -> Seen:
-        """Return what the terminals with a host of ours show, and what panes of tmux show of a tmux in them."""
+        """Return which panes the terminals show, and the entries of tmux sessions attached in tmux panes."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
         return Seen({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
 
     def _look_at_clients(self, now: float) -> None:
-        """Look where the servers are that terminals show."""
+        """Find the servers of tmux clients that run in terminals."""
         if self._feed.poll(now):
             here = (found for found in self._feed.snapshots if not is_elsewhere(found.name))
             self._shown = sockets_of(pane.pid for found in here for pane in found.panes)
 
     def _sockets(self) -> dict[str, object]:
-        """The sockets of this user, and of each what changes when somebody attaches to it."""
+        """Return the sockets of this user, each with a value that changes when a person attaches."""
         folder = Path(self._env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
         paths = [*self._named, *([self._inner] if self._inner else []), *self._shown]
         with contextlib.suppress(OSError):
@@ -153,7 +152,7 @@ class TmuxSource:
         return sockets
 
     def _ask(self, server: Server, now: float) -> bool:
-        """Ask a server for its panes, if they can be others by now; whether anything is new."""
+        """List a server's panes if they may have changed; return whether anything is new."""
         if now < server.silent_until:
             return False
         for session, control in list(server.controls.items()):
@@ -170,7 +169,7 @@ class TmuxSource:
                 try:
                     text = self._list(server)
                 except StuckError:
-                    # It hangs; what it had stays, because it may well go on.
+                    # It hangs; its panes stay, because it may go on.
                     server.silent_until = now + RETRY_S
                     return not was_reported
                 if not text:
@@ -184,7 +183,7 @@ class TmuxSource:
             server.lock.release()
 
     def _list(self, server: Server) -> str:
-        """Its panes and who is attached; nothing if it does not answer."""
+        """Return the lists of its panes and clients as text; empty if it does not respond."""
         if server.control is not None:
             try:
                 panes, clients = (server.control.ask(command) for command in self._questions)
@@ -196,12 +195,12 @@ class TmuxSource:
         return self._run(server, *self._questions[0], ";", *self._questions[1])
 
     def _run(self, server: Server, *command: str) -> str:
-        """What a command printed; nothing if it failed."""
+        """Return the output of a command; empty if it failed."""
         done = run_tmux(server.socket, self._env, *command)
         return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
 
     def _attach_or_leave(self, server: Server) -> None:
-        """Have a control client at each session where, and only where, a person is attached."""
+        """Attach a control client to each session with an attached person, and detach all others."""
         theirs = dict.fromkeys(client.session_id for client in server.clients if not client.is_control)
         wanted = [*theirs][:MAX_SESSIONS] if not self._is_closed else []
         for session in server.controls.keys() - set(wanted):
@@ -233,7 +232,7 @@ class TmuxSource:
                 server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
 
     def _told(self, path: str, pane: str, words: Sequence[Word]) -> None:
-        """A pane of the server at *path* says something."""
+        """Pass on the words of a pane of the server at *path*."""
         server = self._servers.get(path)
         if server is not None and server.panes:
             self.heard(id_in(server.panes[0].server, pane), words)
@@ -242,11 +241,11 @@ class TmuxSource:
 
     def _capture(self, socket: str, ids: Sequence[str]) -> dict[str, Look | None]:
         """
-        The screens of some panes of one server, read by one command; None for one that is gone.
+        Return the screens of panes of one server, read by one command; None for one that is gone.
 
-        Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
-        control client: a screen can hold what looks like the end of a reply. No screen can hold what separates it
-        from the next, for that is made again each time.
+        Without `-J`, which joins wrapped rows: the cursor's row counts them as they are. Not through the control
+        client: a screen can contain text like the end of a reply. The separator is new each time, so no screen
+        can contain it.
         """
         server = self._servers.get(socket)
         if server is None:
@@ -260,7 +259,7 @@ class TmuxSource:
         started = time.time()
         is_mine = server.lock.acquire(blocking=False)
         try:
-            # A list that will be due soon is read with them: what costs most is that a command is run at all.
+            # A list that is due soon is read, too: starting a command costs most.
             now = time.monotonic()
             is_listed = is_mine and server.control is None and server.is_due(now, EARLY)
             if is_listed:
@@ -278,20 +277,20 @@ class TmuxSource:
         looks: dict[str, Look | None] = {}
         for id_, pane in panes.items():
             if pane not in found:
-                # It is gone. Those behind it were not read, and are asked for again.
+                # It is gone. The following ones were not read, and are asked for again.
                 looks[id_] = None
                 break
             server.captured[pane] = started
             looks[id_] = found[pane]
         return looks
 
-    # What is shown --------------------------------------------------------------------------------------------
+    # The lights ----------------------------------------------------------------------------------------------
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Put the light of every window, the most urgent of its panes, into its options."""
+        """Set the options of every window to the light of its most urgent pane."""
         with self._lock:
             servers = list(self._servers.values())
-        # A pane that shows a session says nothing of its own: in a circle it would keep itself alight.
+        # A pane that shows a session adds no light of its own: in a circle it would keep itself lit.
         around = {terminal for entry in entries.values() for terminal in entry.terminals}
         inside = by_terminal(entry for entry in entries.values() if entry.terminal not in around)
         if inside != self._inside:
@@ -309,7 +308,7 @@ class TmuxSource:
                 self._run(server, *command)
 
     def act(self, request: Request) -> None:
-        """Make the pane the one its session shows, and bring the person who typed last on that server there."""
+        """Select the pane in its session, and switch the client that typed last on that server to it."""
         for server in list(self._servers.values()):
             for pane in server.panes:
                 if id_of(pane) == request.pane:
@@ -321,7 +320,7 @@ class TmuxSource:
                         self._run(server, "switch-client", "-c", person.tty, "-t", pane.session_id)
 
     def close(self) -> None:
-        """Leave the servers, and take the lights out of their windows."""
+        """Detach from all servers, and remove the lights from their windows."""
         self._is_closed = True
         for server in self._servers.values():
             self._leave(server)
@@ -329,7 +328,7 @@ class TmuxSource:
 
 
 def sockets_of(pids: Iterable[int | None]) -> tuple[str, ...]:
-    """The sockets of processes that are clients of tmux, as far as their arguments and environment name them."""
+    """Return the sockets of tmux clients among *pids*, as far as their arguments and environment name them."""
     table, found = process_table.table(), dict[str, None]()
     for pid in filter(None, pids):
         process = table.get(pid)
@@ -344,7 +343,7 @@ def sockets_of(pids: Iterable[int | None]) -> tuple[str, ...]:
 
 
 def _is_kept(path: str) -> bool:
-    """Whether no other user can put a server of theirs in the place of *path*: tmux hands it our environment."""
+    """Return whether no other user can replace the socket *path*: tmux gets our environment through it."""
     folder = Path(path).parent.stat()
     is_closed = not folder.st_mode & stat.S_IWOTH or folder.st_mode & stat.S_ISVTX
     return bool(is_closed) and folder.st_uid in (0, os.getuid())

@@ -1,9 +1,9 @@
 """
-What a mux server tells the GUIs of a pane, in its variable `tally_mux`:
+The report of a mux server on a pane, in the pane's variable `tally_mux`, for the attached GUIs:
 `waiting:permission;pane=4711.3;since=1700000000;tool=claude;…`.
 
-The texts are those of OSC 1338. `pane` is its server and its number there: a GUI that attaches again gives it another
-number. A value is untrusted: any program that can print to a pane can set it.
+The texts are those of OSC 1338. `pane` is its server and its number there: a GUI gives it a new number each time it
+attaches. A value is untrusted: any program that can print to a pane can set it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.wire import osc1338
 from tallylight.wire.text import sanitise
 
-#: Of each text.
+#: The longest text, in cells.
 _TEXT_CELLS = 256
 _STATUSES = {status.value: status for status in Status}
 _KINDS = {kind.value: kind for kind in Kind}
@@ -29,14 +29,14 @@ _TIME = re.compile(r";(since|snoozed_until|muted_until)=([0-9]{1,12})(?=;|\Z)")
 
 
 class Told(NamedTuple):
-    """A pane of a server: *where* names it there, empty if that is not said, and what it shows."""
+    """The state of a server's pane: *where* names it there, empty if unknown, and *pane* is its entry."""
 
     where: str
     pane: Pane
 
 
 def read(value: str) -> Told | None:
-    """Return what *value* tells; None if nothing."""
+    """Return the report in *value*; None if there is none."""
     found = _HEAD.match(value)
     if found is None or found[1] not in _STATUSES:
         return None
@@ -63,7 +63,7 @@ def read(value: str) -> Told | None:
 
 
 def write(pane: Pane, server: int) -> str:
-    """Return what the Lua of the mux server of the process *server* tells of *pane*; nothing of one without a light."""
+    """Return the report of the mux server process *server* on *pane*; empty for a pane without a light."""
     if not rows.is_lit(pane):
         return ""
     times = {"since": pane.since, "snoozed_until": pane.snoozed_until, "muted_until": pane.muted_until}

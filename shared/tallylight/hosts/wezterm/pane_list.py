@@ -1,19 +1,18 @@
 """
 WezTerm's list of panes, `wezterm cli list --format json`, and the feed that our Lua writes beside it.
 
-https://wezterm.org/cli/cli/list.html . The list has no user variables and does not say which pane has the focus; the
-feed has both, because only WezTerm's own process knows them:
+https://wezterm.org/cli/cli/list.html . The list has no user variables and no focus. The feed has both, because only
+WezTerm's own process knows them:
 
     {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
-     "release": "0.1.0",
-     "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
-     "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
-     "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
-                     "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
+    "release": "0.1.0",
+    "wish": "1700000000000 jump 3", "keys": "jump=CTRL|SHIFT y; list=",
+    "bar": {"touching": ["#333333"], "tab": "#333333", "active": "#000000", "colours": {}, "names": true},
+    "panes": {"3": {"title": "…", "tab": 0, "window": 0, "is_local": true, "progress": false, "mux": "…",
+        `"said": [{"n": 1, "value": "state=waiting;tool=claude"}]`}}}
 
-`n` counts what a pane has said, from 1 in each life of WezTerm's Lua state; `number` is another one in each feed.
-`problems` are the names of what is wrong on that side. Nothing in either is believed: what has the wrong type costs its
-pane, or itself.
+`n` counts the values of a pane's variable, from 1 in each life of WezTerm's Lua state; `number` changes with each feed.
+`problems` are the names of problems in Lua. Neither is trusted: a value of the wrong type costs its pane, or itself.
 """
 
 from __future__ import annotations
@@ -33,25 +32,25 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
-#: Behind the name of the program: asks the WezTerm that runs, and starts none.
+#: Arguments after the program: they query the WezTerm that runs, and start none.
 CLI = ("cli", "--no-auto-start")
-#: Of the words of one pane in the feed. Lua keeps 16.
+#: The most values of one pane's variable in the feed. Lua keeps 16.
 MAX_SAID = 64
-#: Of the feed, in bytes.
+#: The largest feed, in bytes.
 MAX_FEED = 4 * 1024 * 1024
-#: Of the colours of other handlers. Lua keeps as many.
+#: The most colours of other handlers; Lua keeps as many.
 MAX_GROUNDS = 16
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 _STATUSES = {status.value: status for status in Status}
 _MAX_TEXT = 4096
 _MAX_SIZE = 10_000
-#: The numbers that Lua's JSON keeps.
+#: The largest number that Lua's JSON keeps exactly.
 _MAX_NUMBER = 2**53 - 1
 
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One pane of the list. *tty* is empty for a pane of another domain, whose processes are elsewhere."""
+    """One pane of the list. *tty* is empty for a pane of another domain: its processes run elsewhere."""
 
     id: str
     tab: str
@@ -72,7 +71,7 @@ class Row:
 
 @attrs.frozen(kw_only=True)
 class FedPane:
-    """What the feed says of one pane: its place, its title, and what its `tally` variable said, each word numbered."""
+    """One pane of the feed: its place, its title, and the values of its `tally` variable, numbered."""
 
     title: str = ""
     tab: str = ""
@@ -80,16 +79,16 @@ class FedPane:
     said: tuple[tuple[int, str], ...] = ()
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
-    #: What a mux server says of it; None if it says nothing.
+    #: The report of a mux server; None if there is none.
     server: Told | None = None
 
 
 @attrs.frozen(kw_only=True)
 class Bar:
     """
-    The tab bar, as the configuration in force has it. *touching* are the colours beside an inactive tab.
+    The tab bar, as currently configured. *touching* are the colours beside an inactive tab.
 
-    *grounds* are the colours that other handlers give tabs. Where not *names*, a tab has the title of its program.
+    *grounds* are the colours that other handlers give tabs. Without *names*, a tab shows its program's title.
     """
 
     touching: frozenset[RGB] = frozenset({(0x33, 0x33, 0x33)})
@@ -101,27 +100,27 @@ class Bar:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """All that the paint on one ground is made of."""
+        """The values that determine the paint on one ground."""
         return self.touching, self.active, self.colours
 
 
 @attrs.frozen(kw_only=True)
 class FeedState:
-    """The whole feed. *life* is another one after each reload of WezTerm's configuration."""
+    """The whole feed. *life* changes with each reload of WezTerm's configuration."""
 
     number: int = 0
     life: str = ""
     front: frozenset[str] = frozenset()
-    #: The workspace that its windows show; empty if that is not said.
+    #: The workspace that its windows show; empty if unknown.
     workspace: str = ""
     problems: frozenset[str] = frozenset()
-    #: Of the Lua that wrote it; empty for one from before it was said.
+    #: The release of the Lua that wrote it; empty for an old one.
     release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
     bar: Bar = Bar()
-    #: The last wish of the person at a key: its number, what, and of which pane.
+    #: The user's last request by a key: its number, its verb, and its pane.
     wish: tuple[int, str, str] = (0, "", "")
-    #: Which key does what: `list` and `CTRL|SHIFT i`; nothing for one that is bound nowhere.
+    #: The key of each action, `list` and `CTRL|SHIFT i`; empty for one without a key.
     keys: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -131,7 +130,7 @@ class FeedState:
 
 
 def read_list(data: bytes) -> list[Row] | None:
-    """The panes in the output of `wezterm cli list`; None if it is no list."""
+    """Return the panes in the output of `wezterm cli list`; None if it is no list."""
     try:
         found = values.load(data)
     except DecodeError:
@@ -165,7 +164,7 @@ def _row(value: Any) -> Row | None:
 
 
 def read_feed(data: bytes) -> FeedState | None:
-    """The feed in *data*; None if it is none of this version."""
+    """Return the feed in *data*; None if it is none of this version."""
     try:
         found = values.load(data)
     except DecodeError:
@@ -241,7 +240,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         title=_text(value.get("title")),
         tab=_id(value.get("tab")),
         window=_id(value.get("window")),
-        # A longer one is no word that the carrier takes.
+        # A longer value is none that the carrier accepts.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,
         server=mux_word.read(values.exact(value.get("mux"), _MAX_TEXT) or ""),
@@ -249,7 +248,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
 
 
 def screen(text: str, row: Row) -> list[str]:
-    """The visible rows in the output of `wezterm cli get-text`, which may lack empty ones at the end."""
+    """Return the visible rows in the output of `wezterm cli get-text`, which may omit empty ones at the end."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -258,7 +257,7 @@ def screen(text: str, row: Row) -> list[str]:
 
 
 def look(output: bytes, row: Row) -> Look:
-    """The screen of *row* in the output of `wezterm cli get-text`."""
+    """Return the screen of *row* in the output of `wezterm cli get-text`."""
     return Look(
         screen(output.decode("utf-8", "replace"), row),
         cursor_row=min(row.cursor_row, row.rows - 1),
@@ -269,7 +268,7 @@ def look(output: bytes, row: Row) -> Look:
 
 
 def styled_screen(output: bytes, row: Row) -> StyledScreen:
-    """The screen of *row* in the output of `wezterm cli get-text --escapes`."""
+    """Return the screen of *row* in the output of `wezterm cli get-text --escapes`."""
     cursor = (min(row.cursor_row, row.rows - 1), row.cursor_column) if row.cursor_visible else None
     return read_screen(screen(output.decode("utf-8", "replace"), row), row.columns, row.rows, cursor)
 

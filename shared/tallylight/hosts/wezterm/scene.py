@@ -2,12 +2,12 @@
 The scene: all that our Lua draws, decided here. Pure.
 
     {"version": 1, "stale": false, "written": 1700000000.5, "pid": 4712, "summary": "!1 ●2",
-     "tabs": {"3": {"pane": 7, "status": "waiting", "mark": "!", "name": "shop", "what": "npm test", …}},
-     "paints": {"tab": {"waiting": {"fill": "#FFAA00", "sign": "#000000", …}}, "#000000": {…}},
-     "words": {"7": "waiting:permission;pane=4711.7;…"}, "seen": {"4711.3": 1700000000}}
+    "tabs": {"3": {"pane": 7, "status": "waiting", "mark": "!", "name": "shop", "what": "npm test", …}},
+    "paints": {"tab": {"waiting": {"fill": "#FFAA00", "sign": "#000000", …}}, "#000000": {…}},
+    "words": {"7": "waiting:permission;pane=4711.7;…"}, "seen": {"4711.3": 1700000000}}
 
-A tab has one light for its panes. `paints` are by the ground of the mark: `tab` where all of a tab may be filled, else
-the colour of a tab that keeps its own. A mux server's scene has only `words`, what its Lua tells the GUIs.
+A tab has one light for its panes. `paints` are by the ground of the mark: `tab` where a whole tab may be filled, else
+the colour of a tab that keeps its own. The scene of a mux server has only `words`, its Lua's reports to the GUIs.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 VERSION = 1
-#: Cells of a text.
+#: The longest texts, in cells.
 NAME_CELLS, WHAT_CELLS = 80, 256
-#: In which order a status bar counts.
+#: The order in a status bar.
 _COUNTED = (
     Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED, Status.QUIET, Status.BACKGROUND,
     Status.WORKING,
@@ -54,19 +54,19 @@ Drawn = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class Place:
-    """Where a pane is and what it is called there: its tab, its title."""
+    """The tab, the title and the processes of a pane."""
 
     tab: str
     title: str = ""
-    #: What WezTerm calls a program that has set no title: the names of the process in front.
+    #: WezTerm's titles for a program that has set none: the names of the foreground process.
     processes: frozenset[str] = frozenset()
-    #: What a mux server tells of it.
+    #: The report of a mux server.
     server: Told | None = None
 
 
 @attrs.frozen
 class Scene:
-    """All that Lua draws, and in how many seconds that is worded otherwise."""
+    """All that Lua draws, and in how many seconds a text of it changes."""
 
     tabs: Mapping[str, Drawn]
     paints: Mapping[str, Mapping[str, Drawn]]
@@ -75,7 +75,9 @@ class Scene:
 
 
 def shown(entry: Pane, place: Place, seen: Mapping[str, float]) -> Pane:
-    """*entry* as its tab shows it: with what a server tells, of which a finished turn that was *seen* is over."""
+    """
+    Return *entry* with the report of its server, as its tab shows it; a finished turn that was *seen* becomes idle.
+    """
     if place.server is None:
         return entry
     told = place.server.pane
@@ -85,7 +87,7 @@ def shown(entry: Pane, place: Place, seen: Mapping[str, float]) -> Pane:
 
 
 def compose(panes: Mapping[str, tuple[Pane, Place]], bar: Bar, agents: Agents, now: float) -> Scene:
-    """The scene of *panes*, each as `shown`, in a *bar*, at *now* in seconds since the epoch."""
+    """Return the scene of *panes*, each as `shown`, in a *bar*, at *now* in seconds since the epoch."""
     by_tab: dict[str, list[tuple[Pane, Place]]] = {}
     for pane, place in panes.values():
         if rows.is_lit(pane) and pane.status is not Status.ACTIVE:
@@ -125,12 +127,12 @@ def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Bar
         "idle": owner.status is Status.IDLE,
         "filled": owner.status in lights.FILLED,
     }
-    # What is not there is short, and an empty map would be a list.
+    # Absent values keep it short; an empty map would become a list in Lua.
     return {key: value for key, value in drawn.items() if value not in ("", False, {})}
 
 
 def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
-    """The pane that an earlier sidecar drew so; None if that cannot be read."""
+    """Return the pane that an earlier sidecar drew as *drawn*; None if that cannot be read."""
     id_, status = values.integer(drawn.get("pane"), 0, 2**53), _STATUSES.get(str(drawn.get("status")))
     if id_ is None or status is None:
         return None
@@ -149,7 +151,7 @@ def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
 
 
 def _what(pane: Pane, now: float) -> tuple[str, float]:
-    """Return the question, error or limit in words, and in how many seconds these change."""
+    """Return the question, error or limit as text, and in how many seconds that changes."""
     if pane.status in lights.FILLED:
         # The first line of several.
         asked = request(pane.what).partition("↵")[0].strip() if pane.what else pane.question or pane.message
@@ -161,10 +163,10 @@ def _what(pane: Pane, now: float) -> tuple[str, float]:
 
 def _name(pane: Pane, place: Place, agent: Agent | None, *, is_named: bool) -> tuple[str, bool]:
     """
-    What a tab is called, and whether that is not the program's title.
+    Return the name of a tab, and whether it is another one than the program's title.
 
-    By the person in the list, else by its program; by its session or its project where that says no more than which
-    program it is. A name that the person gives the tab stands before it.
+    It is the user's name for the conversation, else the program's title. If the title only names the program, it is the
+    session or project. A name that the user gives the tab comes before it.
     """
     if not is_named:
         return place.title, False
@@ -185,7 +187,7 @@ def _is_bare(title: str, names: set[str]) -> bool:
 
 
 def paints(bar: Bar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn]]:
-    """The paints of *statuses* on every ground of *bar*."""
+    """Return the paints of *statuses* on every ground of *bar*."""
     grounds = {
         f"#{red:02X}{green:02X}{blue:02X}": (red, green, blue) for red, green, blue in (bar.active, *bar.grounds)
     }
@@ -201,7 +203,7 @@ def paints(bar: Bar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn]]:
 
 @functools.lru_cache(maxsize=256)
 def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) -> tuple[tuple[str, Any], ...]:
-    """Return how a light is painted on *ground*; with *keeps*, in a tab that keeps its colours."""
+    """Return the paint of a light on *ground*; with *keeps*, in a tab that keeps its colours."""
     touching, active, changed = key
     colours = lights.COLOURS | dict(changed)
     amber, red, down = (colours[one] for one in (Status.WAITING, Status.ERROR, Status.DOWN))

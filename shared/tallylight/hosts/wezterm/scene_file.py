@@ -1,8 +1,8 @@
 """
-The file with the scene that our Lua draws, `wezterm-<pid of the GUI>.scene.json`, and what outlives a sidecar in it.
+Writes the scene that our Lua draws, `wezterm-<pid of the GUI>.scene.json`, and keeps parts of it for the next sidecar.
 
-A new sidecar finds everything anew, a title before the agent's files. Where it says less of a pane than the one before
-it, that stands for as long as it takes to look at everything.
+A new sidecar starts without knowledge, and gets a title before the agent's files. Until it has looked at everything, it
+shows a pane as the last sidecar did, where that knew more.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from tallylight.wire import values
 
 #: Seconds in which a new sidecar has looked at everything.
 LOOKS_S = 8.0
-#: Seconds in front of a person after which a finished turn of a server counts as seen, and how many are remembered.
+#: A server's finished turn counts as seen after so many seconds in front of a person; and how many are remembered.
 DWELL_S, MAX_SEEN = 1.0, 200
 _MAX_FILE = 1024 * 1024
 _FRESH, _STALE = b'"stale": false', b'"stale": true '
 
 
 class SceneFile:
-    """That at *path*; *agents* are all that are known."""
+    """The scene file at *path*; *agents* are all known agents."""
 
     def __init__(self, path: Path, agents: Agents) -> None:
         self._path, self._agents = path, agents
         self._lock = threading.Lock()
-        #: Whether it may have to be written anew, and when it will be worded otherwise, by the monotonic clock.
+        #: Whether the file may have to be written again, and when a text of it changes, by the monotonic clock.
         self.is_due = False
         self._changes_at = math.inf
         before = _read(path)
@@ -57,11 +57,11 @@ class SceneFile:
         self._written: dict[str, Any] = {}
 
     def has_to_change(self, now: float) -> bool:
-        """Tell whether there may be something to write that no pane tells of. *now* is monotonic."""
+        """Return whether the file may have to change although no pane did. *now* is monotonic."""
         return self.is_due or now >= self._changes_at
 
     def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: Bar) -> bool:
-        """Write the scene of *entries*, of which those of *front* are before a person; whether that was necessary."""
+        """Write the scene of *entries*, where a person sees those of *front*; return whether anything changed."""
         with self._lock:
             now = time.monotonic()
             self._look(places, front, now)
@@ -80,7 +80,7 @@ class SceneFile:
             return self._save(drawn | {"seen": self._seen})
 
     def write_words(self, words: Mapping[str, str]) -> None:
-        """Write what the Lua of a mux server tells the GUIs."""
+        """Write the reports of a mux server's Lua to the GUIs."""
         with self._lock:
             self._save({"words": {id_: word for id_, word in words.items() if word}})
 
@@ -92,7 +92,7 @@ class SceneFile:
         try:
             read_write.atomic_write(self._path, data, 0o600, durable=False)
         except (OSError, TallyError):
-            # What it says is old. This takes no room on the disk.
+            # The file is out of date. Marking it so takes no room on the disk.
             with contextlib.suppress(OSError), self._path.open("r+b") as file:
                 at = file.read(100).find(_FRESH)
                 if at >= 0:
@@ -103,7 +103,7 @@ class SceneFile:
         return True
 
     def _look(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
-        """Take note of the finished turns of servers that are in front: a server does not know of that."""
+        """Record finished turns of servers that a person sees: the server does not know of that."""
         in_front = [told for id_ in front if (told := places[id_].server) is not None and told.where]
         turns = {told.where: told.pane.since for told in in_front if told.pane.status is Status.DONE}
         turns = {where: since for where, since in turns.items() if self._seen.get(where) != since}
@@ -114,7 +114,7 @@ class SceneFile:
                 del self._looked_at[where]
 
     def _settled(self, entry: Pane, place: Place, now: float) -> Pane:
-        """*entry*, or what the last sidecar said where this one has not looked at all of a pane yet."""
+        """Return *entry*, or that of the last sidecar while this one has not looked at the whole pane."""
         if place.server is not None:
             return entry
         if now >= self._until:

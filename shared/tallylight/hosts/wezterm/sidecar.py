@@ -1,8 +1,8 @@
 """
-The sidecar of one WezTerm: at most one a GUI process or mux server, gone when that is, and quiet.
+The sidecar of one WezTerm: at most one for a GUI process or mux server; it ends with that process.
 
-Our Lua starts it with `tally host wezterm --pid PID` and gets one line of JSON at once: where the snapshot and the feed
-are, and the sidecar's own pid. One that runs already is named instead, so starting it again is nothing.
+Our Lua starts it with `tally host wezterm --pid PID`, and gets one line of JSON at once: the paths of the snapshot and
+the feed, and the sidecar's pid. If one runs already, that one is named instead: starting twice does no harm.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from tallylight.snapshot.writer import SnapshotError, aside, checked_directory, 
 from tallylight.wire.values import is_number
 
 HOST = "wezterm"
-#: Of the answer.
+#: The version of that line.
 VERSION = 1
-#: Seconds between two looks at whether WezTerm still runs.
+#: Seconds between two checks that WezTerm still runs.
 ALIVE_S = 1.0
-#: Seconds between two looks at whether Lua has written anything, where the system does not tell.
+#: Seconds between two looks for changes by Lua, where the system does not notify.
 LISTEN_S = 0.2
-#: Seconds from a signal to the end: a logout ends WezTerm, too, and then what was open in it stays.
+#: Seconds from a signal to the end. A logout ends WezTerm within them, and its open conversations are then kept.
 ENDS_S = 1.0
-#: Of one Lua file.
+#: The largest Lua file, in bytes.
 _MAX_LUA = 1 << 20
-#: Seconds in which a sidecar that has the lock writes its pid.
+#: Seconds in which a sidecar with the lock writes its pid.
 HOLDER_S = 1.0
-#: How the names of its files end.
+#: The endings of its files.
 _OURS = ("lock", "feed.json", "feed.json.new", "goal", "log", "news", "scene.json", "toasts", "told")
-#: Of one line in the log.
+#: The longest line in the log.
 _MAX_LINE = 500
 #: Called with the host of a sidecar that has begun.
 Began = Callable[[PollingHost], None]
@@ -65,17 +65,17 @@ class Place:
     gui: int
 
     def file(self, ending: str) -> Path:
-        """One of its files: `lock`, `feed.json`, `scene.json`, `goal`, `toasts`, `told` or `log`."""
+        """Return one of its files: `lock`, `feed.json`, `scene.json`, `goal`, `toasts`, `told` or `log`."""
         return self.folder / f"{HOST}-{self.gui}.{ending}"
 
     @property
     def news(self) -> Path:
-        """The FIFO of the sidecar that this process is."""
+        """The FIFO of this process, a sidecar."""
         return self.folder / f"{HOST}-{os.getpid()}.news"
 
 
 def release() -> str:
-    """What is installed, the Lua files that belong to it among them: another text after an update."""
+    """Return the installed release, including its Lua files: another text after an update."""
     digest = hashlib.sha256()
     for folder in Path(tallylight.__file__).parents[1:3]:
         # In an installation the Lua files are beside `lib`, in a checkout beside `shared`.
@@ -86,16 +86,16 @@ def release() -> str:
 
 
 def installed() -> read_write.Stamp | None:
-    """What is another one once an update has put another release in the place of ours."""
+    """Return a stamp that changes when an update replaces our files."""
     return read_write.stamp(Path(tallylight.__file__))
 
 
 def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began) -> str:
     """
-    Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way.
+    Start the sidecar of *gui* as a process of its own, unless it runs; return the line for Lua either way.
 
-    *began* is called in the sidecar, with its host. `TallyError` if the directory of the snapshots cannot be had, or
-    there is no such process.
+    *began* is called in the sidecar, with its host. `TallyError` if the snapshot directory is unusable, or the process
+    does not exist.
     """
     if process_table.table().start(gui) is None:
         raise TallyError(f"there is no process {gui}; --pid is WezTerm's own")
@@ -125,7 +125,7 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began) -> s
 
 
 def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str], wezterm: str, began: Began) -> None:
-    """In a child of the command: start a child that nobody waits for, and never return."""
+    """Start the sidecar as an orphan, in a child of the command; never returns."""
     code = 1
     try:
         os.close(receiver)
@@ -139,7 +139,7 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
                 os.dup2(target, number)
             lock = take(place)
             if lock is not None:
-                # Before Lua learns of us: it waits there at once. Where there can be none it has its timer.
+                # Before Lua learns of us: it waits there at once. Without a FIFO it uses its timer.
                 place.news.unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
                     os.mkfifo(place.news, 0o600)
@@ -151,14 +151,14 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
                     os.chdir("/")
                 serve(place, lock, environ, wezterm, began)
         code = 0
-    except BaseException as error:  # there is nobody above us to hear of it but the log
+    except BaseException as error:  # only the log is there to hear of it
         _log(f"{type(error).__name__}: {error}")
     finally:
         os._exit(code)
 
 
 def take(place: Place) -> int | None:
-    """Become the sidecar: the descriptor of the lock, or None if another process holds it."""
+    """Become the sidecar: return the descriptor of the lock, or None if another process holds it."""
     while True:
         fd = os.open(place.file("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -171,12 +171,12 @@ def take(place: Place) -> int | None:
                 os.ftruncate(fd, 0)
                 os.write(fd, str(os.getpid()).encode())
                 return fd
-        # The one before us has just removed the file that we hold.
+        # The last holder has just removed the file that we locked.
         os.close(fd)
 
 
 def holder(place: Place) -> int:
-    """The pid of the sidecar that holds the lock; 0 if it does not write it in time."""
+    """Return the pid of the sidecar that holds the lock; 0 if it does not write it in time."""
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
         with contextlib.suppress(OSError, TallyError):
@@ -187,7 +187,7 @@ def holder(place: Place) -> int:
 
 
 def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, began: Began) -> None:
-    """Be the sidecar until WezTerm ends, or somebody ends us."""
+    """Run the sidecar until WezTerm ends or a signal ends this process."""
     table = process_table.table()
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
@@ -206,7 +206,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
             return False
         looked = now
         poller.is_lost = born is None or table.start(place.gui) != born
-        # After an update Lua starts the one that is installed now.
+        # After an update, Lua starts the installed release.
         return poller.is_lost or now >= end or installed() != release_before
 
     def stop(*_: object) -> None:
@@ -247,7 +247,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
 
 
 def _clear(place: Place) -> None:
-    """Remove what only another sidecar of the same WezTerm would read, and what earlier ones showed."""
+    """Remove files that only another sidecar of the same WezTerm would read, and the snapshots set aside."""
     files = [place.file(ending) for ending in ("scene.json", "toasts", "told", "goal")]
     if not any(lock != place.file("lock") for lock in place.folder.glob(f"{HOST}-*.lock")):
         files += aside(place.folder, HOST)
@@ -263,7 +263,7 @@ def _log(line: str) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what sidecars left behind whose WezTerm is gone."""
+    """Remove the files of sidecars of ended WezTerms."""
     table = process_table.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
@@ -274,7 +274,7 @@ def sweep(folder: Path) -> None:
 
 
 def socket_of(environ: Mapping[str, str], gui: int) -> str:
-    """The socket of the process *gui*, a GUI or a mux server: what WezTerm itself says, else where it makes it."""
+    """Return the socket of the process *gui*, a GUI or a mux server: from the environment, else WezTerm's default."""
     named = environ.get("WEZTERM_UNIX_SOCKET", "")
     if is_server(gui, process_table.table()):
         return named if named and "/gui-sock-" not in named else str(runtime_of(environ) / "sock")
@@ -284,6 +284,6 @@ def socket_of(environ: Mapping[str, str], gui: int) -> str:
 
 
 def runtime_of(environ: Mapping[str, str]) -> Path:
-    """The directory in which WezTerm keeps its sockets."""
+    """Return the directory of WezTerm's sockets."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     return Path(runtime, "wezterm") if runtime else Path(environ.get("HOME", os.sep), ".local/share/wezterm")

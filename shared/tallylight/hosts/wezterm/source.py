@@ -1,13 +1,13 @@
 """
-WezTerm as a source of panes: one sidecar a GUI process or mux server, which asks that process by `wezterm cli`.
+WezTerm as a source of panes: one sidecar for each GUI process or mux server, which queries it by `wezterm cli`.
 
-The list gives panes, terminals and cursors; a screen is read (`get-text`) only where it would be evidence. What only
-WezTerm's own process knows comes through the feed, a file that our Lua writes: what the `tally` variables said, titles,
-and which panes are in front. While it tells of the same panes as the last list, that stands for a while. A WezTerm
-whose Lua is not ours, or does not tick, is judged by the list alone.
+The list has panes, terminals and cursors; a screen is read (`get-text`) only where it would be evidence. The feed, a
+file that our Lua writes, has what only WezTerm's own process knows: `tally` variables, titles, and the panes in front.
+While the feed has the same panes as the last list, no new list is read for a while. If WezTerm does not run our Lua, or
+its Lua does not tick, only the list counts.
 
-An idle WezTerm tells its Lua nothing. So Lua has a shell wait for somebody to open the other end of a FIFO. The sidecar
-does that when what is drawn has changed and is written. Then the shell ends, and Lua looks.
+An idle WezTerm reports nothing to its Lua. So Lua runs a shell that waits for a process to open the other end of a
+FIFO. The sidecar opens it when it has written a change of what is drawn. Then the shell ends, and Lua looks.
 
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`, with the FIFO `wezterm-<the same pid>.news`. The files
 named for the GUI process are beside it: `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it
@@ -51,14 +51,14 @@ from tallylight.snapshot.writer import directory
 
 #: Seconds between two looks while an agent is there, and while there is none.
 LIST_S, IDLE_LIST_S = 1.0, 3.0
-#: A list this old, in seconds, is asked for again although neither the feed nor the processes tell of another pane: it
-#: alone says which workspace a window is in.
+#: After so many seconds a new list is read even if feed and processes show the same panes: only the list has each
+#: window's workspace.
 SELDOM_S = 60.0
 #: Seconds between two readings of one screen.
 READ_S = 0.5
-#: A list this young, in seconds, still says where the cursor is.
+#: Up to this age, in seconds, a list still has the right cursor.
 CURSOR_S = 0.1
-#: Between two times that WezTerm is woken, in seconds, and for it to listen.
+#: Seconds between two times that WezTerm is woken, and the longest wait for it to listen.
 WAKE_S, LISTENS_S = 0.1, 5.0
 #: Seconds in which Lua takes a note.
 NOTE_S = 2.0
@@ -66,17 +66,17 @@ _WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class NoAnswerError(TallyError):
-    """`wezterm cli` is not there, or gave no list."""
+    """`wezterm cli` does not exist, or returned no list."""
 
 
 @attrs.define
 class _Received:
-    """Up to which word those of a pane were received, in which life of WezTerm's Lua state."""
+    """The last value of a pane's variable that was received, in which life of WezTerm's Lua state."""
 
     life: str
     n: int
     value: str
-    #: Whether the shell has been away from its prompt since; None where that was not looked at yet.
+    #: Whether the shell has been away from its prompt since; None if that was not looked at yet.
     is_away: bool | None = None
     #: The group that was last seen in the foreground instead of the shell, and whether one was for two looks.
     group: int = 0
@@ -84,13 +84,13 @@ class _Received:
 
 
 def is_server(pid: int, table: process_table.Table) -> bool:
-    """Whether this is a mux server, without a GUI. Linux cuts its name."""
+    """Return whether *pid* is a mux server, without a GUI. Linux cuts its name."""
     process = table.get(pid)
     return process is not None and process.comm.startswith("wezterm-mux-ser")
 
 
 def wake(news: Path) -> bool:
-    """Let what waits at the other end of the FIFO *news* go; False if nothing does yet."""
+    """End the wait at the other end of the FIFO *news*; return False if nothing waits there yet."""
     try:
         os.close(os.open(news, os.O_WRONLY | _WITHOUT_WAITING))
     except OSError as error:
@@ -99,7 +99,7 @@ def wake(news: Path) -> bool:
 
 
 def remove(news: Path) -> None:
-    """Remove the FIFO *news*. What waits there goes, and what is about to."""
+    """Remove the FIFO *news*. Waiting processes end, and those about to wait."""
     with contextlib.suppress(OSError):
         fd = os.open(news, os.O_RDWR | _WITHOUT_WAITING)
         news.unlink()
@@ -107,7 +107,7 @@ def remove(news: Path) -> None:
 
 
 class WezTermSource:
-    """All panes of the GUI process *gui*, asked through the program *wezterm*."""
+    """All panes of the GUI process *gui*, queried through the program *wezterm*."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class WezTermSource:
         self._env = {name: value for name, value in environ.items() if name != "WEZTERM_PANE"}
         self._wezterm = wezterm
         self._gui = gui
-        #: The FIFO that tells Lua of a new snapshot, if there is one.
+        #: The FIFO that wakes Lua for a new snapshot, if there is one.
         self.news: Path | None = None
         self._table = table or process_table.table()
         self._is_server = is_server(gui, self._table)
@@ -131,7 +131,7 @@ class WezTermSource:
         self._feed_stamp: object = None
         self._feed = FeedState()
         self._servers: Counter[str] = Counter()
-        #: Whether any of it has yet to be told to a pane.
+        #: Whether some panes have not received all of the feed yet.
         self._is_owed = False
         self._received: dict[str, _Received] = {}
         self._titles: dict[str, str] = {}
@@ -139,14 +139,14 @@ class WezTermSource:
         self._rows: dict[str, Row] = {}
         self._inside: dict[str, tuple[PaneEntry, ...]] = {}
         self._listed_at = 0.0
-        #: What the GUI process has started, but for what waits for our news; and that.
+        #: The children of the GUI process except the shells that wait at our FIFO, and those shells.
         self._started: set[int] = set()
         self._waiting: set[int] = set()
         self._entries: Mapping[str, PaneEntry] = {}
         self._scene = SceneFile(feed.with_name(feed.name.replace("feed.json", "scene.json")), agents or Agents())
         self._drawn_groups = process_table.Groups(self._table)
         self._woken_at = 0.0
-        #: The number of the last wish at a key, and the way of the jumps.
+        #: The number of the user's last request by a key, and the state of the jumps.
         self._wished: int | None = None
         self._journey: next_pane.Journey | None = None
         #: Seconds between two looks.
@@ -155,7 +155,7 @@ class WezTermSource:
     # On other threads -----------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A `SourcePane` for every pane that the GUI process lists."""
+        """Return a `SourcePane` for every pane that the GUI process lists."""
         if self._is_due():
             self._list()
         rows = self._rows.values()
@@ -170,7 +170,7 @@ class WezTermSource:
             SourcePane(
                 id=row.id,
                 leader=self._leaders.get(row.tty, 0),
-                # What the feed tells is told as it comes.
+                # The feed's titles are passed on as they arrive.
                 title=None if row.id in feed.panes else row.title,
                 read=functools.partial(self._read, row.id),
                 read_every=READ_S,
@@ -185,7 +185,7 @@ class WezTermSource:
         ]
 
     def _is_due(self) -> bool:
-        """Whether to ask for the list: to start `wezterm cli` costs more than all else that is done here."""
+        """Return whether to read the list: starting `wezterm cli` costs more than all else here."""
         children = set(process_table.children(self._gui, self._table))
         new = children - self._started - self._waiting
         self._waiting = {pid for pid in children if pid in self._waiting or (pid in new and self._waits(pid))}
@@ -220,17 +220,17 @@ class WezTermSource:
         return pane_list.look(done.output, row)
 
     def pace(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Ask for the list more often while there is an agent."""
+        """Read the list more often while there is an agent."""
         self.every = LIST_S if any(entry.agent or entry.agent_pid for entry in entries.values()) else IDLE_LIST_S
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Lua draws what the panes show now."""
+        """Have Lua draw the *entries*."""
         self.pace(entries)
         self._entries = entries
         self.draw()
 
     def draw(self) -> None:
-        """Write what Lua draws, if that is new, and wake it. One thread at a time does."""
+        """Write the scene for Lua if it changed, and wake it. One thread at a time does."""
         entries = {id_: entry for id_, entry in self._entries.items() if id_ in self._rows}
         if self._is_server:
             # The Lua of a mux server looks by itself, and has no windows.
@@ -257,7 +257,7 @@ class WezTermSource:
         )
 
     def _names(self, leader: int) -> frozenset[str]:
-        """Return what the process in front of a terminal is called; WezTerm takes one of that for a title."""
+        """Return the names of the foreground process of a terminal; WezTerm uses one of them as a title."""
         process = self._table.get(self._drawn_groups.look(leader, time.monotonic()))
         if process is None:
             return frozenset()
@@ -265,21 +265,20 @@ class WezTermSource:
         return frozenset({process.comm, Path(process.exe).name, Path(argument).name})
 
     def wake(self) -> None:
-        """Have Lua look, as soon as it waits for that."""
+        """Wake Lua, as soon as it waits."""
         if self.news is not None:
             _wait(functools.partial(wake, self.news), LISTENS_S)
 
     def _waits(self, pid: int) -> bool:
-        """Whether this process is what waits for our news."""
+        """Return whether *pid* is a shell that waits at our FIFO."""
         process = self._table.get(pid)
         return process is not None and str(self.news) in process.argv
 
     def act(self, request: Request) -> None:
         """
-        Bring a pane to the front of its window. WezTerm 20240203 leaves another one zoomed in front of it.
+        Bring a pane to the front of its window. WezTerm 20240203 leaves another zoomed pane before it.
 
-        Only Lua can bring another window to the front, or show another workspace, and knows the panes of mux domains.
-        It is left a note.
+        Only Lua can raise another window, show another workspace, or reach panes of mux domains. So it gets a note.
         """
         listed = self._list()
         goal = next((row for row in listed if row.id == request.pane), None)
@@ -287,7 +286,7 @@ class WezTermSource:
             return
         for row in listed:
             if row.id in request.args and row.is_active:
-                # Of those beside it WezTerm takes the one that had the keyboard last. This shows its tab, too.
+                # Among the panes beside it, WezTerm takes the one that had the keyboard last. This shows its tab, too.
                 self._cli("activate-pane-direction", "--pane-id", row.id, "Right")
             if row.tab == goal.tab and row.is_zoomed and row is not goal:
                 self._cli("zoom-pane", "--unzoom", "--pane-id", row.id)
@@ -298,7 +297,7 @@ class WezTermSource:
             self._leave_note(goal.id)
 
     def _grant(self, poller: PollingHost, now: float) -> None:
-        """Do what the person wished for at a key, once; not what was wished for before this sidecar began."""
+        """Carry out the user's request by a key, once; not one from before this sidecar began."""
         number, verb, id_ = self._feed.wish
         before, self._wished = self._wished, number
         if before is None or number <= before:
@@ -309,7 +308,7 @@ class WezTermSource:
             marks.carry_out(Request("snooze", id_), pane, poller.config.notify.snooze_min, now)
 
     def _jump(self, here: str) -> None:
-        """Have Lua go to the next pane that needs the person, and after the last one back; the way is that of kitty."""
+        """Have Lua show the next pane that needs the user, and after the last one go back, as in kitty."""
         order = next_pane.stops(self._scene.shown, time.time())
         self._journey, goal = next_pane.jump(self._journey, order, here, existing=self._rows.keys())
         self._leave_note(goal or "none")
@@ -323,18 +322,18 @@ class WezTermSource:
         self._goal_path.unlink(missing_ok=True)
 
     def inside(self, id_: str) -> PaneEntry | None:
-        """Return what a multiplexer showed in a pane at the last look."""
+        """Return the entry of a multiplexer in a pane at the last look."""
         row = self._rows.get(id_)
         return next(iter(self._inside.get(row.tty, ())), None) if row is not None else None
 
     def server(self, id_: str) -> Told | None:
-        """Return the report of a mux server on a pane. One that names the pane of another names neither."""
+        """Return the report of a mux server on a pane. If two panes report the same place, neither has it."""
         fed = self._feed.panes.get(id_)
         told = fed.server if fed is not None else None
         return told._replace(where="") if told is not None and self._servers[told.where] > 1 else told
 
     def own_terminal(self, id_: str) -> Terminal | None:
-        """The terminal of a pane, and who leads it; None if that is elsewhere, or gone."""
+        """Return the terminal of a pane, and its leader; None if it is elsewhere, or gone."""
         row = self._rows.get(id_)
         leader = self._leaders.get(row.tty, 0) if row is not None else 0
         return Terminal(row.tty, leader) if row is not None and leader else None
@@ -342,11 +341,11 @@ class WezTermSource:
     # On the loop ----------------------------------------------------------------------------------------------
 
     def is_new(self) -> bool:
-        """Whether Lua has written anything since `listen` read it. May be asked on any thread."""
+        """Return whether Lua has written anything since the last `listen`. May be called on any thread."""
         return read_write.stamp(self._feed_path) not in (None, self._feed_stamp)
 
     def listen(self, poller: PollingHost, now: float) -> None:
-        """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
+        """Read Lua's changes, and pass them to the panes. Cheap without changes: one `stat`."""
         if self._scene.has_to_change(now):
             poller.later("scene", self.draw)
         stamp = read_write.stamp(self._feed_path)
@@ -374,7 +373,7 @@ class WezTermSource:
         self._look_at_prompts(poller, now)
 
     def _hand_over(self, poller: PollingHost, now: float) -> None:
-        """Hand the panes what is new to them; one that is not known yet gets it later, and whose bar it is, too."""
+        """Pass news of the feed to the panes. Panes that are not known yet get it later, as do those with a bar."""
         self._is_owed = False
         for id_, fed in self._feed.panes.items():
             pane = poller.peek(id_)
@@ -401,9 +400,9 @@ class WezTermSource:
 
     def _look_at_prompts(self, poller: PollingHost, now: float) -> None:
         """
-        End what a plain command said, when its shell shows its prompt again: of OSC 133 WezTerm tells its Lua nothing.
+        End the light of a plain command when its shell shows its prompt again: WezTerm hides OSC 133 from Lua.
 
-        Only panes are looked at that are lit by what was said there, with no agent in the foreground.
+        Only panes that a command lit, without an agent in the foreground, are looked at.
         """
         for id_, received in self._received.items():
             pane, terminal = poller.peek(id_), self.own_terminal(id_)
@@ -420,21 +419,21 @@ class WezTermSource:
                 received.is_away = is_away
 
     def _is_away(self, received: _Received, terminal: Terminal, now: float) -> bool:
-        """Whether the shell that leads *terminal* does not show its prompt."""
+        """Return whether the shell that leads *terminal* does not show its prompt."""
         group = self._groups.look(terminal.leader, now)
         if group != terminal.leader:
             received.was_elsewhere = received.was_elsewhere or group == received.group
             received.group = group
             return True
         shown = terminals.at_prompt(terminal, self._table)
-        # A shell that does not tell is at its prompt where a program was in the foreground before.
+        # If the shell gives no sign, it is at its prompt when a program was in the foreground before.
         return not (received.was_elsewhere if shown is None else shown)
 
     def _new_words(self, id_: str, said: Sequence[tuple[int, str]]) -> list[str]:
         life = self._feed.life
         received = self._received.get(id_)
         if received is not None and received.life != life:
-            # A reload counts again, from what the variable holds: that was received before.
+            # After a reload, numbers begin again with the variable's current value, which was received before.
             first = said[0][1] if said else received.value
             received.life, received.n = life, said[0][0] if said and first == received.value else 0
         words = []
@@ -447,18 +446,18 @@ class WezTermSource:
         return words
 
     def close(self) -> None:
-        """The feed is of no use to anyone else, and nobody waits any more."""
+        """Remove the feed and the FIFO, and end the shells that wait at it."""
         self._feed_path.unlink(missing_ok=True)
         if self.news is not None:
             remove(self.news)
         for pid in filter(self._waits, self._waiting):
-            # Somebody may have removed the FIFO before.
+            # Another process may have removed the FIFO before.
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGTERM)
 
 
 def _wait(is_so: Callable[[], bool], most: float) -> None:
-    """Wait for what *is_so*, at the most so many seconds."""
+    """Wait until *is_so*, for at most so many seconds."""
     end = time.monotonic() + most
     while not is_so() and time.monotonic() < end:
         time.sleep(0.01)

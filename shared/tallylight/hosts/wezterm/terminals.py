@@ -1,4 +1,4 @@
-"""The terminals of WezTerm's panes, from outside: who leads one, and whether a shell edits a line on it. Read only."""
+"""The terminals of WezTerm's panes, seen from outside: their leaders, and whether a shell edits a line. Read only."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import attrs
 from tallylight.evidence import process_table
 
 _FLAGS = os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
-#: Shells whose line editor takes the terminal's own line editing away while it shows a prompt, and only then.
+#: Shells with a line editor that switches off the terminal's own line editing while it shows a prompt, and only then.
 _EDITING_SHELLS = frozenset({"bash", "zsh", "ksh", "mksh"})
 
 
 @attrs.frozen
 class Terminal:
-    """The terminal at *path* of a pane whose first process is *leader*."""
+    """The terminal at *path* of a pane; *leader* is the pane's first process."""
 
     path: str
     leader: int
 
 
 def leaders(gui: int, paths: Collection[str], table: process_table.Table) -> dict[str, int]:
-    """The process that the WezTerm of the process *gui* has started on each of these terminals, if it is there."""
+    """Return the process that the WezTerm *gui* has started on each of these terminals, where one is found."""
     found: dict[str, int] = {}
     for pid in process_table.children(gui, table):
         for path in paths:
@@ -36,7 +36,7 @@ def leaders(gui: int, paths: Collection[str], table: process_table.Table) -> dic
 
 def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
     """
-    Whether the shell that leads the pane shows its prompt; None where that cannot be told.
+    Return whether the shell that leads the pane shows its prompt; None if unknown.
 
     bash and zsh read each key themselves at their prompt, and leave it to the terminal while `read` waits for a line.
     The caller knows that no other process group is in the foreground.
@@ -56,7 +56,7 @@ def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
 
 
 def _opened(terminal: Terminal, table: process_table.Table) -> int | None:
-    """The terminal, if it is one, of this user, and still that of the pane's first process."""
+    """Return the opened terminal, if it belongs to this user and still to the pane's leader; else None."""
     try:
         fd = os.open(terminal.path, os.O_RDONLY | _FLAGS)
     except OSError:

@@ -1,9 +1,9 @@
 """
-Notifications in WezTerm: the sidecar decides and words them, and leaves them for our Lua to show.
+Notifications in WezTerm: the sidecar decides and words them, and our Lua shows them.
 
-`wezterm-<pid of the GUI>.toasts` has the last ones, the newest at the end: `[[number, status, title, body], …]`, with
-numbers that grow, over sidecars too. `wezterm-<pid of the GUI>.told` is what the person knows of, by pane: the next
-sidecar finds everything anew, and does not tell it again.
+`wezterm-<pid of the GUI>.toasts` has the last ones, the newest at the end: `[[number, status, title, body], …]`. The
+numbers grow, over sidecars too. `wezterm-<pid of the GUI>.told` has the last notified status of each pane, so that the
+next sidecar does not notify again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tallylight.wire import values
 
 #: Toasts that are kept for Lua.
 MAX_TOASTS = 16
-#: Seconds after its start in which a sidecar finds what the one before it knew.
+#: Seconds after its start in which a sidecar finds again what the last one knew.
 FINDS_S = 15.0
 MAX_TOLD = 1000
 _MAX_FILE = 256 * 1024
@@ -32,9 +32,9 @@ _MAX_FILE = 256 * 1024
 
 class Toasts:
     """
-    Those of one WezTerm, in the files *toasts* and *told*.
+    The notifications of one WezTerm, in two files.
 
-    *inside* is what a multiplexer shows in a pane, *server* what a mux server tells of it; *wake* has Lua look.
+    *inside* returns a multiplexer's entry in a pane, *server* a mux server's report on it; *wake* wakes Lua.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Toasts:
         self._shown: list[tuple[int, str, str, str]] = []
 
     def inside(self, id_: str) -> Pane | None:
-        """Return what a multiplexer or a mux server shows in the pane."""
+        """Return the entry of a multiplexer or a mux server in the pane."""
         told = self._server(id_)
         return told.pane if told is not None else self._inside(id_)
 
     def is_known(self, notice: Notice, now: float) -> bool:
-        """Tell whether the sidecar before this one has told of it, or a server's pane was attached anew."""
+        """Return whether the last sidecar has notified of it, or the notified pane of a server was attached again."""
         told = self._server(notice.pane)
         if told is not None and told.where:
             before, _, id_ = self._known.get(told.where, "").rpartition(" ")
@@ -66,14 +66,14 @@ class Toasts:
         return now < self._until and self._former.get(notice.pane) == notice.status.value
 
     def show(self, notice: Notice) -> None:
-        """Have Lua show it."""
+        """Pass *notice* to Lua."""
         number = max(int(time.time() * 1000), self._shown[-1][0] + 1 if self._shown else 0)
         self._shown = [*self._shown, (number, notice.status.value, notice.title, notice.body)][-MAX_TOASTS:]
         read_write.atomic_write(self._toasts, json.dumps(self._shown).encode(), 0o600, durable=False)
         self._wake()
 
     def remember(self, told: Mapping[str, Status]) -> None:
-        """Keep what a person knows of; what a detached server told stays."""
+        """Save the notified status of each pane; those of detached servers stay."""
         known = {where: word for where, word in self._known.items() if "." in where}
         known |= self._former if time.monotonic() < self._until else {}
         for id_, status in told.items():
@@ -89,7 +89,7 @@ class Toasts:
 
 
 def _of_server(told: Told) -> str:
-    """A need of a server's pane: it is dated there."""
+    """Return a server pane's status with its time, which the server dates."""
     return f"{told.pane.status.value} {told.pane.since:.0f}"
 
 

@@ -1,9 +1,8 @@
 """
-A pane of WezTerm, as `actions.answer` and `actions.say` look at it and type into it: by `wezterm cli`, from outside.
+A pane of WezTerm, for `actions.answer` and `actions.say`: read and typed into from outside, by `wezterm cli`.
 
-The screen is read between two lists that have to agree on where the cursor is. The process in the foreground is looked
-up last. Before anything is typed, the screen is read once more; what remains in between is the time of one
-`wezterm cli send-text`.
+The screen is read between two lists that must agree on the cursor. The foreground process is looked up last. The screen
+is read once more before anything is typed: only one `wezterm cli send-text` follows that comparison.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from tallylight.snapshot.writer import is_ours
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.values import is_number
 
-#: Looks at a screen that is just being drawn, before that is said.
+#: Readings of a changing screen before an error.
 TRIES = 5
 _GONE = Refusal("gone", "that pane is gone; nothing was typed")
 _REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another domain of WezTerm; nothing was typed")
@@ -37,16 +36,16 @@ _REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another
 
 def gui_of(host: str, table: process_table.Table) -> tuple[int, str] | None:
     """
-    The WezTerm of the sidecar that is called *host*, `wezterm-4711`: its process, and the `wezterm` that asks it.
+    Return the WezTerm of the sidecar *host* (`wezterm-4711`): its process, and the path of its `wezterm`.
 
-    None for another host, or one that is gone. The sidecar's own command line says which it is, that of
-    `tally host wezterm --pid PID --wezterm PATH`; of a snapshot nothing but the number is used.
+    None for another host, or one that is gone. Both are in the sidecar's own command line, `tally host wezterm --pid
+    PID --wezterm PATH`. Only the number comes from a snapshot.
     """
     kind, _, number = host.partition("-")
     if kind != HOST or not is_number(number, 10):
         return None
     sidecar = table.get(int(number))
-    # What another user calls a `wezterm` is not run.
+    # A `wezterm` of another user is not run.
     words = list(sidecar.argv) if sidecar is not None and is_ours(sidecar.pid) else []
     if "host" not in words or words[words.index("host") : words.index("host") + 2] != ["host", HOST]:
         return None
@@ -60,9 +59,9 @@ def gui_of(host: str, table: process_table.Table) -> tuple[int, str] | None:
 @attrs.define
 class WezTermPane:
     """
-    The pane that a snapshot tells as *entry*, of the process *gui*, which the program *wezterm* asks.
+    The pane *entry* of a snapshot, in the process *gui*, reached through the program *wezterm*.
 
-    *holder* tells who is on the terminal of a process, whose title is the other argument.
+    *holder* identifies the foreground program of a process's terminal; its other argument is the title.
     """
 
     entry: Pane
@@ -72,7 +71,7 @@ class WezTermPane:
     environ: Mapping[str, str]
 
     def see(self) -> Seen | Refusal:
-        """Its screen, and the agent on its terminal."""
+        """Read the screen, and the program on its terminal; refuse if it cannot be typed into."""
         found = self._look()
         if found is None:
             return _GONE
@@ -90,14 +89,14 @@ class WezTermPane:
         )
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:
-        """As it is, from standard input: no argument list shows it."""
+        """Press *keys*, passed on standard input: no argument list shows them."""
         if seen is not None and not self._still_shows(seen):
             return False
         self._order("send-text", "--no-paste", given=keys)
         return True
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
-        """WezTerm makes a bracketed paste of it, where the program has asked for that."""
+        """Paste *text*: WezTerm brackets it if the program uses that."""
         if seen is not None and not self._still_shows(seen):
             return False
         self._order("send-text", given=text)
@@ -106,11 +105,11 @@ class WezTermPane:
         return True
 
     def close(self) -> None:
-        """By WezTerm's own command."""
+        """Close the pane."""
         self._order("kill-pane")
 
     def screen(self) -> StyledScreen:
-        """What is on its screen, with its colours; of one that is drawn meanwhile the cursor may be of before."""
+        """Return the screen with its colours; if it changes meanwhile, the cursor may be that of before."""
         row = self._row()
         done = self._cli("get-text", "--escapes", "--pane-id", self.entry.id) if row is not None else None
         if row is None or done is None or done.code != 0:

@@ -1,8 +1,8 @@
 """
-Hooks in the settings of agents: put in, looked at, and taken out again byte for byte.
+Hooks in the settings of agents: installed, checked, and removed byte for byte.
 
-What an event means is not in here but in `tallylight.hooks`, which `tally hook` loads. `install` changes an agent's
-settings, `remove` takes that back, `state` says how it stands. `compact` makes the tables that `tally hook` loads.
+The meaning of events is in `tallylight.hooks`, which `tally hook` loads. `install` changes an agent's settings,
+`remove` reverts that, `state` reports the state. `compact` makes the tables that `tally hook` loads.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which cost nothing to load.
+Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which load fast.
 
-`tally hook` runs at every event of an agent and can afford neither TOML nor attrs. So the tables of the agents that
-come with us are written out as the module `hooks.tables` (a test compares the two), and those of a
-user's own agent file as JSON, when its hooks are installed.
+`tally hook` runs at every event of an agent and has no time for TOML or attrs. So the tables of packaged agents are
+generated as the module `hooks.tables` (a test compares the two). The table of a user's own agent file is written as
+JSON when its hooks are installed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.agents.hooks import Hooks
 
-#: Of what `table` makes: a file of another version is not read.
+#: The version of a `table`: a file of another version is not read.
 VERSION = 1
-#: What of `Hooks` says where its hooks are written down.
+#: The fields of `Hooks` on where its hooks are installed.
 _PLACE = ("form", "why", "folder", "folder_env", "file", "entry", "note", "events", "beside")
 
 
 def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
-    """The table of one agent: what `hooks.mapping` and `parts.agent_hooks.install` know of it."""
+    """Return the table of one agent, for `hooks.mapping` and `parts.agent_hooks.install`."""
     names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
     return {
         "version": VERSION,
@@ -43,7 +43,7 @@ def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
 
 
 def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
-    """Where the hooks of one agent are written down, and how."""
+    """Return where the hooks of one agent are installed, and how."""
     return {
         "display": agent.display,
         "programs": (*agent.processes, *agent.generic),

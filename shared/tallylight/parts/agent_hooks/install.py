@@ -1,8 +1,8 @@
 """
-Hooks in an agent's own files: the plan of the edits, and doing them. `parts.agent_hooks.remove` takes them back.
+Installs hooks in an agent's own files: plans the edits, and makes them. `parts.agent_hooks.remove` reverts them.
 
-What is planned is shown before it is done, and what is done is in the receipt before it is done.
-Standard library only: `tally setup --undo` comes here, too.
+Edits are shown before they are made, and entered in the receipt before that.
+Standard library only: `tally setup --undo` imports it, too.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tallylight.hooks import tables
 from tallylight.model.errors import DataFileError, TallyError
 from tallylight.parts.agent_hooks import json_edit, toml_edit
 
-#: The first words of a plugin of ours.
+#: The first words of our plugins.
 _PLUGIN = "// Written by `tally hooks install`"
 
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """One agent's hooks: where they go (a compact place), and for a user's own agent its compact table."""
+    """One agent's hooks: their place (compact), and for a user's own agent its compact table."""
 
     agent: str
     place: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Target:
         return str(self.place["form"])
 
     def folder(self, system: System) -> Path:
-        """The agent's folder, where its own variable or XDG_CONFIG_HOME puts it."""
+        """Return the agent's folder, from its own variable or XDG_CONFIG_HOME if set."""
         own = system.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
         if own.startswith("/"):
             return Path(own)
@@ -52,17 +52,17 @@ class Target:
         return system.home / name
 
     def path(self, system: System) -> Path:
-        """The file that holds the hooks."""
+        """Return the file that holds the hooks."""
         return self.folder(system) / str(self.place["file"])
 
 
 def packaged() -> dict[str, Target]:
-    """Every agent that comes with us and has hooks, or a reason why not."""
+    """Return every packaged agent with hooks, or with a reason why it has none."""
     return {name: Target(name, place) for name, place in tables.PLACES.items()}
 
 
 def command(system: System) -> Path:
-    """The `tally` that hooks are to run."""
+    """Return the path of the `tally` that hooks run; raise `TallyError` without one."""
     place = install_paths.layout(system)
     if os.access(place.launcher, os.X_OK):
         return place.launcher
@@ -74,17 +74,17 @@ def command(system: System) -> Path:
 
 def command_line(program: Path, agent: str, event: str) -> str:
     """
-    What an agent hands to its shell, whichever that is, or runs without one.
+    Return the command line for an agent, which may pass it to any shell or run it without one.
 
-    A program that is gone, or a Python that is, is no error and prints nothing: the agent must not see it. Some shells
-    (fish) would complain of it themselves, so that it is left to `sh`.
+    A missing program or Python is no error and prints nothing: the agent must not notice. Some shells (fish) would
+    complain themselves, so `sh` runs it.
     """
     inner = f"{shlex.quote(str(program))} hook {agent} {event} 2>/dev/null || true"
     return f"/bin/sh -c {shlex.quote(inner)}"
 
 
 def commands(system: System, target: Target) -> dict[str, str]:
-    """What is to be run at each event."""
+    """Return the command for each event."""
     program = command(system)
     problem = managed_block.path_problem(str(program))
     if problem:
@@ -93,7 +93,7 @@ def commands(system: System, target: Target) -> dict[str, str]:
 
 
 def plugin_text(system: System, target: Target) -> str:
-    """The plugin of an agent, which runs the `tally` of this installation."""
+    """Return the plugin of an agent, which runs the `tally` of this installation."""
     program = str(command(system))
     found = resources.files("tallylight.parts.agent_hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
     escaped = program.replace("\\", "\\\\").replace('"', '\\"')
@@ -101,7 +101,7 @@ def plugin_text(system: System, target: Target) -> str:
 
 
 def is_present(system: System, target: Target) -> bool:
-    """Whether the agent's file has anything of ours. One that cannot be read is a `TallyError`."""
+    """Return whether the agent's file has anything of ours; raise `TallyError` if it cannot be read."""
     before = user_file.read(target.path(system))
     return before is not None and bool(_present(target, before))
 
@@ -115,7 +115,7 @@ def _present(target: Target, data: bytes) -> dict[str, list[str]]:
 
 
 def is_right(system: System, target: Target) -> bool:
-    """Whether all hooks are there, once, and run this installation."""
+    """Return whether all hooks are present, once, and run this installation."""
     before = user_file.read(target.path(system))
     if before is None:
         return False
@@ -127,7 +127,7 @@ def is_right(system: System, target: Target) -> bool:
 
 
 def plan_install(system: System, target: Target) -> list[Edit]:
-    """The edits that put the hooks in, or right; none if there is nothing to do."""
+    """Return the edits that install or correct the hooks; none if they are right."""
     if not target.form:
         raise TallyError(f"{target.place['display']} cannot have hooks of Tallylight: {target.place['why']}")
     book = read_receipt(system)
@@ -146,7 +146,7 @@ def plan_install(system: System, target: Target) -> list[Edit]:
 
 
 def read_receipt(system: System) -> Receipt:
-    """The files with hooks of ours, by agent."""
+    """Return the receipt: the files with our hooks, by agent."""
     return receipt.load(directories.state_dir(system.env), receipt.HOOKS)
 
 
@@ -171,7 +171,7 @@ def _install_edits(system: System, target: Target, path: Path, book: Receipt) ->
 
 
 def _own_edits(target: Target, path: Path, text: str, book: Receipt) -> list[Edit]:
-    """A file that is ours as a whole. Somebody else's of that name is not overwritten."""
+    """Return the edit of a file that is entirely ours. A foreign file with its name is not overwritten."""
     before, after = user_file.read(path), managed_block.encode(text)
     if book.find(path, target.agent) is not None:
         return [] if before == after else [Edit(path, before, after, target.agent)]
@@ -181,7 +181,7 @@ def _own_edits(target: Target, path: Path, text: str, book: Receipt) -> list[Edi
 
 
 def apply(system: System, edit: Edit) -> None:
-    """Back up, enter into the receipt, write."""
+    """Make a backup, enter the edit in the receipt, and write the file."""
     try:
         user_file.change(edit, read_receipt(system), system.now())
     except OSError as error:
@@ -191,7 +191,7 @@ def apply(system: System, edit: Edit) -> None:
 
 
 def keep_table(system: System, target: Target) -> None:
-    """Write the table of a user's own agent to where `tally hook` looks for it; take an old one away."""
+    """Write the table of a user's own agent for `tally hook`, or remove an old one."""
     path = table_path(system, target.agent)
     try:
         if target.table is None:
@@ -204,5 +204,5 @@ def keep_table(system: System, target: Target) -> None:
 
 
 def table_path(system: System, agent: str) -> Path:
-    """Where `tally hook` looks for the table of a user's own agent."""
+    """Return the path of the table of a user's own agent."""
     return directories.state_dir(system.env) / "hooks" / f"{agent}.json"

@@ -1,12 +1,12 @@
 """
-Surgery on a JSON file of an agent's: our hooks go in and come out, and nothing else changes by a byte.
+Edits a JSON file of an agent: inserts and removes our hooks, and changes no other byte.
 
-Text goes in, and comes out as the new text and the exact pieces that were put in. `remove` cuts those
-out again, wherever they are by then. Where a person or the agent has written the file again, and the pieces are no
-longer to be found, our hooks are taken out one by one by their commands, with what is empty without them.
+An edit takes text, and returns the new text and the exact pieces inserted. `remove` cuts those out again, wherever they
+are. If the pieces are gone because the file was written again, it removes our hooks by their commands. Containers that
+are then empty go too.
 
-Laws, for every text that can be read: `remove(insert(t)) == t`; `insert(t)` holds every value of *t*; what belongs to
-others is in both. A text that cannot be read, or has another shape than hooks have, is a `TallyError` that says where.
+Laws, for every readable text: `remove(insert(t)) == t`; `insert(t)` holds every value of *t*; foreign hooks stay in
+both. An unreadable text, or one of another shape, raises `TallyError` with the place.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from tallylight.wire import values
 
 #: Our hook in any spelling: a path that ends in `tally`, quoted or not, and the two words after it.
 _OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
-#: Rounds of taking out one hook; each event has one.
+#: The most hooks to remove; each event has one.
 _MAX_OURS = 500
 
 
 class Style(NamedTuple):
-    """How a text is written: its line end and one level of its indentation."""
+    """The style of a text: its line end and one level of its indentation."""
 
     line: str
     unit: str
 
 
 def entry(template: str, command: str) -> dict[str, Any]:
-    """One hook, as JSON says it: the template's text `{command}` is *command*."""
+    """Return one hook as a JSON value: `{command}` in the template becomes *command*."""
     made: dict[str, Any] = values.load(template, strict=True)
     return {key: command if value == "{command}" else value for key, value in made.items()}
 
 
 def agent_of(command: object) -> str:
-    """The agent that a command of ours is for, or nothing."""
+    """Return the agent of our command; empty for another command."""
     found = _OURS.search(command) if isinstance(command, str) else None
     return found[1] if found else ""
 
 
 def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
-    """The commands of ours for *agent* in *text*, by event."""
+    """Return our commands for *agent* in *text*, by event."""
     root = _root(text)
     found: dict[str, list[str]] = {}
     for event, way in _hooks(root, grouped=grouped):
@@ -58,7 +58,7 @@ def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
 
 
 def holds(text: str) -> dict[str, Any]:
-    """What *text* says, as Python has it; an empty one says nothing."""
+    """Return the values in *text*; an empty one has none."""
     root = _root(text)
     return {} if root is None else dict(root.data())
 
@@ -67,9 +67,9 @@ def insert(
     text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0
 ) -> tuple[str, tuple[str, ...]]:
     """
-    *text* with one hook for each event of *hooks*, which has none of ours yet; and our pieces, in their order in it.
+    Return *text*, which has none of our hooks, with one for each event of *hooks*; and our pieces, in order.
 
-    *grouped*: each event holds groups of hooks. *version* is what a new file has under that name.
+    *grouped*: each event holds groups of hooks. *version* is the value of that key in a new file.
     """
     root = _root(text)
     values = {event: [{"hooks": [hook]} if grouped else hook] for event, hook in hooks.items()}
@@ -103,11 +103,11 @@ def insert(
 
 
 def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) -> str:
-    """*text* without our hooks for *agent*. *pieces* are those of its insertion, if they are known."""
+    """Return *text* without our hooks for *agent*. *pieces* are those of its insertion, if known."""
     left = text
     for piece in pieces:
         left = left.replace(piece, "")
-    with contextlib.suppress(TallyError):  # what is left may be a text that cannot be read
+    with contextlib.suppress(TallyError):  # the rest may be unreadable
         if left != text and not ours(left, agent, grouped=grouped):
             return left
     for _ in range(_MAX_OURS):
@@ -125,7 +125,7 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
 
 
 def _root(text: str) -> Node | None:
-    """The object of a file of settings, with hooks in the shape that they have; None for an empty file."""
+    """Return the object of a settings file, with hooks in the right shape; None for an empty file."""
     root = parse(text)
     if root is None:
         return None
@@ -138,7 +138,7 @@ def _root(text: str) -> Node | None:
 
 
 def _hooks(root: Node | None, *, grouped: bool) -> Iterator[tuple[str, list[tuple[Node, int]]]]:
-    """Every hook: its event, and the way to it, each container with the place in it."""
+    """Yield every hook: its event, and the path to it, each container with the index in it."""
     holder = root.member("hooks") if root is not None else None
     if holder is None:
         return
@@ -156,7 +156,7 @@ def _hooks(root: Node | None, *, grouped: bool) -> Iterator[tuple[str, list[tupl
 
 
 def _commands(way: list[tuple[Node, int]]) -> list[object]:
-    """What the hook at the end of *way* says."""
+    """Return the values of the hook at the end of *way*."""
     container, index = way[-1]
     hook = container.items[index][1]
     return [node.value for _, node in hook.items] if hook.kind == "object" else []
@@ -166,7 +166,7 @@ def _commands(way: list[tuple[Node, int]]) -> list[object]:
 
 
 def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], style: Style) -> tuple[int, str]:
-    """Where to put *items* into the container *node*, and as what text."""
+    """Return where to insert *items* into the container *node*, and the text."""
     is_inline = bool(node.items) and not {"\n", "\r"} & {*text[node.start : node.end]}
     base = _indent(text, node.start)
     if node.items and not is_inline:
@@ -193,7 +193,7 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
             at = text.index(",", last) + 1
             return at, lead + joined + ","
         return last, between + joined
-    # There are comments behind the last one, and they are to stay with it.
+    # There are comments after the last one, which must stay with it.
     return node.start + 1, joined + between if is_inline else lead + joined + ","
 
 
@@ -222,7 +222,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _indent(text: str, at: int) -> str:
-    """The blanks that the line of *at* begins with."""
+    """Return the blanks at the start of the line of *at*."""
     line = text[_line_start(text, at) : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
@@ -237,7 +237,7 @@ def _begins_line(text: str, at: int) -> bool:
 
 def _spans(text: str, root: Node, way: list[tuple[Node, int]]) -> list[tuple[int, int]]:
     """
-    The hook at the end of *way*, with all around it that is empty without it, the blanks before it, and one comma.
+    Return the spans of the hook at the end of *way*: with containers that are empty without it, blanks and a comma.
 
     The file's own object stays, and so do comments.
     """

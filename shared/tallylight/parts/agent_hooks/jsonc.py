@@ -1,9 +1,9 @@
 """
-JSON as people write it, with the place of everything: comments, trailing commas, a byte order mark, any indentation.
+Parses JSON as people write it, with all positions: comments, trailing commas, a byte order mark, any indentation.
 
-https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . Text goes in, a tree of `Node`s comes out; their offsets
-point into that text, or a `TallyError` with line and column. Nothing is ever written from the tree: it is for edits of
-the text. At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
+https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . `parse` returns a tree of `Node`s with offsets into the
+text, or raises `TallyError` with line and column. Nothing is ever written from the tree: it is for edits of the text.
+At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORD = re.compile(r"true|false|null")
 
 
 def _error(text: str, at: int, problem: str) -> TallyError:
-    """Where a text is no JSON, counted from 1, and what is wrong there."""
+    """Return an error with the line and column of *at*, counted from 1."""
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     return TallyError(f"line {line}, column {column}: {problem}")
 
@@ -34,7 +34,7 @@ class Node(NamedTuple):
     """
     One value: `text[start:end]`.
 
-    *value* is that of a text, number or word; an object and an array have *items* instead: a key, which is a text's
+    *value* is that of a text, number or word. An object and an array have *items* instead: a key, which is a text's
     node (None in an array), and a value each. *comma*: a comma follows the last of them.
     """
 
@@ -46,15 +46,15 @@ class Node(NamedTuple):
     comma: bool = False
 
     def member(self, name: str) -> Node | None:
-        """The value of a member of an object; of the last one if there are several, as everybody reads it."""
+        """Return the value of a member of an object; the last one if there are several, as all readers do."""
         return next((node for key, node in reversed(self.items) if key is not None and key.value == name), None)
 
     def values(self) -> Iterator[Node]:
-        """The values of an array."""
+        """Return the values of an array."""
         return (node for _, node in self.items)
 
     def data(self) -> Any:
-        """What it says, as Python has it."""
+        """Return the Python value."""
         if self.kind == "object":
             return {key.value: node.data() for key, node in self.items if key is not None}
         if self.kind == "array":
@@ -63,7 +63,7 @@ class Node(NamedTuple):
 
 
 def parse(text: str) -> Node | None:
-    """The value that *text* holds; None if it holds nothing but space and comments."""
+    """Return the value in *text*; None if it has only space and comments."""
     if len(text) > MAX_CHARS:
         raise TallyError(f"longer than {MAX_CHARS} characters, the limit, so it is not read")
     at = gap(text, 1 if text.startswith("\ufeff") else 0)
@@ -77,7 +77,7 @@ def parse(text: str) -> Node | None:
 
 
 def gap(text: str, at: int) -> int:
-    """Where the space and the comments that begin at *at* end."""
+    """Return the end of the space and comments that begin at *at*."""
     found = _GAP.match(text, at)
     assert found is not None, "it matches nothing, too"
     return found.end()

@@ -1,6 +1,4 @@
-"""
-Taking hooks out of agents' own files: the plan, and doing it. Standard library only, as `parts.agent_hooks.install` is.
-"""
+"""Removes hooks from agents' own files: plans the edits, and makes them. Standard library only, as in `install`."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from tallylight.parts.agent_hooks.install import Target, is_present, packaged, r
 
 
 def plan(system: System) -> tuple[list[Edit], list[TallyError]]:
-    """Return what takes out all hooks that come with us, and the files that cannot be read."""
+    """Return the edits that remove all hooks of packaged agents, and problems with unreadable files."""
     return plan_removal(system, packaged())
 
 
@@ -27,9 +25,9 @@ def plan_removal(
     system: System, targets: Mapping[str, Target], agents: Sequence[str] = ()
 ) -> tuple[list[Edit], list[TallyError]]:
     """
-    The edits that take our hooks out of *agents*, or of all, and why some cannot be.
+    Return the edits that remove our hooks from *agents*, or from all, and problems.
 
-    One agent's bad file costs that agent alone.
+    One agent's bad file affects that agent only.
     """
     planned: list[Edit] = []
     problems: list[TallyError] = []
@@ -37,9 +35,9 @@ def plan_removal(
         known = read_receipt(system).entries
     except TallyError as error:
         return [], [error]
-    # Those that have hooks of ours by the receipt, and are not known any more, too.
+    # Also agents with our hooks in the receipt that are not known any more.
     for name in dict.fromkeys(agents or [*targets, *(entry.agent for entry in known)]):
-        # What lies in a directory of ours goes before it.
+        # Files in a directory of ours come before it.
         entries = [entry for entry in reversed(known) if entry.agent == name]
         try:
             target = targets.get(name)
@@ -47,7 +45,7 @@ def plan_removal(
             path = target.path(system) if target is not None and target.form else None
             if target is None or path is None or any(entry.path == path for entry in entries):
                 continue
-            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
+            with contextlib.suppress(TallyError):  # an unreadable file has nothing of ours that we know of
                 if is_present(system, target):
                     planned.append(_removal(system, target, name, path, None))
         except TallyError as error:
@@ -56,7 +54,7 @@ def plan_removal(
 
 
 def _removal(system: System, target: Target | None, agent: str, path: Path, entry: Entry | None) -> Edit:
-    """What becomes of one file; of one that is nothing without us, nothing."""
+    """Return the edit of one file; it deletes a file that would be empty without us."""
     before = user_file.read(path)
     gone = Edit(path, before, None, agent, entry=entry)
     pieces = entry.pieces if entry is not None else ()
@@ -84,14 +82,14 @@ def _removal(system: System, target: Target | None, agent: str, path: Path, entr
 
 
 def undo(system: System, edit: Edit) -> str:
-    """Take one file back, and its entry out of the receipt; return what to print."""
+    """Revert one file, and remove its entry from the receipt; return the line to print."""
     book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
     outcome = user_file.taken_back(system, edit, "hooks")
     try:
         theirs = edit.before or b""
         if edit.goes and entry is not None and not entry.pieces and checksum(theirs) != entry.written:
-            # A person has changed what was ours as a whole: their version is kept.
+            # A person has changed a file that was entirely ours: their version is kept.
             kept = book.backup_of(edit.path)
             kept.parent.mkdir(parents=True, exist_ok=True)
             read_write.atomic_write(kept, theirs, 0o600)

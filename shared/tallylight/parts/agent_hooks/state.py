@@ -1,7 +1,7 @@
 """
 The state of each agent's hooks, for `tally hooks status` and `tally doctor`. Reads only.
 
-Not to have hooks is no fault: the lights work without. Hooks that are there and cannot work are one.
+Missing hooks are no fault: the lights work without them. Installed hooks that cannot work are one.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from tallylight.wire import values
 
 class State(enum.StrEnum):
     INSTALLED = "installed"
-    #: Of another installation, or not all of them.
+    #: From another installation, or incomplete.
     MOVED = "moved"
     BROKEN = "broken"
     NOT_INSTALLED = "not installed"
-    #: There are none for this agent, or they are there and say nothing.
+    #: The agent cannot have hooks, or its installed hooks report nothing.
     CANNOT_WORK = "cannot work"
 
 
 class Standing(NamedTuple):
-    """The state of one agent's hooks; *remedy* is what to do, empty if nothing."""
+    """The state of one agent's hooks; *remedy* is the advice, empty if none is needed."""
 
     agent: str
     state: State
@@ -40,12 +40,12 @@ class Standing(NamedTuple):
 
     @property
     def is_fault(self) -> bool:
-        """An agent that can have no hooks is none."""
+        """Whether the hooks need the user; an agent that cannot have hooks is no fault."""
         return self.state in (State.MOVED, State.BROKEN) or bool(self.state is State.CANNOT_WORK and self.remedy)
 
 
 def standing(system: System, target: Target) -> Standing:
-    """The state of the hooks of one agent."""
+    """Return the state of the hooks of one agent."""
     agent = target.agent
     if not target.form:
         return Standing(agent, State.CANNOT_WORK, str(target.place["why"]))
@@ -66,7 +66,7 @@ def standing(system: System, target: Target) -> Standing:
 
 
 def _unmet(system: System, target: Target) -> tuple[str, str] | None:
-    """The first setting of the agent's without which its hooks do not work, and what to do."""
+    """Return the problem and remedy of the first agent setting that keeps its hooks from working; None without one."""
     for need in target.place["needs"]:
         path = target.folder(system) / need["file"]
         text = managed_block.decode(user_file.read(path) or b"")
@@ -84,7 +84,7 @@ def _unmet(system: System, target: Target) -> tuple[str, str] | None:
 
 
 def _written(setting: object) -> str:
-    """A setting as its file has it; nothing for one that is a table, a list, or no number that anybody writes."""
+    """Return a setting as its file has it; empty for a table, a list, or an absurd number."""
     if isinstance(setting, str):
         return setting
     is_plain = isinstance(setting, bool) or values.number(setting, -values.LATEST, values.LATEST) is not None
@@ -92,7 +92,7 @@ def _written(setting: object) -> str:
 
 
 def _setting(text: str, key: str, *, is_toml: bool) -> Any:
-    """A setting; None if it is not there or the file cannot be read."""
+    """Return a setting; None if it is missing or the file cannot be read."""
     found: Any
     try:
         if is_toml:
@@ -108,12 +108,12 @@ def _setting(text: str, key: str, *, is_toml: bool) -> Any:
 
 
 def is_here(system: System, target: Target) -> bool:
-    """Whether the agent's program is on PATH."""
+    """Return whether the agent's program is on PATH."""
     return any(system.which(program) for program in target.place["programs"])
 
 
 def findings(system: System, targets: Mapping[str, Target]) -> Iterator[Finding]:
-    """A line for each agent that is here or has hooks of ours, for `tally doctor`."""
+    """Yield a line for each agent that is installed or has our hooks, for `tally doctor`."""
     if not install_paths.layout(system).launcher.exists() and system.which("tally") is None:
         return  # the installation has a check of its own
     for target in targets.values():

@@ -1,5 +1,5 @@
 """
-Hooks as tables of a TOML file: one block of ours at its end, everything else as it is, byte for byte.
+Hooks as tables of a TOML file: one block of ours at its end; all else stays, byte for byte.
 
     # BEGIN_TALLYLIGHT_HOOKS
     [[hooks]]
@@ -7,7 +7,7 @@ Hooks as tables of a TOML file: one block of ours at its end, everything else as
     command = "/bin/sh -c '…/tally hook kimi Stop 2>/dev/null || true'"
     # END_TALLYLIGHT_HOOKS
 
-Text goes in and text comes out. Standard library only.
+Its functions take and return text. Standard library only.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tallylight.files import toml
 from tallylight.model.errors import TallyError
 
 _BEGIN, _END = "# BEGIN_TALLYLIGHT_HOOKS", "# END_TALLYLIGHT_HOOKS"
-#: A block, with the line end before it that was put there for it.
+#: A block, with the line end that was inserted before it.
 _BLOCK = re.compile(rf"{_BEGIN}\r?\n.*?{_END}(?:\r?\n|\Z)", re.DOTALL)
 
 
 def insert(text: str, commands: Mapping[str, str]) -> tuple[str, str]:
-    """*text*, which has nothing of ours, with a hook for each event at its end; and the piece that was put there."""
+    """Return *text*, which has nothing of ours, with a hook for each event at its end; and the inserted piece."""
     end = "\r\n" if "\r\n" in text else "\n"
     lines = [_BEGIN]
     for event, command in commands.items():
@@ -41,7 +41,7 @@ def insert(text: str, commands: Mapping[str, str]) -> tuple[str, str]:
 
 
 def remove(text: str, pieces: Sequence[str] = ()) -> str:
-    """*text* without anything of ours: the *pieces* that were put in as they were, or whatever is between our marks."""
+    """Return *text* without our hooks: without the inserted *pieces*, or without all between our marks."""
     for piece in pieces:
         if piece and text.count(piece) == 1:
             text = text.replace(piece, "")
@@ -49,7 +49,7 @@ def remove(text: str, pieces: Sequence[str] = ()) -> str:
 
 
 def ours(text: str) -> dict[str, list[str]]:
-    """The commands of the hooks of ours, by their events."""
+    """Return the commands of our hooks, by event."""
     found: dict[str, list[str]] = {}
     for block in _BLOCK.findall(text):
         hooks = toml.load(block, "this file").get("hooks")

@@ -1,8 +1,9 @@
 """
 Conversations: an agent is started, and its conversation forked into a new pane, resumed, or restored later.
 
-`plan` says which argument list continues one and what forbids it, `fork` looks at the processes for that, and
-`fork_page` shows it before it runs. `worktrees` makes a git worktree for it. `host` keeps what is open, for `page`.
+`plan` decides which argument list continues a conversation, or which rule forbids it. `fork` examines the processes for
+that, and `fork_page` shows it before it runs. `worktrees` makes a git worktree for it. `host` records open
+conversations, for `page`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """
-Fork and resume: a pane of a snapshot and the process table become a plan that can be run.
+Fork and resume: makes a plan that can be run from a pane of a snapshot and the process table.
 
-`act` looks afresh: whatever a snapshot says, the process must be there at this moment. The program is looked for by the
-agent's own name in the `PATH` of its running process, in absolute directories only, so that it is the file that a
-person would have started there. An agent that is gone has the `PATH` that its host remembers of it; a program that is
-not there any more is looked for in that of the pane's shell. That of an agent which no agent file names is the file
-that its process runs, or ran. Behind our relay it is started as it was: `tally run --` is before it. Nothing is started
-here, and nothing is written.
+`act` looks again, whatever a snapshot has: the process must exist at this moment. The program is searched by the
+agent's own name in the `PATH` of its running process, in absolute directories only. So it is the file that a person
+would have started there. If the agent has ended, the `PATH` is the one that its host recorded, or else that of the
+pane's shell. An agent without an agent file runs the file of its process. With our relay it starts as before: after
+`tally run --`. Nothing is started or written here.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ def act(
     verb: Verb, pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
 ) -> Plan | Refusal:
     """
-    Plan *verb* for the conversation in *pane*; to resume, it may also be the one that was there.
+    Plan *verb* for the conversation in *pane*; a resume may also continue an ended one.
 
-    *root* is the pane's own first process, if the caller knows it: the agent must be below it. *pgid* is the process
-    group in the pane's foreground, if the caller can ask the terminal; else the processes are asked.
+    *root* is the pane's own first process, if known: the agent must be below it. *pgid* is the process group in the
+    pane's foreground, if the caller can ask the terminal; else the process table is used.
     """
     source = table or process_table.table()
     scene = look(pane, agents, source, root=root, pgid=pgid)
@@ -53,7 +52,7 @@ def act(
 
 
 def _bare(found: Plan, pane: Pane, scene: Scene, source: Table) -> Plan | Refusal:
-    """*found*, with the file of the agent's program, and the environment that it was found in."""
+    """Return *found* with the file of the agent's program, and the environment it was found in."""
     now = places(source.environ(found.pid or pane.pid or 0))
     before = dict(word.split("=", 1) for word in pane.conversation.places if "=" in word) if found.pid is None else {}
     for env in ({**now, **before}, now):
@@ -63,14 +62,14 @@ def _bare(found: Plan, pane: Pane, scene: Scene, source: Table) -> Plan | Refusa
             argv = (*((relay, "run", "--") if relay else ()), program, *found.argv[1:])
             notes = found.notes
             if found.pid is None and find_program(base_name(program), _path(now)) != program:
-                # Another program may have written what is remembered.
+                # Another program may have written the recorded values.
                 notes = (*notes, f"{program} is not in the PATH of this shell: only Tallylight's own files name it.")
             return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)), notes=notes)
     return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
 
 
 def _behind(found: Plan, table: Table) -> Plan | Refusal:
-    """*found*, with the words of what the agent runs behind in front of it, which starts the agent by its own."""
+    """Return *found* with the words of the agent's wrapper in front, which then starts the agent."""
     env = places(table.environ(found.front_pid or 0))
     name = base_name(found.front[0])
     program = _program(name, _path(env), table.get(found.front_pid or 0))
@@ -81,7 +80,7 @@ def _behind(found: Plan, table: Table) -> Plan | Refusal:
 
 
 def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
-    """What there is to know of *pane* at this moment."""
+    """Return the state of *pane* at this moment."""
     base = pane.agent_pid or pane.pid or 0
     identity = _identity(pane, agents, table, pgid or _foreground_of(base, table))
     known = pane.conversation
@@ -102,7 +101,7 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
 
 
 def _wrappers(found: Identity, table: Table) -> tuple[Process, ...]:
-    """The processes in front of the agent of *found*, the nearest first, the leader of the foreground last."""
+    """Return the processes in front of the agent of *found*, the nearest first, the leader of the foreground last."""
     if found.process is None or found.leader is None or not found.is_behind:
         return ()
     return (*process_table.between(found.process, found.leader, table), found.leader)
@@ -119,14 +118,14 @@ def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
     found = process_table.foreground(pgid, agents, table)
     if found.agent is not None or found.doubtful is None or found.process is None:
         return found
-    # A name that others have too: the host saw a title that told them apart, for this very process.
+    # Other programs have this name too: the host saw a title that proved the agent, for this very process.
     if (found.process.pid, found.doubtful.name) == (pane.agent_pid, pane.conversation.agent):
         return found.as_doubted
     return found
 
 
 def _foreground_of(pid: int, table: Table) -> int:
-    """The process group in the foreground of the terminal of *pid*, as far as the table knows."""
+    """Return the process group in the foreground of the terminal of *pid*, as far as the table knows."""
     if pid <= 0:
         return 0
     if isinstance(table, ProcTable):
@@ -137,7 +136,7 @@ def _foreground_of(pid: int, table: Table) -> int:
 
 
 def is_below(pid: int, root: int, table: Table) -> bool:
-    """Whether *pid* is *root* or comes from it."""
+    """Return whether *pid* is *root* or descends from it."""
     for _ in range(process_table.MAX_DEPTH):
         if pid == root:
             return True
@@ -149,7 +148,7 @@ def is_below(pid: int, root: int, table: Table) -> bool:
 
 
 def worktree_of(plan_: Plan) -> Base | Refusal:
-    """The worktree that *plan_* would run in, or why there can be none. It asks git, which may take a while."""
+    """Return the worktree that *plan_* would run in, or why there can be none. It runs git, which may take a while."""
     if plan_.method is Method.LATEST:
         return Refusal("worktree", "without its session id the conversation cannot be found from a new directory")
     if plan_.is_local:
@@ -158,7 +157,7 @@ def worktree_of(plan_: Plan) -> Base | Refusal:
 
 
 def complete(offer: ForkPage) -> None:
-    """Find out what the page of *offer* lacks: the worktree, once a person wants one."""
+    """Look up the worktree for the page of *offer*, once a person wants one."""
     if offer.wants_worktree and offer.worktree is None and isinstance(offer.found, Plan):
         offer.worktree = worktree_of(offer.found)
 
@@ -168,13 +167,13 @@ def _path(env: Mapping[str, str]) -> str:
 
 
 def _program(name: str, path: str, process: Process | None) -> str:
-    """The program *name* by *path*, else the executable of the running agent, if that has its name."""
+    """Return the program *name* in *path*, else the executable of the running agent, if it has that name."""
     own = process.exe if process is not None and base_name(process.exe) == name else ""
     return find_program(name, path) or find_program(own, "")
 
 
 def _file(path: Path) -> ProgramFile | None:
-    """The file at *path*, which may be a link to it; None if there is none any more."""
+    """Return the identity of the file at *path*, which may be a link; None if it is gone."""
     try:
         link, file = path.lstat(), path.stat()
     except OSError:

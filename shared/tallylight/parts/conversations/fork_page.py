@@ -1,8 +1,8 @@
 """
-The offer: the page that shows what would run, and what the keys on it do. Pure: lines out, keys in.
+The page that shows the command of a fork or resume, and its keys. Pure: lines out, keys in.
 
-The page shows the exact argument list, each argument quoted where it would need it in a shell, where it will run, and
-how the list is known. One key starts it; everything else leaves, or changes where.
+The page shows the exact argument list, quoted as for a shell, its directory, and how the list is known. One key starts
+it; every other key leaves, or changes the place.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from tallylight.parts.conversations.worktrees import Base
 @attrs.define
 class ForkPage:
     """
-    One page. *wants_worktree* is what the person chose; the caller that shows the page looks it up and sets *worktree*
-    to what it would be, or to why there can be none. With *is_here* it is started in the page's own terminal, and there
-    is no place to choose.
+    One page.
+
+    *wants_worktree* is the person's choice. The caller then looks the worktree up, and sets *worktree* to it, or to its
+    refusal. With *is_here* the command starts in the page's own terminal, without a choice of place.
     """
 
     verb: Verb
@@ -61,7 +62,7 @@ class ForkPage:
 
     def body(self, columns: int) -> list[Line]:
         """
-        What has to be seen before anything is agreed to, for a screen so wide: at least 2.
+        Return the lines that a person must see before they agree, for a screen of *columns*, at least 2.
 
         No line is wider than the screen, and nothing of the argument list is left out.
         """

@@ -1,8 +1,8 @@
 """
-The open conversations of one host on disk, for `tally restore`, and word of those that earlier terminals left.
+Records the open conversations of one host on disk, for `tally restore`, and offers those of earlier terminals.
 
-They lie in the state directory, which may be on another disk than the snapshot: they have a job of their own, so that a
-home that does not answer costs these and nothing else, and the loop of no host waits for a disk.
+They are in the state directory, which may be on another disk than the snapshot, so they have a job of their own. If
+that disk does not respond, only they wait; the loop of no host waits for a disk.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ _JOB = "open conversations"
 @attrs.define
 class ConversationsRecorder:
     """
-    Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
+    Records the open conversations of the host *host*.
 
-    *told* is called once with each problem, until it changes; *resumable*, if given, how many conversations of
-    earlier terminals can be resumed and were not offered before.
+    *submit* runs one job per key on a thread. *now* is monotonic seconds. *report* gets each problem once, until it
+    changes; *resumable* gets the number of resumable conversations of earlier terminals that were not offered before.
     """
 
     host: str
     environ: Mapping[str, str]
     submit: Submit
-    told: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
     resumable: Callable[[int], None] | None = None
     _file: OpenConversations | None = None
-    #: The panes and tabs that have yet to be written.
+    #: The panes and tabs that are still to be written.
     _shown: tuple[tuple[Pane, ...], Mapping[str, Tab] | None] | None = None
     _is_decided: bool = False
     _error: str = ""
 
     def use(self, *, keep: bool) -> None:
-        """Whether they are to be kept, which is decided once; begin to open the file if they are."""
+        """Start recording if *keep*; only the first call counts."""
         if keep and not self._is_decided:
             self.submit(_JOB, self._open, self._was_opened, self._failed)
         self._is_decided = True
 
     def _open(self) -> tuple[OpenConversations, int]:
-        """The file of this host, and how many conversations can be resumed."""
+        """Return the file of this host, and how many conversations can be resumed."""
         file = OpenConversations.for_host(self.host, self.environ, time.time)
         try:
             return file, open_conversations.offer(self.environ, time.time()) if self.resumable is not None else 0
@@ -59,7 +59,7 @@ class ConversationsRecorder:
             return file, 0
 
     def _failed(self, error: Exception) -> None:
-        self.told(f"{_JOB}: {error}; `tally restore` will miss this terminal")
+        self.report(f"{_JOB}: {error}; `tally restore` will miss this terminal")
 
     def _was_opened(self, result: tuple[OpenConversations, int]) -> None:
         self._file, number = result
@@ -67,15 +67,15 @@ class ConversationsRecorder:
             self.resumable(number)
 
     def close(self) -> None:
-        """The host ends, and what runs in its panes goes on without it."""
+        """Delete the file: the host ends, and the programs in its panes continue without it."""
         if self._file is not None:
             self._file.close()
 
     def tick(self, now: float, panes: Sequence[Pane] | None = None, tabs: Mapping[str, Tab] | None = None) -> None:
         """
-        Write what is shown, *panes* and the tabs by their ids if that is new; and report problems.
+        Write *panes* and *tabs*, by their ids, if they are new; and report problems.
 
-        A host that does not know its tabs gives none.
+        A host that does not know its tabs passes None.
         """
         if panes is not None:
             self._shown = tuple(panes), tabs
@@ -89,7 +89,7 @@ class ConversationsRecorder:
         elif due is not None and due <= now:
             self.submit(_JOB, lambda: file.flush(now))
         if file.error and file.error != self._error:
-            self.told(f"{_JOB}: {file.error}")
+            self.report(f"{_JOB}: {file.error}")
         self._error = file.error
 
 

@@ -1,10 +1,9 @@
 """
-Forking and resuming in kitty: both sides of `kittens/fork.py`, without what `hosts.kitty.fork` asks of kitty itself.
+Forking and resuming in kitty: both sides of `kittens/fork.py`, except kitty's own functions (`hosts.kitty.fork`).
 
-`main` runs in a process of its own, in a window over the pane it is about: it asks the person, and makes the worktree.
-`Start` works inside kitty on its main thread, when that window has closed: everything is looked at afresh, the
-disk by the host's worker, and only if the same argument list comes out again, and the process table says the same at
-that moment, it is started, by kitty's own launch and without a shell.
+`main` runs in a process of its own, in a window over the pane: it asks the person, and makes the worktree. `Start` runs
+inside kitty on its main thread, after that window has closed. Everything is read again, the disk by the host's worker.
+Only if the same argument list results, and the process table still agrees, kitty's launch starts it, without a shell.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 Json = dict[str, Any]
-#: A person waits so long, in seconds, for the disk of an agent and its directory.
-PATIENCE_S = 10.0
-#: How long, in seconds, kitty may be kept for that by the key press itself.
+#: How long, in seconds, a person waits for the disk of an agent and its directory.
+DISK_WAIT_S = 10.0
+#: How long, in seconds, the key press itself may block kitty.
 LEND_S = 0.1
-#: Of the argument list that comes back from the other process, in words; our relay may precede an agent's.
+#: The longest argument list from the other process, in words; our relay may precede an agent's.
 MAX_WORDS = 64 + 3
 CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
 NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
@@ -51,7 +50,7 @@ NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doc
 
 
 def main(args: Sequence[str]) -> Json | None:
-    """Ask the person; what is to be started, or nothing."""
+    """Show the page and ask; return what is to be started, or None."""
     parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
@@ -83,14 +82,16 @@ def main(args: Sequence[str]) -> Json | None:
 
 
 def plan(verb: Verb, agents: Agents, root: int) -> Plan | Refusal:
-    """Plan *verb* for the pane with the first process *root*, by the snapshot of the kitty around us."""
+    """Plan *verb* for the pane with the first process *root*, from the snapshot of the kitty around us."""
     table = process_table.table()
     pane = pane_of(root, os.environ, table)
     return fork.act(verb, pane, agents, table, root=root) if pane is not None else NO_HOST
 
 
 def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
-    """The pane of this kitty's snapshot with *root*, or a process below it, in the foreground."""
+    """
+    Return the pane of this kitty's snapshot with *root*, or a process below it, in the foreground; None without one.
+    """
     path = writer.directory(environ) / f"kitty-{environ.get('KITTY_PID', '')}.json"
     found = writer.read_living(path)
     for pane in found.panes if isinstance(found, Snapshot) else ():
@@ -105,18 +106,18 @@ def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
 
 @attrs.define
 class Start:
-    """The start of what a person agreed to in the page over window *window_id*."""
+    """Starts what a person agreed to in the page over window *window_id*."""
 
     boss: Any
     window_id: int
-    #: Kitty's own, and what opens a window with a plan.
+    #: kitty's own timer, and the function that opens a window with a plan.
     add_timer: Callable[[Callable[[object], None], float, bool], object]
     launch: Callable[..., object]
-    #: Whether it is started, or the person saw why it is not.
+    #: Whether it was started, or the person saw why not.
     _is_over: bool = False
 
     def guarded(self, call: Callable[[], Refusal | None]) -> None:
-        """Make *call*, and show the person why nothing is started, if it says so or fails."""
+        """Make *call*; if it refuses or fails, show the person why nothing was started."""
         if self._is_over:
             return
         try:
@@ -129,7 +130,7 @@ class Start:
             self.boss.show_error("Tallylight", text)
 
     def begin(self, answer: object, host: KittyHost | None) -> Refusal | None:
-        """Have everything looked at afresh."""
+        """Start reading everything again; the rest follows when that is done."""
         asked = _read(answer)
         scene = _scene(host, self.boss, self.window_id)
         if host is None or asked is None or scene is None:
@@ -141,14 +142,14 @@ class Start:
             lambda error: self.guarded(lambda: raised(error)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
-        late = Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
-        self.add_timer(lambda _timer: self.guarded(lambda: late), PATIENCE_S, False)
+        late = Refusal("disk", f"the disk did not respond within {DISK_WAIT_S:g} seconds")
+        self.add_timer(lambda _timer: self.guarded(lambda: late), DISK_WAIT_S, False)
         host.worker.lend(LEND_S)
         host.schedule_tick(time.monotonic())
         return None
 
     def _end(self, asked: _Asked, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:
-        """Start it, if all that was looked at is what the person agreed to, and still so."""
+        """Start it, if everything read is what the person agreed to, and still so."""
         if isinstance(found, Refusal):
             return found
         plan, agents = found
@@ -156,13 +157,13 @@ class Start:
         if scene is None or scene[2] != pgid:
             return CHANGED
         pane, root, _ = scene
-        # No disk: the process table alone. The program was looked for just now.
+        # No disk: the process table alone. The program was searched just now.
         look = fork.look(pane, agents, process_table.table(), root=root, pgid=pgid)
         now = plan_of(asked.verb, look, agents)
         if isinstance(now, Refusal):
             return now
         is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
-        # Our relay may precede them; and where a program is known by its name alone, its path was found.
+        # Our relay may precede them; and a program named without its path was found at one.
         program, *words = plan.argv[-len(now.argv) :]
         is_same = is_same and tuple(words) == now.argv[1:] and (now.argv[0] == program or "/" not in now.argv[0])
         if not is_same:
@@ -179,7 +180,7 @@ class _Asked:
 
     verb: Verb
     argv: tuple[str, ...]
-    #: Where to run: the directory of the conversation, *shown_cwd*, or a worktree of it.
+    #: The directory to run in: that of the conversation, *shown_cwd*, or a worktree of it.
     cwd: str
     shown_cwd: str
     place: Place
@@ -187,9 +188,9 @@ class _Asked:
 
 def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int, int] | None:
     """
-    The pane as *host* knows it now, its own first process, and the process group in its foreground.
+    Return the pane as *host* has it now, its own first process, and the process group in its foreground.
 
-    None if the window or its foreground has gone.
+    None if the window or its foreground is gone.
     """
     window = boss.window_id_map.get(window_id)
     pane = host.entry(window_id, time.monotonic()) if host is not None else None
@@ -202,7 +203,7 @@ def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int
 
 
 def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
-    """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
+    """Plan it again, on the worker: the agents' files, the directories and the program are on a disk."""
     if not Path(asked.cwd).is_dir():
         return CHANGED
     agents, _ = agent_files.load_agents(os.environ)
@@ -215,9 +216,9 @@ def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents
 
 def _read(answer: object) -> _Asked | None:
     """
-    What the other process sent: believed no further than that it has the right shape.
+    Return the other process's answer, if it has the right shape; nothing else in it is trusted.
 
-    The first directory is where to run, which may be a worktree of the second, that of the conversation.
+    The first directory is the one to run in, which may be a worktree of the second, that of the conversation.
     """
     match answer:
         case {"verb": verb, "place": place, "argv": [_, *_] as argv, "cwd": str(cwd), "shown_cwd": str(shown_cwd)}:

@@ -1,9 +1,9 @@
 """
-kitty's session files: the windows in one, and the command that the shell of each runs first. Pure.
+kitty's session files: their windows, and the first command of each window's shell. Pure.
 
-Only what kitty itself has saved (`save_as_session`) is understood: one `launch` a window, and its first word holds the
-window's number in the kitty that saved it. https://sw.kovidgoyal.net/kitty/sessions/ and `serialize_state_as_session`
-in kitty's tabs.py, 0.43 to 0.49.
+Only files that kitty itself saved (`save_as_session`) are understood: one `launch` for each window, with the window's
+number in the kitty that saved it in its first word. https://sw.kovidgoyal.net/kitty/sessions/ and
+`serialize_state_as_session` in kitty's tabs.py, 0.43 to 0.49.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
 
-#: Windows that are read of one file, and characters of one.
+#: The most windows and characters that are read of one file.
 MAX_WINDOWS, MAX_CHARS = 1000, 1 << 20
 _FLAG = "kitty-unserialize-data="
-#: What the shell of a window runs first.
+#: The key for the first command of a window's shell.
 _STARTUP = "cmd_at_shell_startup"
 
 
@@ -32,7 +32,7 @@ class SavedWindow:
     """
     A window of a session file: the number of its line from 0, its id in the kitty that saved it, and its directory.
 
-    *program* is what it runs in the place of a shell, if it does.
+    *program* is the one that it runs in place of a shell; empty if it does not.
     """
 
     line: int
@@ -42,7 +42,7 @@ class SavedWindow:
 
 
 def windows(text: str, folder: str) -> list[SavedWindow]:
-    """The windows in *text*, a file in *folder*, where relative directories begin."""
+    """Return the windows in *text*, a file in *folder*, where relative directories begin."""
     found: list[SavedWindow] = []
     of_tab = folder
     for number, line in enumerate(text[:MAX_CHARS].splitlines()):
@@ -62,9 +62,9 @@ def windows(text: str, folder: str) -> list[SavedWindow]:
 
 def with_commands(text: str, commands: Mapping[int, Sequence[str]]) -> str:
     """
-    *text* with *commands*, by the lines of their windows, as what their shells run first; the rest byte for byte.
+    Return *text* with *commands*, by window line, as the first command of each shell; all else is unchanged.
 
-    A window that runs a program in the place of a shell runs the command in the place of that program.
+    A window that runs a program in place of a shell runs the command in place of that program.
     """
     lines = text.splitlines(keepends=True)
     for number, argv in commands.items():
@@ -79,9 +79,9 @@ def with_commands(text: str, commands: Mapping[int, Sequence[str]]) -> str:
 
 def _launch(line: str) -> tuple[dict[str, object], list[str], list[str]] | None:
     """
-    What kitty noted of a window, its options, each one word, and what it runs in the place of a shell.
+    Return kitty's notes on a window, its options, one word each, and the program in place of a shell.
 
-    None for a line that is no `launch` of a saved window, or has quotes that do not match.
+    None for a line that is no `launch` of a saved window, or has unbalanced quotes.
     """
     verb, _, rest = line.strip().partition(" ")
     try:

@@ -1,10 +1,10 @@
 """
-Open conversations: the agents of one host, kept on disk so that they can be resumed after a crash or a power cut.
+Open conversations: the agents of one host, recorded on disk so that they can be resumed after a crash.
 
-`<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: which
-conversation, where, its place and its tab, and what it last asked. One writer a file. It survives its host: a terminal
-that ends closes its panes one by one, so a pane that goes is taken out only if the host still runs `SETTLE_S` later.
-Once the host is gone, `claim` takes a conversation out for the one process that starts it.
+`<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: its
+conversation, directory, place and tab, and its last question. Each file has one writer. It survives its host. A
+terminal that ends closes its panes one by one, so a closed pane is removed only if the host still runs `SETTLE_S`
+later. Once the host is gone, `claim` removes a conversation for the one process that starts it.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tallylight.snapshot.values import text
 from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
 from tallylight.wire import values
 
-#: Conversations in one file, and files that a reader looks at, the newest first.
+#: The most conversations in one file, and files that are read, the newest first.
 MAX_PANES, MAX_FILES = 256, 64
-#: Of one file.
+#: The largest file.
 MAX_BYTES = 1024 * 1024
 #: Seconds that a host must outlive a pane before its conversation counts as ended on purpose.
 SETTLE_S = 5.0
-#: Seconds between two writings at least, and between two of what has not changed at most.
+#: The shortest time between two writings, and the longest between two of unchanged contents, in seconds.
 INTERVAL_S, REFRESH_S = 5.0, 600.0
 
 _OTHER = "another process claims what is open there"
@@ -44,23 +44,23 @@ _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
 
 
 def directory(environ: Mapping[str, str]) -> Path:
-    """Where the files of all hosts are."""
+    """Return the folder with the files of all hosts."""
     return directories.state_dir(environ) / "open"
 
 
 def is_open(pane: Pane) -> bool:
-    """Whether an agent with a known conversation runs in *pane*."""
+    """Return whether an agent with a known conversation runs in *pane*."""
     return pane.agent_pid is not None and bool(pane.conversation.agent)
 
 
-#: What is kept of a pane as it is.
+#: The fields of a pane that are recorded unchanged.
 _KEPT = (
     "id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation", "resume",
 )  # fmt: skip
 
 
 def _kept(pane: Pane) -> Pane:
-    """What is kept of *pane*."""
+    """Return the recorded part of *pane*."""
     return Pane(
         **{name: getattr(pane, name) for name in _KEPT},
         agent=pane.conversation.agent,
@@ -69,17 +69,17 @@ def _kept(pane: Pane) -> Pane:
 
 
 _NO_TAB = Tab()
-#: A pane that asked when its host ended is said to have asked, however short before that was.
+#: In these statuses the status and the question are written at once: the host may end soon after.
 _NEEDS_PERSON = (Status.WAITING, Status.ERROR, Status.LIMITED, Status.DOWN)
 
 
 @attrs.define
 class OpenConversations:
     """
-    The file of this process as the host *host*. `publish` what is shown; call `flush` when `due` says so.
+    The file of this process as the host *host*. Call `publish` with new panes, and `flush` when `due`.
 
-    *clock* is the wall clock, the `now` of the methods monotonic. A disk that fails costs the file and nothing else:
-    *error* says why.
+    *clock* is the wall clock, the `now` of the methods monotonic. A failing disk affects only the file: *error* has the
+    reason.
     """
 
     path: Path
@@ -90,12 +90,12 @@ class OpenConversations:
     _started: float = attrs.field(init=False)
     _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
     _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
-    #: What was written last, as `_places` has it.
+    #: The values last written, in the form of `_places`.
     _written: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
-    #: Whether that is something else by now. `due` is asked much more often than anything changes.
+    #: Whether they have changed since. `due` is called much more often than anything changes.
     _has_moved: bool = attrs.field(init=False, default=False)
     _written_at: float = attrs.field(init=False, default=-math.inf)
-    #: Since when a pane that was written is missing.
+    #: Since when a written pane is missing.
     _missing_since: float | None = attrs.field(init=False, default=None)
 
     def __attrs_post_init__(self) -> None:
@@ -103,7 +103,7 @@ class OpenConversations:
 
     @classmethod
     def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> OpenConversations:
-        """The file of this process. What is older than `KEPT_S` is removed."""
+        """Return the file of this process, after removing files older than `KEPT_S`."""
         folder = directory(environ)
         kept = cls(folder / f"{host}-{os.getpid()}-{int(clock() * 1000) % 10**13}.json", host, clock)
         with contextlib.suppress(OSError, TallyError):
@@ -114,7 +114,7 @@ class OpenConversations:
         return kept
 
     def publish(self, panes: Iterable[Pane], now: float, tabs: Mapping[str, Tab] | None = None) -> None:
-        """Take in what the host shows now, and its *tabs* by their ids if it knows them; write it if that is due."""
+        """Take the host's *panes* now, and its *tabs* by their ids if it knows them; write them if that is due."""
         self._tabs = tabs or {}
         self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
         there = {pane.id for pane in self._panes}
@@ -126,7 +126,7 @@ class OpenConversations:
         self.flush(now)
 
     def due(self, now: float) -> float | None:
-        """When `flush` has something to do; None if it has nothing."""
+        """Return when `flush` has something to do; None if it has nothing."""
         if self._missing_since is not None:
             return max(self._missing_since + SETTLE_S, now)
         if not self._panes:
@@ -134,7 +134,7 @@ class OpenConversations:
         return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
 
     def _places(self) -> list[tuple[object, ...]]:
-        """Return what of the panes is written again as soon as it changes. The rest changes at every turn."""
+        """Return the values that are written as soon as they change. All others change with every turn."""
         return [
             (
                 pane.id,
@@ -149,13 +149,13 @@ class OpenConversations:
         ]
 
     def close(self) -> None:
-        """The host ends and the agents go on without it, in their multiplexer: there is nothing to resume."""
+        """Delete the file: the host ends, but the agents continue in their multiplexer."""
         self._panes = ()
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
 
     def flush(self, now: float) -> None:
-        """Write what is due."""
+        """Write the file if it is due."""
         due = self.due(now)
         if due is None or due > now:
             return
@@ -186,7 +186,7 @@ class OpenConversations:
 @attrs.frozen
 class Lost:
     """
-    A conversation that is kept: *pane* as the file at *path* has it, and *host*, the rest of that file.
+    A recorded conversation: *pane* as the file at *path* has it, and *host*, the rest of that file.
 
     *birth*: when its agent's process began (`birth_of`). *tab*: where it was.
     """
@@ -199,17 +199,17 @@ class Lost:
 
     @property
     def is_over(self) -> bool:
-        """Whether its agent has ended, too: one in a multiplexer, or after nohup, outlives its host."""
+        """Whether its agent has ended, too: in a multiplexer, or after nohup, it outlives its host."""
         return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
 
     @property
     def is_unseen(self) -> bool:
-        """Whether nobody sees its agent any more: it has ended, or its window of kitty's has."""
+        """Whether its agent is no longer visible: it has ended, or its kitty window has."""
         return self.is_over or self.host.host == "kitty"
 
     @property
     def place(self) -> str:
-        """What names it among all that are kept, as long as it is: its file and its pane."""
+        """Its name among all recorded conversations: its file and its pane."""
         return f"{self.path.stem}:{self.pane.id}"
 
     @property
@@ -219,20 +219,20 @@ class Lost:
 
 
 def _key(pane: Pane) -> tuple[str, ...]:
-    """Its session; if that is not known, where it was, and how its program asked to be resumed."""
+    """Return its session; if unknown, its directory and the command to resume it."""
     found = pane.conversation
     return (found.agent, found.session) if found.session else (found.agent, "", found.cwd, *pane.resume)
 
 
 def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[list[Lost], list[TallyError]]:
     """
-    The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
+    Return the conversations of hosts that are gone, newest file first, each once, and problems with files.
 
-    One that a host of *live* shows is left out: somebody has resumed it. Two agents in one directory of one host are
-    two, also where their conversations are unknown.
+    One that a host of *live* shows is left out: it was resumed. Two agents in one directory of one host stay two, even
+    if their conversations are unknown.
     """
     found: dict[tuple[str, ...], list[Lost]] = {}
-    # Without either, what runs in the same directory may be another conversation.
+    # Without either, an agent in the same directory may have another conversation.
     running = {
         _key(pane)
         for host in live
@@ -250,7 +250,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
 
 
 def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]:
-    """All conversations that are kept, those of living hosts too, newest file first, and what is wrong with files."""
+    """Return all recorded conversations, of living hosts too, newest file first, and problems with files."""
     found: list[Lost] = []
     problems: list[TallyError] = []
     try:
@@ -277,7 +277,7 @@ def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]
 
 
 def claim(lost: Iterable[Lost]) -> list[Lost]:
-    """Take *lost* out of their files, so that nobody else starts them; those that were still there."""
+    """Remove *lost* from their files, so that no other process starts them; return those that were still there."""
     claimed: list[Lost] = []
     by_path: dict[Path, list[Lost]] = {}
     for one in lost:
@@ -305,7 +305,7 @@ def put_back(lost: Lost) -> None:
 
 
 def _save(path: Path, kept: Sequence[Lost]) -> None:
-    """Write what is *kept* of one host; where that is nothing, there is no file."""
+    """Write the conversations *kept* of one host; without any, delete the file."""
     if not kept:
         path.unlink(missing_ok=True)
         return
@@ -337,7 +337,7 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def offer(environ: Mapping[str, str], now: float) -> int:
-    """How many conversations can be resumed that have not been offered before *now*; from now on they have been."""
+    """Return how many resumable conversations were never offered before *now*, and mark them as offered."""
     marker = directory(environ) / "offered"
     lost, _ = read_lost(environ, ())
     try:

@@ -1,7 +1,7 @@
 """
-The page of `tally restore`: the conversations that can be resumed, each with exactly what would run. Pure.
+The page of `tally restore`: the conversations that can be resumed, each with its exact command. Pure.
 
-A digit leaves one out or takes it in; Enter starts those that are in, once all of them have been on the screen.
+A digit toggles one; Enter starts the chosen ones, once all of them have been on the screen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BY_KEY = 9
 
 @attrs.define
 class Offered:
-    """One conversation: *name* and *about* are what it was, *found* is what would resume it or why that is refused."""
+    """One conversation: *name* and *about* describe it, *found* is the plan to resume it, or its refusal."""
 
     number: int
     name: str
@@ -31,13 +31,13 @@ class Offered:
 
     @property
     def plan(self) -> Plan | None:
-        """What is to be started, if it is chosen and can be."""
+        """The plan to start, if it is chosen and possible."""
         return self.found if self.is_chosen and isinstance(self.found, Plan) else None
 
 
 @attrs.define
 class RestorePage:
-    """*where* says where they are started; *most* is how many can be at once there."""
+    """The page. *where* describes where they are started; *most* is how many can start at once there."""
 
     choices: list[Offered]
     where: str
@@ -46,17 +46,17 @@ class RestorePage:
 
     @property
     def chosen(self) -> list[Offered]:
-        """Those that Enter starts."""
+        """The conversations that Enter starts."""
         return [choice for choice in self.choices if choice.plan is not None]
 
     @property
     def verb(self) -> str:
-        """What Enter does."""
+        """The label of Enter."""
         return f"resume {len(self.chosen)}"
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why Enter can start nothing as things are."""
+        """The reason why Enter can start nothing now."""
         if not self.chosen:
             return Refusal("nothing", "nothing is chosen")
         if len(self.chosen) > self.most:
@@ -64,7 +64,7 @@ class RestorePage:
         return None
 
     def key(self, key: str) -> Act:
-        """Take one key."""
+        """Handle one key."""
         if key in ("escape", "q", "\x03", "\x04"):
             return Act.LEAVE
         if key == "enter":
@@ -79,7 +79,7 @@ class RestorePage:
         return Act.STAY
 
     def body(self, columns: int) -> list[Line]:
-        """Every conversation: what it was, and the exact argument list and directory."""
+        """Return the lines for all conversations: description, exact argument list and directory."""
         inner = max(10, columns - 4)
         losing = [str(choice.number) for choice in self.choices if choice.plan is not None and choice.plan.warning]
         rows: list[Line] = []
@@ -109,7 +109,7 @@ class RestorePage:
         return fitted(rows, columns)
 
     def keys(self, columns: int) -> list[Line]:
-        """What the keys do."""
+        """Return the lines that explain the keys."""
         last = min(BY_KEY, len(self.choices))
         digits = "1" if last == 1 else f"1…{last}"
         keys = [("Esc", "leave"), (digits, "choose"), ("a", "all or none")]

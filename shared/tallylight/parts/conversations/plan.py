@@ -1,19 +1,19 @@
 """
-A plan: which argument list continues a pane's conversation, where, and how that is known; or the rule that forbids it.
+A plan: the argument list that continues a pane's conversation, its directory and its source; or the rule against it.
 
-`plan` looks at a `Scene`: what the process table says of the pane at this moment, what the host remembers of the agents
-with processes that it saw there, and what the program asked for. The order, for a fork and for a resume:
+`plan` examines a `Scene`: the processes of the pane at this moment, the host's memory of its agents, and the program's
+own request. For a fork and for a resume, in this order:
 
-1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, the plan says so;
-2. the agent's data file with the session id, which its own status file, a hook or a report told;
-3. the data file's list for the latest conversation of the directory, with a note that says so.
+1. the program's own request: OSC 88 before OSC 26; if the gate refuses it, the plan has a note;
+2. the agent's data file with the session id, from its own status file, a hook or a report;
+3. the data file's list for the latest conversation of the directory, with a note.
 
-What the agent runs behind, a sandbox for one, is before the new command too: as it was, if its own words end with those
-of the agent. One that leads to its agent in another way, such as `make`, cannot be asked for this conversation.
+The agent's wrapper, such as a sandbox, also precedes the new command: unchanged, if its own words end with those of the
+agent. A wrapper that starts its agent in another way, such as `make`, cannot continue this conversation.
 
-Of a stranger, which no agent file names, only the first counts, and what runs is the file of its own process.
+For a stranger, without an agent file, only the first counts, and the file of its own process runs.
 
-A fork needs a living agent. A resume may also continue one that is gone, if the host had seen its process.
+A fork needs a running agent. A resume may also continue one that has ended, if the host had seen its process.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from tallylight.evidence.stranger import stranger
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.wire.text import sanitise
 
-#: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
-#: the blank behind them, so that there are two.
+#: The start of the title of a forked, resumed or attached pane: signs that common fonts have. Some are drawn over the
+#: next blank, so that there are two.
 MARKS = {"fork": "⎇", "resume": "↻", "attach": "▸"}
-#: Cells of the title of the new pane.
+#: The longest title of the new pane, in cells.
 TITLE_CELLS = 60
 
 
 class Verb(enum.StrEnum):
-    """What is asked for."""
+    """The kind of continuation."""
 
     FORK = "fork"
     RESUME = "resume"
@@ -63,12 +63,12 @@ class Verb(enum.StrEnum):
 
     @property
     def mark(self) -> str:
-        """How the title of the new pane begins."""
+        """The start of the title of the new pane."""
         return MARKS[self.value]
 
 
 class Method(enum.StrEnum):
-    """How the argument list is known, in the words a person reads."""
+    """The source of the argument list, in words for a person."""
 
     SAID = "as the program itself asked"
     SESSION = "by its session id"
@@ -77,7 +77,7 @@ class Method(enum.StrEnum):
 
 @attrs.frozen
 class ProgramFile:
-    """The file of a program: what identifies it, and when it was last replaced, in seconds since 1970."""
+    """The identity of a program's file, and when it was last replaced, in seconds since 1970."""
 
     device: int
     inode: int
@@ -87,11 +87,10 @@ class ProgramFile:
 @attrs.frozen(kw_only=True)
 class Plan:
     """
-    What would run. `argv[0]` is the agent's name until the program of that name has been found, in *file*; *display* is
-    what people call the agent.
+    A command that continues a conversation. `argv[0]` is the agent's name until that program was found, in *file*.
 
-    *pid* and *start* are the process that was identified, None for an agent that is gone. *relayed*: that one ran
-    behind our relay, and so will this. *notes* are sentences a person should read first; *env* goes into the new
+    *display* is the agent's usual name. *pid* and *start* identify its process, None for an ended agent. *relayed*: it
+    ran with our relay, and so will this. *notes* are sentences for the person to read first; *env* goes into the new
     program's environment.
     """
 
@@ -105,13 +104,13 @@ class Plan:
     title: str
     pid: int | None = None
     start: int = 0
-    #: The words of what the agent runs behind, and the process that has them.
+    #: The words of the agent's wrapper, and its process.
     front: tuple[str, ...] = ()
     front_pid: int | None = None
     relayed: bool = False
-    #: Nothing finds the conversation from another directory.
+    #: The conversation cannot be found from another directory.
     is_local: bool = False
-    #: Options of the running agent that are not kept and may have restricted it.
+    #: Options of the running agent that are dropped and may have restricted it.
     lost: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
@@ -119,11 +118,11 @@ class Plan:
 
     @property
     def warning(self) -> str:
-        """What a person must know first: what is lost; nothing if nothing is."""
+        """The lost options, as a sentence; empty if there are none."""
         return f"Not kept: {', '.join(self.lost)}." if self.lost else ""
 
     def is_same(self, other: Plan) -> bool:
-        """Whether both would run the same, for the very same process. A title may change meanwhile."""
+        """Return whether both would run the same, for the very same process. A title may change meanwhile."""
         what = attrgetter("argv", "lost", "cwd", "pid", "start", "file", "env")
         return bool(what(self) == what(other))
 
@@ -131,11 +130,11 @@ class Plan:
 @attrs.frozen(kw_only=True)
 class Scene:
     """
-    A *pane* at one moment. What it has of reports (agent, session, lists for fork and resume) proves nothing.
+    A *pane* at one moment. Its reports (agent, session, lists for fork and resume) prove nothing.
 
-    *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
-    *process_cwd* its working directory. *program* is the file of the agent, if no agent file names it. *wrappers* are
-    the processes that the agent runs behind, the nearest first; *server* is one of them that outlives its terminal.
+    *identity* is its foreground in the process table, *in_tree* whether that process is below the pane's own;
+    *process_cwd* its working directory. *program* is the file of an agent without an agent file. *wrappers* are the
+    processes in front of the agent, the nearest first; *server* is one of them that outlives its terminal.
     """
 
     pane: Pane
@@ -148,12 +147,12 @@ class Scene:
 
     @property
     def process(self) -> Process | None:
-        """The agent's process, if it is sure which one that is."""
+        """The agent's process, if identified for certain."""
         return self.identity.process if self.identity.agent is not None and self.identity.is_direct else None
 
     def known(self, agent: Agent) -> ConversationEntry:
         """
-        The host's memory of *agent*'s own run here, completed from its report and its process.
+        Return the host's memory of *agent*'s own run here, completed from its report and its process.
 
         A folder that the agent reports through the terminal counts only if the agent itself works in it.
         """
@@ -175,7 +174,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan:
 
 
 def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
-    """The plan for *agent* itself, whatever it runs behind."""
+    """Return the plan for *agent* itself, without a wrapper."""
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
@@ -214,15 +213,15 @@ def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
 
 
 def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, Sequence[str], str]:
-    """The lists of *agent* for *verb*, what the program asked for, and what the *session* is called in them."""
+    """Return the lists of *agent* for *verb*, the program's own request, and the *session* id for them."""
     if verb is Verb.ATTACH:
-        # The host of a session without a pane calls it by what opens it.
+        # A host names a session without a pane by the word that opens it.
         return agent.attach, (), pane.id.partition("/")[2] or session
     return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
 
 
 def _front(verb: Verb, scene: Scene, agent: Agent) -> Process | Refusal | None:
-    """What the agent runs behind, with only the words before the agent's own; None if it is nothing of its own."""
+    """Return the agent's wrapper, with only the words before the agent's own; None without one."""
     process, found = scene.process, None
     if process is None or scene.program:
         return None
@@ -245,7 +244,7 @@ def _no_way(verb: Verb, wrapper: Process, agent: Agent) -> Refusal:
 
 
 def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
-    """The agent with a process there or, to resume, one that was there."""
+    """Return the agent with a process there or, for a resume, the one that was there."""
     found = scene.identity
     if found.is_remote:
         return Refusal("remote", f"{found.suspect} is in the foreground and shows another machine")
@@ -292,7 +291,7 @@ def _asked(
     values: Mapping[str, str],
     flags: Sequence[str],
 ) -> tuple[str, ...]:
-    """The list that the program asked for, filled."""
+    """Return the list that the program requested, filled."""
     must(check_said_program(words[0], agent, process))
     filled = must(fill(words, values, agent))
     running = process.argv[1:] if process is not None else ()
@@ -304,7 +303,7 @@ def _asked(
 def _known(
     verb: Verb, template: Template, agent: Agent, values: Mapping[str, str], flags: Sequence[str]
 ) -> tuple[tuple[str, ...], Method] | Refusal:
-    """The list of the data file, filled."""
+    """Return the list of the data file, filled."""
     if values["session"] and template.by_id:
         words, method = template.by_id, Method.SESSION
     elif template.latest:
@@ -323,9 +322,9 @@ def _with_options(
     argv: tuple[str, ...], template: Template, agent: Agent, scene: Scene, cwd: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
-    *argv* and behind it the options that restrict the agent of *scene*, in their order; and what of its own is lost.
+    Return *argv* with the options that restrict the agent of *scene*, in order; and the names of lost ones.
 
-    Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
+    Each option must pass the gate as if the program had requested it. If it did, the option occurs only once.
     """
     process, entry = scene.process, scene.pane.conversation
     if template is agent.attach:
@@ -342,7 +341,7 @@ def _with_options(
             words += run
         else:
             lost.append(run[0].partition("=")[0])
-    # What the program asked for itself is not lost.
+    # Options in the program's own request are not lost.
     has, had = _names(argv), _names(running)
     return words, tuple(name for name in dict.fromkeys(lost) if not 0 < had[name] <= has[name])
 
@@ -352,7 +351,7 @@ def _names(words: Sequence[str]) -> Counter[str]:
 
 
 def _name(pane: Pane) -> str:
-    """What a pane is called, without a mark of ours."""
+    """Return the name of a pane without a mark of ours."""
     name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS)
     for mark in MARKS.values():
         name = name.strip().removeprefix(mark)

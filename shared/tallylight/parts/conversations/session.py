@@ -1,8 +1,8 @@
 """
-`tally restore --session FILE`: change a session file of kitty so that windows with agents resume their conversations.
+`tally restore --session FILE`: changes a session file of kitty so that windows with agents resume their conversations.
 
-Nothing in it starts an agent by itself. The shell of such a window runs `tally restore PLACE` first, which shows what
-would run and waits for Enter, by the rules of every resumption at that time.
+The file starts no agent by itself. The shell of such a window runs `tally restore PLACE` first, which shows the exact
+command and waits for Enter, by the usual rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OTHERWISE = "--otherwise"
 
 
 def main(file: str, *, is_agreed: bool) -> int:
-    """Show what would change in *file*, ask unless that *is_agreed*, and change it."""
+    """Show the changes to *file*, ask unless *is_agreed*, and write them."""
     path = Path(file)
     try:
         text = read_write.read_limited(path, kitty_session.MAX_CHARS).decode("utf-8")
@@ -61,14 +61,14 @@ def main(file: str, *, is_agreed: bool) -> int:
 
 
 def _otherwise(program: tuple[str, ...]) -> tuple[str, ...]:
-    """What a window with a *program* of its own runs if nothing is resumed: that program, as before."""
+    """Return the arguments that run a window's own *program* if nothing is resumed."""
     if program[1:2] == ("restore",) and OTHERWISE in program:
         return program[program.index(OTHERWISE) :]
     return (OTHERWISE, *program) if program else ()
 
 
 def _conversation(window: SavedWindow, kept: list[Lost]) -> Lost | None:
-    """The newest conversation that was open in *window*: in a kitty, by its id and its directory."""
+    """Return the newest conversation that was open in *window*: in a kitty, by its id and its directory."""
     for lost in kept:
         if lost.host.host == "kitty" and lost.pane.id == str(window.id):
             cwd = lost.pane.conversation.cwd

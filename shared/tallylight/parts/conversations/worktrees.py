@@ -1,13 +1,13 @@
 """
-A fresh git worktree for a fork: whether one can be made, and making it. https://git-scm.com/docs/git-worktree
+Makes a new git worktree for a fork, if that is possible. https://git-scm.com/docs/git-worktree
 
-`inspect` asks git about a directory and changes nothing; `make` adds one worktree on one new branch beside the
-repository, both named for it (`app-fork-1`, `main-fork-1`), and never removes or overwrites anything. git can be slow,
-so neither belongs on a terminal's main thread. git runs nothing that the repository names, see `git`; when the worktree
-is made the user's own filters run, and the notes of a `Base` say so.
+`inspect` asks git about a directory and changes nothing. `make` adds one worktree on one new branch beside the
+repository, both named after it (`app-fork-1`, `main-fork-1`), and never removes or overwrites anything. git can be
+slow, so neither belongs on a terminal's main thread. git runs no program that the repository names, see `git`. While
+the worktree is made the user's own filters run, and the notes of a `Base` list them.
 
-Clean enough is: in the work tree of a repository with a commit, and nothing half done (merge, rebase, cherry-pick,
-revert, bisect, conflicts). Changes that are not committed are no obstacle; they stay behind, and are counted.
+The directory must be in the work tree of a repository with a commit, and nothing may be unfinished (merge, rebase,
+cherry-pick, revert, bisect, conflicts). Uncommitted changes are no obstacle; they stay behind, and are counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tallylight.actions import git
 from tallylight.actions.gate import Refusal
 from tallylight.model.errors import TallyError
 
-#: How many forks may lie beside a repository.
+#: The most forks beside a repository.
 MAX_FORKS = 999
 
 _HALF_DONE = {
@@ -43,11 +43,10 @@ _CONFLICTS = ("DD", "AU", "UD", "UA", "DU", "AA", "UU")
 @attrs.frozen
 class Base:
     """
-    What a worktree would be made of: the *repository*, the *commit*, and what is there now.
+    The basis of a new worktree: the *repository*, the *commit*, and the current state.
 
     *below* is the agent's directory below the root; *changed* counts the changes that would stay behind. *path* and
-    *branch* are the names the new worktree would have. *notes* say which filters run, or do not, on files that are
-    there.
+    *branch* are the names of the new worktree. *notes* list the filters that do or do not run on its files.
     """
 
     repository: git.Repository
@@ -65,13 +64,13 @@ class Base:
 
     @property
     def cwd(self) -> str:
-        """Where the fork would run."""
+        """The directory in which the fork would run."""
         return str(self.path / self.below) if self.below else str(self.path)
 
 
 def inspect(directory: str) -> Base | Refusal:
-    """Say what a worktree for a fork that runs in *directory* would be, or why there can be none."""
-    if not git.is_there():
+    """Return the basis of a worktree for a fork that runs in *directory*, or why there can be none."""
+    if not git.is_installed():
         return Refusal("worktree", "git was not found")
     found = git.find(directory)
     if found is None:
@@ -97,7 +96,7 @@ def inspect(directory: str) -> Base | Refusal:
 
 
 def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal:
-    """What `git status` says of a work tree, line by line; refused if something is half done there."""
+    """Return the lines of `git status` for a work tree; refuse if something is unfinished there."""
     folder = repository.place.folder
     if unfinished := next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), ""):
         return Refusal("worktree", f"{unfinished} is not finished in {repository.top}")
@@ -108,7 +107,7 @@ def changes_in(repository: git.Repository, *options: str) -> list[str] | Refusal
 
 
 def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:
-    """*base* with the branch *name*, at *path*, else beside the repository's; refused if one is there."""
+    """Return *base* with the branch *name*, at *path*, else beside the repository; refuse if one of them exists."""
     if name != slug(name):
         return Refusal("worktree", "a name has letters, digits, dots, dashes and underscores, at most 60 of them")
     if base.repository.commit(f"refs/heads/{name}"):
@@ -120,7 +119,7 @@ def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:
 
 
 def command(base: Base) -> list[str]:
-    """What makes the worktree, as it would be typed: `git worktree` would run what the repository names."""
+    """Return a command that makes the worktree: `git worktree` itself would run programs that the repository names."""
     return ["tally", "worktree", str(base.path), "--branch", base.branch, "--of", str(base.root)]
 
 
@@ -131,10 +130,10 @@ def make(base: Base) -> str | Refusal:
         shared.mkdir(exist_ok=True)
         base.repository.change("worktree", "add", "-b", base.branch, str(base.path), base.commit)
         own = Path(base.path, ".git")
-        # Some versions of git have named the directory that they were shown, others the one that it leads to.
+        # git names the given directory or the one it links to, depending on its version.
         folder = shared / Path(git.text(own)).name
         own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
-        # Only since git 2.36 a worktree is made with the same part of the files.
+        # Only since git 2.36 does a worktree get the same part of the files.
         if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
             Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
     except (OSError, TallyError, subprocess.SubprocessError) as error:
@@ -144,12 +143,12 @@ def make(base: Base) -> str | Refusal:
 
 
 def slug(branch: str) -> str:
-    """A name for a new branch: nothing of the old one that git or a shell reads as something else."""
+    """Return a name for a new branch, without characters that are special to git or a shell."""
     return re.sub(r"\.{2,}", ".", _UNSAFE.sub("-", branch))[:60].strip("-.").removesuffix(".lock") or "detached"
 
 
 def _notes(repository: git.Repository) -> Iterator[str]:
-    """What a person should know of the filters that files of the repository ask for."""
+    """Yield notes on the filters that files of the repository request."""
     own, off = repository.filters()
     texts = dict.fromkeys(own, "git runs your own filter {} on files of the new worktree.")
     texts |= dict.fromkeys(

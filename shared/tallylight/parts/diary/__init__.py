@@ -1,6 +1,4 @@
-"""
-The diary: what agents did, turn by turn. `host` keeps it, `history_file` is where, `history` adds it up.
-"""
+"""The diary: the turns of all agents. `host` records them, `history_file` stores them, and `history` adds them up."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """
-What happened while you were away: a line for each conversation, of its turns that ended since then and of what its
-pane shows now.
+Events while the user was away: a line for each conversation, from its turns that ended since and its pane's status now.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from tallylight.parts.diary.turns import Turn
 from tallylight.snapshot.addresses import Row
 from tallylight.ui.layout import duration
 
-#: Days of turns that are looked through.
+#: The days of turns to search.
 _DAYS = 7
 
 
 @attrs.frozen
 class Away:
-    """What the turns of one conversation come to, and the pane that shows it; None if that is gone."""
+    """The sum of the turns of one conversation, and the pane that shows it; None if that is gone."""
 
     total: Sum
     found: Row | None
@@ -37,9 +36,9 @@ def left_at(turns: Iterable[Turn]) -> float:
 
 def since(turns: Sequence[Turn], panes: Iterable[Row], then: float) -> list[Away]:
     """
-    Return what ended after *then*, in seconds since the epoch, or needs a person now; what needs one first.
+    Return conversations with turns that ended after *then*, or that need a person now; the latter first.
 
-    *turns* are those of `History`, *panes* are lit, most urgent first.
+    *then* is in seconds since the epoch. *turns* are those of `History`, *panes* are lit, most urgent first.
     """
     ended: dict[tuple[str, str, str], list[Turn]] = {}
     for turn in turns:
@@ -60,7 +59,7 @@ def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Row | None) -
 
 
 def in_one_line(lines: Iterable[Away]) -> str:
-    """Return what all of it comes to: `3 turns, 1 question, 1 failed, 2 wait for you`; nothing for nothing."""
+    """Return a summary: `3 turns, 1 question, 1 failed, 2 wait for you`; empty without events."""
     every = list(lines)
     panes = [line.found.pane for line in every if line.found is not None]
     limited, waits = (sum(pane.status is status for pane in panes) for status in (Status.LIMITED, Status.WAITING))
@@ -69,7 +68,7 @@ def in_one_line(lines: Iterable[Away]) -> str:
 
 
 def counts(whole: Sum) -> list[str]:
-    """Return what turns come to: `3 turns`, `1 question`, `1 failed`; what is none is left out."""
+    """Return the counts of turns: `3 turns`, `1 question`, `1 failed`; zeros are left out."""
     return _counted(
         (whole.turns, "turn", "turns"), (whole.questions, "question", "questions"), (whole.errors, "failed", "failed")
     )
@@ -80,7 +79,7 @@ def _counted(*numbers: tuple[int, str, str]) -> list[str]:
 
 
 def absence(panes: Iterable[Row], seconds: float) -> str:
-    """Return what happened in the last *seconds*, in one line, with the *panes* that are lit; nothing without news."""
+    """Return a line on the last *seconds*, from turns and the lit *panes*; empty without news."""
     now = time.time()
     words = in_one_line(since(history_file.recent(os.environ, now, _DAYS).turns, panes, now - seconds))
     return f"the last {duration(seconds)}: {words}" if words else ""

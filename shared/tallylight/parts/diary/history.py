@@ -1,8 +1,8 @@
 """
-The history of a few days: the turns of all hosts, and what they come to for each day, agent and project.
+The history of a few days: the turns of all hosts, and their sums for each day, agent and project.
 
-A day is a local date, `2026-11-21`. A turn belongs to the day on which it began; one that goes on after midnight is two
-entries, and counts as one turn.
+A day is a local date, `2026-11-21`. A turn belongs to the day on which it began. One that continues after midnight has
+two entries, and counts as one turn.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import attrs
 from tallylight.parts.diary.turns import Turn
 from tallylight.snapshot.values import Json
 
-#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
+#: The version of the JSON. A removed key or a changed meaning makes it 2; a new key does not.
 VERSION = 1
 
 
 @attrs.frozen(kw_only=True)
 class Sum:
-    """What turns come to. *day*, *agent* and *project* are those of all of them; "" where they differ."""
+    """The sum of turns. *day*, *agent* and *project* are common to all of them; "" where they differ."""
 
     day: str = ""
     agent: str = ""
@@ -38,13 +38,13 @@ class Sum:
         return found | {"worked_s": round(self.worked_s, 1), "waited_s": round(self.waited_s, 1)}
 
 
-#: What is added up.
+#: The fields to add up.
 _NUMBERS = ("turns", "worked_s", "waited_s", "questions", "errors")
 
 
 @attrs.frozen
 class History:
-    """*days*, the oldest first, and the *turns* that began in them, in this order."""
+    """The *days*, oldest first, and the *turns* that began in them, in this order."""
 
     days: tuple[str, ...]
     turns: tuple[Turn, ...]
@@ -52,7 +52,7 @@ class History:
 
     @property
     def sums(self) -> list[Sum]:
-        """For each day, agent and project, in the order of their names."""
+        """The sum for each day, agent and project, in the order of their names."""
 
         def key(turn: Turn) -> tuple[str, str, str]:
             return self.day_of(turn.began), turn.agent, turn.project
@@ -71,7 +71,7 @@ class History:
 
 
 def total(turns: Iterable[Turn]) -> Sum:
-    """What *turns* come to, all of them together."""
+    """Return the sum of all *turns*."""
     return added(
         Sum(
             turns=int(not turn.goes_on),
@@ -85,7 +85,7 @@ def total(turns: Iterable[Turn]) -> Sum:
 
 
 def merged(sums: Iterable[Sum]) -> list[Sum]:
-    """*sums* of several days as one for each agent and project; what took the longest first."""
+    """Return *sums* of several days as one for each agent and project; the longest first."""
     found: dict[tuple[str, str], Sum] = {}
     for one in sums:
         key = one.agent, one.project
@@ -94,7 +94,7 @@ def merged(sums: Iterable[Sum]) -> list[Sum]:
 
 
 def added(sums: Iterable[Sum], *, agent: str = "", project: str = "") -> Sum:
-    """*sums* as one, with the words that they have in common."""
+    """Return the sum of *sums*, for *agent* and *project*."""
     every = list(sums)
     numbers = {name: sum(getattr(one, name) for one in every) for name in _NUMBERS}
     return Sum(agent=agent, project=project, **numbers)
@@ -102,10 +102,10 @@ def added(sums: Iterable[Sum], *, agent: str = "", project: str = "") -> Sum:
 
 def without_repeated(turns: Sequence[Turn]) -> list[Turn]:
     """
-    *turns* without those that another host knows better.
+    Return *turns* without duplicates that another host knows better.
 
-    A terminal reports an agent in the tmux that it shows, and the host of sessions sees its process: of two turns of
-    the same agent at the same time, and of the same session as far as both know it, the one with a process counts.
+    A terminal reports an agent in a tmux that it shows, and the host of sessions sees its process. Two turns of one
+    agent at the same time, with the same session if both know it, are the same. The one with a process counts.
     """
     local: dict[str, list[Turn]] = {}
     for turn in turns:

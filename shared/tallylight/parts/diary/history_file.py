@@ -1,10 +1,10 @@
 """
-The file of turns: what agents did on this machine in the last 30 days, one JSON object a line, oldest first.
+The file of turns: the last 30 days of agents on this machine, one JSON object a line, oldest first.
 
-`<state directory>/history/turns.jsonl`, readable by this user alone. Every host adds its lines at the end; a lock on
-the directory keeps two from writing at once, and is never waited for: who does not get it comes again. What is too old
-or too much is taken out by rename, so that a reader sees one whole file or the other. A line that cannot be read costs
-itself. Of several lines with the same id the last one counts.
+`<state directory>/history/turns.jsonl`, readable by this user alone. Every host appends its lines; a lock on the
+directory keeps two from writing at once. No host waits for the lock: it tries again later. Old lines are removed by
+rename, so a reader sees one whole file or the other. A broken line affects only itself. Of several lines with the same
+id the last one counts.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import Snapshot, checked_directory, directory, held, read_living
 from tallylight.wire import values
 
-#: Bytes of the file, and of one line. What is trimmed to make room is trimmed to `TRIMMED` of it.
+#: Bytes of the file, and of one line. To make room, the file is trimmed to the share TRIMMED of it.
 MAX_BYTES, MAX_LINE = 5_000_000, 8192
 TRIMMED = 0.8
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Where the file is."""
+    """Return the path of the file."""
     return directories.state_dir(environ) / "history" / "turns.jsonl"
 
 
 def append(file: Path, turns: Sequence[Turn]) -> None:
     """
-    Add *turns* at the end, whole or not at all.
+    Append *turns*, whole or not at all.
 
-    `BusyError` if another host does so at this moment; `OSError` and `TallyError` if the disk or the directory is of no
-    use.
+    Raise `BusyError` if another host does so now; `OSError` and `TallyError` if the disk or the directory cannot be
+    used.
     """
     data = b"".join(map(_line, turns))
     if not data:
@@ -66,9 +66,9 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
 
 def trim(file: Path, now: float) -> None:
     """
-    Take out what is older than `KEPT_S` at *now*, in seconds since the epoch, and lines that later ones replace.
+    Remove turns older than `KEPT_S` at *now*, in seconds since the epoch, and lines that later ones replace.
 
-    Nothing happens where there is nothing to take out. Errors as of `append`.
+    Without such lines the file is not written. Errors as of `append`.
     """
     try:
         checked_directory(file.parent)
@@ -86,9 +86,9 @@ def trim(file: Path, now: float) -> None:
 
 def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> bytes:
     """
-    *data* without turns that ended *before* then, without lines that are none and those that later ones replace.
+    Return *data* without turns that ended *before* then, without broken and replaced lines.
 
-    With *room* as well without the oldest, until it and so many more bytes are `TRIMMED` of what there may be.
+    With *room*, remove the oldest too, until the file and *room* bytes fit into `TRIMMED` of the limit.
     """
     lines: dict[str, bytes] = {}
     for line, turn in _turns(data):
@@ -107,9 +107,9 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
 
 def read(file: Path, since: float = 0.0) -> list[Turn]:
     """
-    The turns that began at *since* or later, in seconds since the epoch, each once, oldest first.
+    Return the turns that began at *since* or later, in seconds since the epoch, each once, oldest first.
 
-    None where there is no file. `OSError` and `TallyError` if it cannot be read, or could be another user's.
+    Empty without a file. Raise `OSError` and `TallyError` if it cannot be read, or could be another user's.
     """
     try:
         data = read_write.read_own(file, 2 * MAX_BYTES)
@@ -120,7 +120,7 @@ def read(file: Path, since: float = 0.0) -> list[Turn]:
 
 
 def recent(environ: Mapping[str, str], clock: float, days: int) -> History:
-    """The *days* days up to *clock*, in seconds since the epoch, that of *clock* among them. Errors as of `read`."""
+    """Return the history of the last *days* days up to *clock*, in seconds since the epoch. Errors as of `read`."""
     local = time.localtime(clock)
     starts = [
         time.mktime((local.tm_year, local.tm_mon, local.tm_mday - back, 0, 0, 0, 0, 0, -1))
@@ -128,7 +128,7 @@ def recent(environ: Mapping[str, str], clock: float, days: int) -> History:
     ]
     lives = functools.cache(lambda host: isinstance(read_living(directory(environ) / f"{host}.json"), Snapshot))
     found = read(path(environ), starts[0])
-    # What goes on in a host that lives has gone on since it was written.
+    # A turn that was open continues if its host is alive.
     turns = without_repeated(
         [turn.at(clock) if turn.doing and lives(turn.id.partition(":")[0]) else turn for turn in found]
     )
@@ -137,7 +137,7 @@ def recent(environ: Mapping[str, str], clock: float, days: int) -> History:
 
 
 def problem(environ: Mapping[str, str]) -> str:
-    """Why nothing can be written there, in words; nothing if it can."""
+    """Return why the file cannot be written; empty if it can."""
     file = path(environ)
     place = next((part for part in (file, *file.parents) if part.exists()), Path("/"))
     try:
@@ -153,7 +153,7 @@ def problem(environ: Mapping[str, str]) -> str:
 
 
 def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:
-    """Yield why nothing can be written there, if a person wants a history at all."""
+    """Yield a finding if the file cannot be written and the user wants a history."""
     if load_config(environ)[0].history.keep and (found := problem(environ)):
         yield Finding("history", Health.BROKEN, found, "until it can be written, `tally log` lacks what happens")
 
@@ -177,14 +177,14 @@ def _line(turn: Turn) -> bytes:
 
 
 def _append(file: Path, data: bytes) -> None:
-    """Write *data* behind what is there; whole, or nothing of it."""
+    """Append *data*; whole, or nothing of it."""
     fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise read_write.FileError(file, "is not a regular file")
         if found.st_size and os.pread(fd, 1, found.st_size - 1) != b"\n":
-            data = b"\n" + data  # a line that the power cut off ends here
+            data = b"\n" + data  # a line that a power cut truncated ends here
         try:
             if os.write(fd, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,7 +1,7 @@
 """
-The turns of one host on disk, for `tally log`: summed up on the host's loop, written by a job of their own.
+Records the turns of one host on disk, for `tally log`: sums on the host's loop, writing in a job.
 
-A home that does not answer, is full or cannot be written to costs these and nothing else.
+A home directory that is full, read-only or does not respond affects only this.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import today
 
 _JOB = "history"
-#: Turns that wait for the disk, at most; beyond that the oldest are lost.
+#: The most turns that wait for the disk; beyond that the oldest are lost.
 MAX_WAITING = 512
 #: Seconds between two looks at the clock.
 TICK_S = 1.0
@@ -34,19 +34,19 @@ TICK_S = 1.0
 @attrs.define
 class HistoryRecorder:
     """
-    Those of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds.
+    Records the turns of the host *host*; *submit* runs one job per key on a thread. *now* is monotonic seconds.
 
-    *told* is called with each new problem, once as long as it stays the same.
+    *report* gets each new problem, once as long as it stays the same.
     """
 
     host: str
     environ: Mapping[str, str]
     submit: Submit
-    told: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = attrs.field(factory=lambda: time.time)
     _turns: Turns | None = None
     _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
-    #: What is being written.
+    #: The turns that are being written.
     _in_work: tuple[Turn, ...] | None = None
     #: The day of the last trimming of the file.
     _day: str = ""
@@ -57,7 +57,7 @@ class HistoryRecorder:
     _is_broken: bool = False
 
     def use(self, *, keep: bool) -> None:
-        """Whether turns are to be kept from now on."""
+        """Start or stop recording."""
         if not keep:
             self._turns = None
             self._waiting.clear()
@@ -66,9 +66,9 @@ class HistoryRecorder:
 
     def tick(self, now: float, panes: Sequence[Pane] | None = None) -> None:
         """
-        Sum up what is shown, *panes* if that is new, and write what is due.
+        Sum up new *panes*, and write turns that are due.
 
-        A fault in that ends the history of this host, and no more.
+        A fault ends the history of this host, and nothing else.
         """
         if self._turns is None or (panes is None and now < self._tick_due):
             return
@@ -83,10 +83,10 @@ class HistoryRecorder:
         except Exception as error:  # the lights must not suffer
             self.use(keep=False)
             self._is_broken = True
-            self.told(f"{_JOB} switched off: {type(error).__name__}: {error}")
+            self.report(f"{_JOB} switched off: {type(error).__name__}: {error}")
 
     def close(self, now: float) -> None:
-        """The host ends: write what there is, at once."""
+        """Write all turns at once: the host ends."""
         if self._turns is None:
             return
         waiting = (*(self._in_work or ()), *self._waiting)
@@ -94,7 +94,7 @@ class HistoryRecorder:
             history_file.append(history_file.path(self.environ), [*waiting, *self._turns.close(now, self.clock())])
 
     def _write(self, now: float, clock: float) -> None:
-        """Have written what waits; on a new day what is too old is taken out, too."""
+        """Start writing the waiting turns; on a new day, also remove old ones."""
         day = today(clock)
         is_new_day = day != self._day
         if self._in_work is not None or now < self._write_due or not (self._waiting or is_new_day):
@@ -102,7 +102,7 @@ class HistoryRecorder:
         turns = tuple(self._waiting)
 
         def job() -> None:
-            # In here: where there is no HOME, the disk is asked for it.
+            # In here: without HOME, this reads the disk.
             file = history_file.path(self.environ)
             if is_new_day:
                 history_file.trim(file, clock)
@@ -122,12 +122,12 @@ class HistoryRecorder:
             self._waiting.clear()
             self._waiting.extend((*turns, *later))
         if isinstance(error, history_file.BusyError):
-            return  # another host writes: with the next tick
+            return  # another host writes: retry at the next tick
         self._failures += 1
         self._write_due = now + backoff(self._failures)
         if (text := str(error)) != self._error:
             self._error = text
-            self.told(f"{_JOB}: {text}")
+            self.report(f"{_JOB}: {text}")
 
 
 class Diary(HostPart):

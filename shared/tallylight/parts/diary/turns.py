@@ -1,13 +1,12 @@
 """
-Turns: what the agents of one host did: how long each turn worked, how long it waited for a person, what it asked.
+The turns of one host's agents: how long each worked and waited for a person, and its questions.
 
-`Turns` is shown the panes of a host again and again, as its snapshot has them, and gives back what is to be written
-down: a turn that has ended, one that has reached midnight, and now and then one that goes on, so that little is lost
-with a host that is killed. It reads no clock. Times of the wall are seconds since the epoch; durations are measured on
-the monotonic clock, so that the sleep of a machine is neither work nor waiting.
+`Turns` gets the panes of each snapshot, and returns the turns to write. They have ended, or reached midnight, or have
+run for a while: so little is lost if a host is killed. It reads no clock. Wall times are seconds since the epoch.
+Durations are monotonic, so that a machine's sleep is neither work nor waiting.
 
-A turn begins with `working`, or with a question; it ends with `done`, `background`, `error`, `down` or `idle`, with its
-agent, or with its pane. A limit is neither work nor waiting: it waits for nobody.
+A turn begins with `working`, or with a question. It ends with `done`, `background`, `error`, `down` or `idle`, with its
+agent, or with its pane. A limit is neither work nor waiting: it waits for no person.
 """
 
 from __future__ import annotations
@@ -42,17 +41,16 @@ from tallylight.snapshot.values import (
 )
 from tallylight.wire.text import sanitise
 
-#: Seconds between two writings of a turn that goes on; and until the first, and one of what is new in it: a reader
-#: counts on from there.
+#: Seconds between two writings of an open turn; and until the first, and one with news: a reader counts on from there.
 CHECKPOINT_S, FIRST_S = 300.0, 5.0
-#: Of what was asked in one turn the first so many are kept, each cut to so many cells; a title is cut to the same.
+#: The first questions of a turn that are kept, and the cells of each; a title is cut to the same.
 MAX_ASKED = 8
 TEXT_CELLS = 120
 #: Seconds that the end of a turn is held back: sources may yet agree how it ended.
 SETTLE_S = 2.0
-#: A turn that is stopped sooner, in seconds, and asked nothing, was none: a look at the screen took it for one.
+#: A shorter turn, in seconds, that was stopped and asked nothing was none: the screen was misread.
 LEAST_S = 2.0
-#: No turn is longer, in seconds: it is cut at midnight, and a day may have 25 hours.
+#: The longest turn, in seconds: it is cut at midnight, and a day may have 25 hours.
 MAX_S = 25 * 3600.0
 _NAME_CELLS = 60
 
@@ -66,11 +64,11 @@ class Ending(enum.StrEnum):
     ERROR = "error"
     #: The agent vanished while it worked.
     DOWN = "down"
-    #: A person interrupted it, or refused what it asked for.
+    #: A person interrupted it, or refused its request.
     STOPPED = "stopped"
     #: The agent left the foreground, or its pane was closed.
     LEFT = "left"
-    #: It goes on after midnight, as another entry.
+    #: It continues after midnight, as another entry.
     MIDNIGHT = "midnight"
 
 
@@ -96,11 +94,10 @@ _MOMENT = Form(lambda value: number(value) or None, NUMBER.schema)
 @attributes.frozen(kw_only=True)
 class Turn:
     """
-    One turn of an agent, or the part of it that lies in one day. Every text is from a program, and is cut.
+    One turn of an agent, or the part of it on one day. Every text is from a program, and is cut.
 
-    *id* is the same in everything that is written of one turn; the last of it counts. *ended* is as of when it was
-    written while the turn goes on. *goes_on*: the turn began the day before, or before its host was started again, and
-    that part of it is another entry.
+    *id* is the same in all entries of one turn; the last of them counts. *ended* is the time of writing while the turn
+    is open. *goes_on*: the turn began the day before, or before its host was restarted, and that part is another entry.
     """
 
     id: str = attributes.field(metadata=declared("", ID))
@@ -113,17 +110,17 @@ class Turn:
     worked_s: float = key(0.0, form=_LENGTH, is_always=False)
     waited_s: float = key(0.0, form=_LENGTH, is_always=False)
     questions: int = key(0, is_always=False)
-    #: What was asked, the first ones, each in one line.
+    #: The first questions, each in one line.
     asked: tuple[str, ...] = key((), form=_ASKED, is_always=False)
     ending: Ending = key(Ending.OPEN, form=_ENDING, is_always=False)
     goes_on: bool = key(False, is_always=False)
-    #: Whether its host saw no process of the agent: it ran elsewhere, or in a multiplexer that another host looks into.
+    #: Whether its host saw no process of the agent: it ran elsewhere, or in a multiplexer that another host watches.
     is_remote: bool = key(False, is_always=False)
-    #: What it did when it was written: it works, or it waits for a person; nothing once it is over.
+    #: Its status when it was written: working or waiting; empty once it is over.
     doing: str = key("", form=one_of(("", Status.WORKING.value, Status.WAITING.value)), is_always=False)
 
     def at(self, clock: float) -> Turn:
-        """The same at *clock*, by the wall, if its host lives and has told nothing since."""
+        """Return the turn as of the wall time *clock*, if its host is alive and has written nothing since."""
         passed = min(max(0.0, clock - self.ended), 2 * CHECKPOINT_S)
         if self.doing == Status.WORKING.value:
             return attrs.evolve(self, ended=self.ended + passed, worked_s=self.worked_s + passed)
@@ -138,26 +135,26 @@ class Turn:
 
     @classmethod
     def from_json(cls, value: object) -> Turn | None:
-        """Read what `to_json` made; None if it is something else."""
+        """Return the turn that `to_json` wrote; None if *value* is something else."""
         found: Turn | None = read(cls, value)
         return attributes.evolve(found, ended=max(found.began, found.ended)) if found is not None else None
 
     def to_json(self) -> Json:
-        """What is written; what says nothing is left out."""
+        """Return the JSON value; empty fields are left out."""
         return write(self)
 
 
 @attrs.define
 class _Going:
-    """A turn that goes on in a pane. *at* is up to when it is summed up, monotonic; *phase* what it does since then."""
+    """An open turn in a pane. It is summed up until *at*, monotonic; *phase* is its status since then."""
 
     turn: Turn
     phase: Status
     at: float
     written_at: float
-    #: Whether the words of the question that is open are known.
+    #: Whether the text of the open question is known.
     is_asked: bool = False
-    #: Whether it is written what it does.
+    #: Whether its status has been written.
     is_told: bool = False
 
     def advance(self, at: float) -> None:
@@ -170,7 +167,7 @@ class _Going:
         self.at = max(self.at, at)
 
     def written(self, now: float, at: float, clock: float, ending: Ending = Ending.OPEN) -> Turn:
-        """What is to be written of it at *now*, up to *at*, which is *clock* by the wall."""
+        """Return the entry to write at *now*, summed up to *at*, which is *clock* by the wall."""
         self.advance(at)
         self.written_at, self.is_told = now, True
         turn = self.turn
@@ -190,18 +187,18 @@ class Turns:
 
     host: str
     _day: str = ""
-    #: When the first look was, and by the wall: what was before that was written by an earlier run of the host.
+    #: The monotonic and wall time of the first look: an earlier run of the host has written all before that.
     _began: tuple[float, float] | None = None
     _going: dict[str, _Going] = attrs.field(factory=dict)
     #: Turns that have ended, by pane, and when.
     _ended: dict[str, tuple[Turn, float]] = attrs.field(factory=dict)
-    #: What each pane showed at the last look.
+    #: The status of each pane at the last look.
     _shown: dict[str, Status] = attrs.field(factory=dict)
     #: The panes of the last look: one that is the very same, without a turn, has nothing new.
     _looked_at: dict[str, Pane] = attrs.field(factory=dict)
 
     def take(self, panes: Iterable[Pane], now: float, clock: float) -> list[Turn]:
-        """The host shows *panes* at *now*, which is *clock* by the wall. What is to be written."""
+        """Process the host's *panes* at *now*, which is *clock* by the wall; return the turns to write."""
         self._began = self._began or (now, clock)
         found: list[Turn] = []
         there: dict[str, Pane] = {}
@@ -220,7 +217,7 @@ class Turns:
         return found
 
     def tick(self, day: str, now: float, clock: float) -> list[Turn]:
-        """Time has passed; *day* is the local date. What is to be written: of turns that go on, too."""
+        """Process the passing of time; *day* is the local date. Return the turns to write, open ones too."""
         settled = [id_ for id_, (_, at) in self._ended.items() if now - at >= SETTLE_S]
         found = [turn for id_ in settled for turn in self._settled(id_)]
         if day != self._day:
@@ -234,12 +231,12 @@ class Turns:
         return found + [going.written(now, now, clock) for going in due]
 
     def close(self, now: float, clock: float) -> list[Turn]:
-        """The host ends, and what runs in its panes goes on without it: all turns up to now."""
+        """Return all turns up to now: the host ends, but the programs in its panes continue."""
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
         return ended + [going.written(now, now, clock) for going in self._going.values()]
 
     def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
-        """What to write because of what *pane* shows."""
+        """Process *pane*; return the turns to write."""
         status = _own_status(pane)
         before, self._shown[pane.id] = self._shown.get(pane.id), status
         going = self._going.get(pane.id)
@@ -270,9 +267,9 @@ class Turns:
 
     def _since(self, pane: Pane, now: float, clock: float) -> tuple[float, bool]:
         """
-        Since when, on the monotonic clock, *pane* shows what it shows; and whether that was before the first look.
+        Return since when, on the monotonic clock, *pane* has its status; and whether that began before the first look.
 
-        No time is counted twice: nothing before the first look, nor what a turn that goes on has summed up.
+        No time is counted twice: nothing before the first look, nor what an open turn has summed up.
         """
         since = now - max(0.0, clock - pane.since)
         began, began_clock = self._began or (now, clock)
@@ -282,13 +279,13 @@ class Turns:
         return min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0)), is_older
 
     def _correct(self, pane: Pane, status: Status) -> None:
-        """A turn that has just ended ended another way. That a person has seen it is no other way."""
+        """Correct how a turn ended that has just ended. A look of a person changes nothing."""
         turn, at = self._ended[pane.id]
         if status is not Status.ACTIVE and not pane.reason.rule.endswith("; seen") and turn.ending is not Ending.LEFT:
             self._ended[pane.id] = attrs.evolve(turn, ending=_ENDS[status]), at
 
     def _settled(self, id_: str) -> list[Turn]:
-        """The turn that has ended in the pane, if it is one."""
+        """Return the turn that has ended in the pane, if it was a real one."""
         turn, _ = self._ended.pop(id_, (None, 0.0))
         if turn is None or (turn.ending is Ending.STOPPED and not turn.questions and turn.worked_s < LEAST_S):
             return []
@@ -311,9 +308,9 @@ class Turns:
 
     def _go_on(self, going: _Going, pane: Pane, status: Status, since: float, *, is_older: bool) -> None:
         """
-        What *pane* says of its turn, which does *status* since then.
+        Update an open turn from *pane*, with *status* since then.
 
-        *is_older*: it has done so since before the first look. Then an earlier run of the host has counted it.
+        *is_older*: the status began before the first look. Then an earlier run of the host has counted it.
         """
         is_new = status is not going.phase
         if is_older:
@@ -328,7 +325,7 @@ class Turns:
         turn, what = going.turn, _line(pane.asks or pane.message)
         if is_new and not is_older:
             turn, going.is_asked = attrs.evolve(turn, questions=turn.questions + 1), False
-        # What it asks is often known a moment after that it asks.
+        # The text of a question often arrives a moment later.
         if what and not going.is_asked:
             turn, going.is_asked = attrs.evolve(turn, asked=(*turn.asked, what)[:MAX_ASKED]), True
         going.turn = turn
@@ -340,7 +337,7 @@ class Turns:
         self._ended[id_] = going.written(now, at, clock - (now - at), ending), now
 
     def _cut(self, id_: str, now: float, clock: float) -> Turn:
-        """Midnight: what was until now, and from now on another entry."""
+        """Split a turn at midnight: return the entry until now, and continue as another entry."""
         going = self._going[id_]
         before = going.written(now, now, clock, Ending.MIDNIGHT)
         began = round(clock, 3)
@@ -358,7 +355,7 @@ class Turns:
 
 
 def _own_status(pane: Pane) -> Status:
-    """What *pane* shows, except for a finished turn that a person has asked to be shown as one that waits."""
+    """Return the pane's status, except that a finished turn marked as waiting by the user counts as finished."""
     if pane.status is Status.WAITING and pane.kind is Kind.INPUT:
         if any(record.id and record.status is Status.WAITING for record in pane.records):
             return pane.status
@@ -369,7 +366,7 @@ def _own_status(pane: Pane) -> Status:
 
 
 def _described(turn: Turn, pane: Pane) -> Turn:
-    """*turn* with what *pane* says about it now, if anything."""
+    """Return *turn* with the new texts of *pane*, if it has some."""
     return attrs.evolve(
         turn,
         project=sanitise(pane.project, cells=_NAME_CELLS) or turn.project,

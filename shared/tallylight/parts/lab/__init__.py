@@ -1,7 +1,7 @@
 """
 Recordings of a pane: asciicast files with evidence beside the output, how they are made and how they are replayed.
 
-Start with `asciicast` for the format and `replay` for what a recording's light would have been.
+Start with `asciicast` for the format and `replay` for the lights of a recording.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """
 A recording: asciicast v2, and evidence that is not output. https://docs.asciinema.org/manual/asciicast/v2/
 
-A header and events in the order of time: `o` what the program wrote, `i` what was typed, `r` a new size, `m` a mark.
-Ours is `x`, which players skip: what a host learns of a pane in another way than from its output. Its data is a string,
-as all data of the format is, and holds one JSON object with a `type`: those of `recordings.events`, and `raw`, the
-bytes (`base64`) that the next `o` or `i` means where they are no UTF-8.
+It has a header and events in the order of time. `o` is output of the program, `i` is input, `r` a new size, `m` a mark.
+Ours is `x`, which players skip: evidence that a host has besides the output. Its data is a string, as in all events.
+The string is one JSON object with a `type`, one of `parts.lab.events` or `raw`. `raw` has the bytes (`base64`) of the
+next `o` or `i`, if they are not UTF-8.
 
-`Encoder` makes lines; `recordings.decoder` reads them.
+`Encoder` writes lines; `parts.lab.decoder` reads them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tallylight.parts.lab.events import Evidence
 from tallylight.relay.position import unfinished
 
 VERSION = 2
-#: Most bytes of one event; more become several.
+#: The most bytes of one event; more are split.
 EVENT_LIMIT = 1 << 16
 
 
@@ -31,8 +31,7 @@ class Header:
     """
     The first line. *timestamp* is when it was recorded, in seconds since the epoch; 0 if unknown.
 
-    *started* is the same, as exactly as it is known, so that what others saw at the time can be put beside it. It is no
-    part of the format, whose time stamps are whole.
+    *started* is the same with a fraction, to compare it with other records. The format has only whole seconds.
     """
 
     columns: int = 80
@@ -53,7 +52,7 @@ class Output:
 
 @attrs.frozen
 class Input:
-    """The terminal sent *data*: keys, and what it answers by itself."""
+    """The terminal sent *data*: keys, and its own answers."""
 
     data: bytes
 
@@ -68,7 +67,7 @@ class Resize:
 
 @attrs.frozen
 class Mark:
-    """A place worth finding, such as the truth that a test knows."""
+    """A place worth finding, such as the known truth in a test."""
 
     label: str
 
@@ -85,11 +84,13 @@ class Event:
 
 
 class Encoder:
-    """The lines of one recording. Times are seconds since its start; one that goes back is written as the last one."""
+    """
+    Writes the lines of one recording. Times are seconds since its start; an earlier time is written as the last one.
+    """
 
     def __init__(self) -> None:
         self._time = 0.0
-        #: The start of a character whose end has not come yet, of output and of input.
+        #: The incomplete last character of output and of input.
         self._held = {"o": b"", "i": b""}
 
     def header(self, header: Header) -> bytes:
@@ -101,7 +102,7 @@ class Encoder:
         return _line(fields)
 
     def event(self, event: Event) -> bytes:
-        """Return the lines of *event*: none where it holds less than a character, many where it holds much."""
+        """Return the lines of *event*: none for less than a character, many for a long one."""
         self._time = max(self._time, event.time)
         match event.what:
             case Output(data):
@@ -116,7 +117,7 @@ class Encoder:
                 return self._evidence(events.encode(evidence))
 
     def finish(self) -> bytes:
-        """Return what was held back: the stream has ended in the middle of a character."""
+        """Return the incomplete characters: the stream has ended."""
         return b"".join([self._text(code, held) for code, held in self._held.items() if held])
 
     def _bytes(self, code: str, data: bytes) -> bytes:
@@ -148,5 +149,5 @@ class Encoder:
 
 
 def _line(value: object) -> bytes:
-    # A title may hold what UTF-8 cannot: a lone surrogate becomes `?`.
+    # A title may hold a lone surrogate, which UTF-8 cannot encode: it becomes `?`.
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

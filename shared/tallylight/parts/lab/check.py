@@ -1,9 +1,9 @@
 """
-An agent file on a recording: which light it gives, by which of its rules, and how far that is from the truth.
+Tries an agent file on a recording: its lights, the rules behind them, and how far they are from the truth.
 
-The recording is replayed as if the file had been there when it was made. Whether the program that was recorded is its
-agent is asked as a host asks it; a recording that does not tell the program is taken for one of the agent. What the
-program says of itself in a protocol is left out, since it is the file that is tried.
+The recording is replayed as if the file had existed then. Whether the recorded program is its agent is decided as a
+host decides it; a recording without a program counts as one of the agent. Reports of the program itself are ignored,
+because the file is to be tested.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from tallylight.parts.lab.events import Exit, ForegroundChange, Program
 from tallylight.parts.lab.replay import Replay
 from tallylight.tracker.foreground import Foreground
 
-#: When a host first sees who holds the foreground, in seconds.
+#: When a host first sees the foreground program, in seconds.
 _SEEN_S = 0.25
 _RULE = "screen rule: "
 
 
 @attrs.frozen
 class Change:
-    """What was shown from a time on, and the source and rule of it."""
+    """A change of the light, and its time."""
 
     time: float
     decision: Decision
 
     @property
     def words(self) -> tuple[object, ...]:
-        """What a person is told by it."""
+        """The visible parts of the decision."""
         decision = self.decision
         return decision.status, decision.kind, decision.reason.source, decision.reason.rule
 
 
 def changes(replay: Replay, events: Iterable[Event]) -> Iterator[Change]:
-    """Each change of what *replay* shows of *events*."""
+    """Yield each change of the light while *replay* plays *events*."""
     shown: tuple[object, ...] = ()
     for event in events:
         for decision in replay.play(event):
@@ -55,14 +55,14 @@ def changes(replay: Replay, events: Iterable[Event]) -> Iterator[Change]:
 
 
 def at(shown: Sequence[Change], time: float) -> Decision | None:
-    """What was *shown* at *time*."""
+    """Return the decision *shown* at *time*."""
     return next((change.decision for change in reversed(shown) if change.time <= time), None)
 
 
 @attrs.frozen
 class Result:
     """
-    One recording: what was shown, the *score* where the truth is marked, and the *partings* from it.
+    The result of one recording: its lights, the *score* if the truth is marked, and the *partings* from the truth.
 
     *strange* is a program in it that the file does not name.
     """
@@ -75,12 +75,12 @@ class Result:
     strange: str = ""
 
     def at(self, time: float) -> Decision | None:
-        """What was shown at *time*."""
+        """Return the decision shown at *time*."""
         return at(self.changes, time)
 
     @property
     def seconds(self) -> dict[Status, float]:
-        """How long each status was shown."""
+        """How long each status was shown, in seconds."""
         found: dict[Status, float] = {}
         for change, until in zip(self.changes, [*(c.time for c in self.changes[1:]), self.end], strict=True):
             status = change.decision.status
@@ -104,7 +104,7 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
 
 
 def rule_of(decision: Decision) -> str:
-    """The name of the screen's rule that *decision* is by."""
+    """Return the name of the screen rule behind *decision*."""
     return decision.reason.rule.removeprefix(_RULE).removesuffix("; seen")
 
 
@@ -113,7 +113,7 @@ def _seen(program: Program, agent: Agent) -> Identity:
 
 
 def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
-    """*events*, in which *agent* holds the foreground: as they tell themselves, else from the start to the exit."""
+    """Return *events* with *agent* in the foreground: as recorded, or else from the start to the exit."""
     events = list(events)
     if any(isinstance(event.what, Program) for event in events):
         return _named(events, agent)
@@ -124,7 +124,7 @@ def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
 
 
 def _throughout(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
-    """*events*, in which *agent* holds the foreground from the start to the exit."""
+    """Return *events* with *agent* in the foreground from the start to the exit."""
     speaks = bool(agent.title_rules) or any(rule.status is Status.IDLE for rule in agent.screen_rules)
     begin: ForegroundChange | None = ForegroundChange(Foreground(agent.name, 1, speaks=speaks))
     for event in events:
@@ -139,7 +139,7 @@ def _throughout(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
 
 
 def _named(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
-    """*events*, with who holds the foreground as a host with the file of *agent* would see it."""
+    """Return *events* with the foreground program as a host with the file of *agent* would see it."""
     for event in events:
         match event.what:
             case Program() as program:
@@ -147,7 +147,7 @@ def _named(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
                 holder = Foreground(agent.name, 1, speaks=found.speaks) if found.agent is not None else None
                 yield Event(event.time, ForegroundChange(holder))
             case ForegroundChange(Foreground(is_candidate=True)):
-                pass  # without the file it was taken for an agent by what it did
+                pass  # without the file, its behaviour made it a candidate
             case ForegroundChange(None):
                 yield event
             case Exit():

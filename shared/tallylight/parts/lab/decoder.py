@@ -1,8 +1,8 @@
 """
-Decoder of recordings: the lines of an asciicast v2 to a `Header` and `Event`s.
+Decodes recordings: the lines of an asciicast v2 become a `Header` and `Event`s.
 
-Reading is bounded by `LINE_LIMIT` and never believes a line: one that is broken becomes a `Problem` with its number,
-and what follows it is read.
+Reading is limited by `LINE_LIMIT` and trusts no line. A broken line becomes a `Problem` with its number, and the rest
+is read.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from tallylight.parts.lab.asciicast import VERSION, Event, Header, Input, Mark, 
 from tallylight.parts.lab.events import Evidence, Exit, LineError, text
 from tallylight.wire import values
 
-#: Most bytes of one line. Our own stay below it: a byte becomes at most six characters.
+#: The most bytes of one line. Our own are shorter: a byte becomes at most six characters.
 LINE_LIMIT = 1 << 20
-#: A year. A clock that jumps further is broken.
+#: A year, in seconds. A clock that jumps further is broken.
 TIME_LIMIT = 366 * 86400.0
-#: A screen larger than this is none.
+#: The most rows or columns of a screen.
 SIZE_LIMIT = 10_000
 
-#: asciinema 3 writes it: times are since the event before. https://docs.asciinema.org/manual/asciicast/v3/
+#: asciinema 3 writes it: times are since the last event. https://docs.asciinema.org/manual/asciicast/v3/
 VERSION_3 = 3
 _EXIT = re.compile(r"[0-9]{1,5}", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,5})x([0-9]{1,5})", re.ASCII)
 
 
 class RecordingError(TallyError):
-    """A file that is no recording which can be read: which line, and why."""
+    """A file that is no readable recording: the line, and the reason."""
 
 
 @attrs.frozen
 class Problem:
-    """What is wrong with line *line* of a recording; it was left out, unless the text says otherwise."""
+    """A problem in line *line* of a recording; the line was left out unless the text has something else."""
 
     line: int
     text: str
@@ -48,9 +48,9 @@ class Problem:
 
 def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Problem]:
     """
-    Read a recording, the header first; `RecordingError` if there is none of this format.
+    Read a recording, the header first; raise `RecordingError` if it is none.
 
-    *read_line* is a binary file's `readline`. Times of the events never go back.
+    *read_line* is a binary file's `readline`. Times of the events never decrease.
     """
     lines = _lines(read_line)
     number, line, is_whole = next(lines, (1, b"", True))
@@ -81,7 +81,7 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
 
 
 def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | None, bool]]:
-    """Each line: its number, its bytes (None for one that is too long), whether it has an end."""
+    """Yield each line: its number, its bytes (None if it is too long), and whether it has an end."""
     number = 0
     while piece := read_line(LINE_LIMIT + 1):
         number += 1
@@ -90,7 +90,7 @@ def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | Non
             yield number, piece, is_whole
             continue
         if number == 1:
-            yield number, None, False  # no header: what follows is not read, and may never end
+            yield number, None, False  # no header: the rest is not read, and may never end
             return
         while piece and not piece.endswith(b"\n"):
             piece = read_line(LINE_LIMIT + 1)
@@ -105,7 +105,7 @@ def _json(words: str | bytes) -> Any:
 
 
 def _header(line: bytes | None) -> tuple[Header, bool]:
-    """Read the header, and whether it is of version 3: then times are since the event before."""
+    """Return the header, and whether it is of version 3: its times are since the last event."""
     where = "line 1"
     try:
         fields = _json(line) if line is not None and line.strip() else None
@@ -135,7 +135,7 @@ def _header(line: bytes | None) -> tuple[Header, bool]:
 
 
 def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
-    """Read an event whose time is since the one *before*. Version 3 has comments, and an `x` that tells the exit."""
+    """Return an event with a time since the last one, *before*. Version 3 has comments, and an `x` for the exit."""
     if line.startswith(b"#"):
         return before, None
     parts = _json(line)
@@ -156,7 +156,7 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
     if time is None:
         raise LineError(f"has no time that is a number from 0 to {TIME_LIMIT:.0f}")
     if code not in ("o", "i", "r", "m", "x"):
-        return time, None  # the format says to skip what one does not know
+        return time, None  # the format requires readers to skip unknown codes
     if not isinstance(data, str):
         raise LineError(f"has data of `{code}` that is no string")
     if code == "o":

@@ -1,11 +1,11 @@
 """
-A draft of an agent file: the rules that tell the sightings of an agent apart, as few and as plain as they can be.
+Drafts an agent file: as few and plain rules as possible that distinguish the sightings of an agent.
 
-Sightings go in, a `Draft` comes out, and its text with `write`. A rule is a pattern of one row or two that is seen in a
-kind of sighting and in no other: the first glyph of a spinner, the glyph of an input, or two to four words that stay
-while others change. What no such pattern tells apart has no rule: then the dialogs that look like one in any program,
-output and silence are all there is, and the draft says so. `proved` replays the recordings with the draft, and takes
-out each rule that is wrong on a screen that a person has named.
+`draft` makes a `Draft` of sightings, and `write` its text. A rule is a pattern of one row or two that occurs in one
+kind of sighting and in no other. It is the first glyph of a spinner, the glyph of an input, or two to four words that
+stay while others change. Sightings without such a pattern get no rule: only dialogs, output and silence remain for
+them, and the draft has a note. `proved` replays the recordings with the draft, and removes each rule that is wrong on a
+screen that a person has labelled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import attrs
 
 from tallylight.agents.agent import Agent, parse_agent
-from tallylight.agents.screens import MAX_LAST
+from tallylight.agents.screens import MAX_LAST_ROWS
 from tallylight.evidence.commands import interpreter_name, unwrap
 from tallylight.evidence.dialogs import kind_of
 from tallylight.evidence.ordinary import is_ordinary, own_name, own_place
@@ -40,32 +40,33 @@ _SPINNERS = ("⠁-⣿", "◐-◗", "🌑-🌘", "·✢✳✶✻✽")
 _SPINNER = [re.compile(f"[{family}](?: |$)") for family in _SPINNERS]
 _PROMPT = re.compile(r"([>❯›])(?: |$)")
 _BARE = re.compile(r"\S{0,12}[>❯›$%#:]")
-#: Behind a prompt: nothing, or what is typed.
+#: After a prompt: nothing, or typed text.
 _OR_TYPED = "(?: |$)"
 _WORD = re.compile(r"\S+")
 _PLAIN = re.compile(r"[^\W\d_][^\W\d]{2,}")
-#: What is in the names of files and tools, and in what is written around them.
+#: Signs of the names of files and tools, and of the text around them.
 _NAMES = re.compile(r"[_\"/{}=<`]|\w\\\(")
-#: Words of a phrase, and characters of it.
+#: Words of a phrase, and its longest text in characters.
 _PHRASE, _LONGEST = (2, 3, 4), 60
 #: Rules of one kind.
 _MOST_RULES = 4
-#: A rule is worth having for this share of the sightings that it is to tell; that of a spinner, which is plain, sooner.
+#: A rule must match this share of its sightings; a plain one, of a spinner, the smaller share.
 _LEASTS = 0.3, 0.1
-#: A phrase that is seen in less of all of them is but a word of a text.
+#: A phrase in a smaller share of all of them is only a word of a text.
 _LEAST_REACHED = 0.2
-#: Of the others, this share may show its pattern: what they are was guessed.
+#: This share of the others may match, too: their labels are guesses.
 _STRAY = 0.05
-#: Rows within which a pattern keeps its distance from the end, in nine of ten looks: what scrolls away is no sign.
+#: The rows within which a pattern keeps its distance from the end in nine of ten looks: text that scrolls away is no
+#: sign.
 _NEAR = 5
-#: The least share of rest in which an input is seen, or words beside it; a bare one is not while something is typed, or
+#: The least share of rest with the input, or with words beside it. A bare input is missing while something is typed, or
 #: while a command runs.
 _LEAST_INPUT, _LEAST_WORDS, _LEAST_BARE = 0.4, 0.8, 0.25
-#: The least share of work in which an input is gone that is a sign of work by that.
+#: The least share of work without the input, for its absence to be a sign of work.
 _LEAST_GONE = 0.9
-#: Patterns of an input that are weighed.
+#: The most patterns of an input to compare.
 _MOST_CANDIDATES = 1000
-#: Priorities. What the agent asks comes first, then what any program that asks looks like, then work, then the input.
+#: Priorities: an agent's questions, then any program's dialogs, then work, then the input.
 _MENU, _ROW, _GONE = "menu", "row", "gone"
 _PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, _ROW: -2, BUSY: -3, IDLE: -5, _GONE: -10}
 _OF = {_MENU: IDLE, _ROW: ASKING, _GONE: BUSY}
@@ -77,7 +78,7 @@ _NAME |= {_ROW: "asks in a row", _GONE: "no prompt"}
 
 @attrs.frozen
 class Rule:
-    """One rule: patterns that all match, in the *last* so many rows, and what it reached of the sightings it is for."""
+    """One rule: patterns that all match in the *last* rows, and the share of its sightings that it *reached*."""
 
     label: str
     name: str
@@ -87,31 +88,31 @@ class Rule:
     kind: Kind | None = None
     question: str = ""
     without: tuple[str, ...] = ()
-    #: Which rows: one of `agents.screens.PLACES`.
+    #: The rows to search: one of `agents.screens.PLACES`.
     where: str = "end"
-    #: What its priority is at least.
+    #: The least priority.
     least: float = -math.inf
 
     @property
     def priority(self) -> float:
-        """That no prompt is there counts where nothing else does."""
+        """The priority; a rule for a missing prompt counts only where nothing else does."""
         return _PRIORITY[self.label] if self.label == _GONE else max(_PRIORITY[self.label], self.least)
 
 
 @attrs.frozen
 class Draft:
-    """The file to be: rules, and the glyphs of the title while it works."""
+    """The parts of an agent file: rules, and the glyphs of the title while it works."""
 
     rules: tuple[Rule, ...]
     glyphs: tuple[str, ...]
     has_bar: bool
-    #: Looks of each label, and of *asking* those whose dialog needs no rule.
+    #: The looks of each label, and those that ask with a dialog that needs no rule.
     counts: dict[str, int]
     plain: int
 
 
 def draft(seen: Sequence[Seen]) -> Draft:
-    """Make rules of what was seen."""
+    """Draft the rules of *seen*."""
     looks = [
         attrs.evolve(look, segment=look.segment + 10_000 * number)
         for number, one in enumerate(seen)
@@ -126,16 +127,16 @@ def draft(seen: Sequence[Seen]) -> Draft:
 
 
 def _of_menus(by_label: Mapping[str, Sequence[Sighting]]) -> Iterator[Rule]:
-    """The rules of menus that look like a dialog, and that the person has opened."""
+    """Return the rules of menus that look like a dialog, and that the person opened."""
     menus = [look for look in by_label[IDLE] if look.is_read and look.is_sure]
     return _rules(_MENU, menus, _without(by_label, IDLE))
 
 
 def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequence[Sighting]) -> Iterator[Rule]:
-    """The rules of all else; what asks has a higher priority: a spinner may turn on beside it."""
+    """Yield all other rules; questions have a higher priority, because a spinner may turn beside them."""
     others = _without(by_label, ASKING)
     idle = list(_idle(by_label[IDLE], by_label[ASKING], by_label[BUSY]))
-    # Two ways to know what it asks: by its hint at keys, which may be cut off, and by its words, which may change.
+    # Two ways to recognise a question: its hint at keys, which may be cut off, and its words, which may change.
     asks = [*_rules(ASKING, unread, others, is_hint), *_rules(ASKING, unread, others, lambda row: not is_hint(row))]
     asks = [attrs.evolve(rule, name=_name(ASKING, number)) for number, rule in enumerate(asks)]
     if idle and not any(re.match(idle[0].patterns[0], row) for look in by_label[ASKING] for row in look.rows):
@@ -152,7 +153,7 @@ def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequenc
 
 
 def _in_a_row(asking: Sequence[Sighting], others: Sequence[Sighting], idle: Sequence[Rule]) -> Iterator[Rule]:
-    """What its questions in the row of the cursor end in: there it asks, too, where the cursor has gone elsewhere."""
+    """Yield a rule for the last word of questions in the cursor's row: it also counts after the cursor has moved."""
     asked = [look for look in asking if look.is_read and look.cursor == look.rows[-1]]
     words = Counter(look.cursor.rpartition(" ")[2] for look in asked)
     for word, count in words.most_common(1):
@@ -171,7 +172,9 @@ def _without(by_label: Mapping[str, Sequence[Sighting]], label: str) -> list[Sig
 def _rules(
     label: str, wanted: Sequence[Sighting], others: Sequence[Sighting], counts: Callable[[str], bool] = bool
 ) -> Iterator[Rule]:
-    """The fewest patterns, of rows that *counts*, that are in most of *wanted* and in none of *others*."""
+    """
+    Yield the fewest patterns, of rows that *counts* accepts, that are in most of *wanted* and in none of *others*.
+    """
     left = _spread(wanted)
     total = _weight(left)
     foreign = _spread(others)
@@ -183,7 +186,7 @@ def _rules(
 
     for number in range(_MOST_RULES):
         ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
-        if label == BUSY:  # these are there whatever it works on, other words may be of this turn only
+        if label == BUSY:  # these are there whatever it works on; other words may belong to this turn only
             ranked.sort(key=lambda pair: pair[0][0] != "[" and "interrupt" not in pair[0])
         whole = _weight(left)
         enough = (pattern for pattern, weight in ranked if weight >= whole * _LEASTS[pattern[0] == "["])
@@ -204,12 +207,12 @@ def _rules(
 def _is_free(
     pattern: str, wanted: Sequence[tuple[Sighting, float]], others: Sequence[tuple[Sighting, float]], most: float
 ) -> bool:
-    """Whether *pattern* keeps its place, and is in none of the *others* for sure, and in so few as a guess may be."""
+    """Return whether *pattern* keeps its place, and is in few of the *others*, none of them sure."""
     compiled = re.compile(pattern)
     found = [(look.is_sure, weight) for look, weight in others if _is_in(compiled, look)]
     if any(is_sure for is_sure, _ in found) or sum(weight for _, weight in found) > most:
         return False
-    if pattern[0] == "[":  # text pushes a spinner up; a glyph that stays is none
+    if pattern[0] == "[":  # text pushes a spinner up; a glyph that never changes is none
         glyphs = {row[0] for look, _ in wanted for row in look.rows if compiled.match(row)}
         return len(glyphs) > 1 or len(wanted) == 1
     return _stays(_backs(compiled, wanted))
@@ -220,18 +223,18 @@ def _is_in(pattern: re.Pattern[str], look: Sighting) -> bool:
 
 
 def _weight(looks: Sequence[tuple[Sighting, float]], pattern: re.Pattern[str] | None = None) -> float:
-    """How much *looks* weigh, or those in which *pattern* is found."""
+    """Return the sum of the weights of *looks*, or of those with *pattern*."""
     return sum(weight for look, weight in looks if pattern is None or _is_in(pattern, look))
 
 
 def _backs(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> list[int]:
-    """How far from the end of the screen *pattern* is found, in order."""
+    """Return the distances of *pattern* from the end of the screen, in order."""
     backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
     return sorted(back for back in backs if back >= 0)
 
 
 def _stays(backs: Sequence[int]) -> bool:
-    """Whether what is found there keeps its distance from the end."""
+    """Return whether these distances from the end are nearly constant."""
     return bool(backs) and backs[len(backs) * 19 // 20] - backs[len(backs) // 20] <= _NEAR
 
 
@@ -247,7 +250,7 @@ def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reac
         last = min(48, depth + 2)
         if label == BUSY and pattern[0] == "[":
             backs = _backs(compiled, [(look, 1.0) for look in looks])
-            last = min(last, backs[len(backs) * 3 // 4] + _NEAR)  # far up it is a spinner that has stopped
+            last = min(last, backs[len(backs) * 3 // 4] + _NEAR)  # further up it is a spinner that has stopped
         return Rule(label, name, (pattern,), last, reached)
     texts = "\n".join(row for look in looks[:50] for row in look.rows[-10:])
     is_asked = sum(any(row.endswith("?") for row in look.rows) for look in looks) * 2 > len(looks)
@@ -256,7 +259,9 @@ def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reac
 
 def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[Sighting]) -> Iterator[Rule]:
     """
-    The input: what is there whenever it is idle; at best never while it works or asks, but both are asked before.
+    Yield the rule of the input: it is always there at rest; at best never during work or a question.
+
+    The rules of both of these come first anyway.
     """
     left = _spread(idle)
     total = _weight(left)
@@ -290,15 +295,15 @@ def _least(pattern: str) -> float:
 
 
 def _at_cursor(rule: Rule, looks: Sequence[Sighting]) -> Rule:
-    """*rule* of a bare prompt, for whatever is typed there, if the cursor always stands in it."""
+    """Return *rule* of a bare prompt, extended to typed text if the cursor is always in it."""
     bare = rule.patterns[0]
     if not bare.endswith("$") or any(not re.match(bare, look.cursor) for look in looks):
         return rule
-    return attrs.evolve(rule, patterns=(bare[:-1] + _OR_TYPED,), where="at cursor", last=MAX_LAST)
+    return attrs.evolve(rule, patterns=(bare[:-1] + _OR_TYPED,), where="at cursor", last=MAX_LAST_ROWS)
 
 
 def _gone(idle: Rule, busy: Sequence[Sighting], rest: Sequence[Sighting]) -> Iterator[Rule]:
-    """That it works wherever its prompt is not the last row, if that is so in all looks."""
+    """Yield a rule that it works while its prompt is not the last row, if that is so in all looks."""
     if idle.where != "at cursor":
         return
     prompt = idle.patterns[0].removesuffix(_OR_TYPED)
@@ -306,16 +311,16 @@ def _gone(idle: Rule, busy: Sequence[Sighting], rest: Sequence[Sighting]) -> Ite
     is_last = all(compiled.match(look.rows[-1]) for look in rest if _is_in(compiled, look))
     reached = sum(not any(map(compiled.match, look.rows[-1:])) for look in busy) / (len(busy) or 1)
     if is_last and reached >= _LEAST_GONE and len({look.rows for look in busy}) > 1:
-        # One that was sent has begun, but no command to itself.
+        # A sent prompt has begun work, but a command to itself has not.
         yield Rule(_GONE, _name(_GONE, 0), (".*",), 1, reached, without=(compiled.pattern, f"{prompt} /"))
 
 
 def _worth(pattern: str, back: int, busy_share: float) -> float:
     """
-    How good a sign of an input *pattern* is, so far from the end, and in such a share of work.
+    Return the quality of *pattern* as a sign of an input, at this distance from the end and share of work.
 
-    Best of all is the bare sign of its input; a word alone, or one far up, may be anything. What no work shows is
-    mostly of a text: an input stays.
+    The bare sign of an input is best; a word alone, or one far up, may be anything. Text that no work shows is mostly
+    part of an answer: an input stays.
     """
     is_bare, is_glyph = pattern.endswith("$"), pattern[0] == "["
     found = 0.35 * is_bare + 0.3 * is_glyph - 0.1 * busy_share - (0.1 if is_bare else 0.06) * back
@@ -325,7 +330,7 @@ def _worth(pattern: str, back: int, busy_share: float) -> float:
 
 
 def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
-    """The looks with weights, so that each stretch of them counts as much as the next; of like rows one is kept."""
+    """Return the looks with weights: each stretch of them counts the same; of equal rows one is kept."""
     counts = Counter(look.segment for look in looks)
     found: dict[tuple[int, tuple[str, ...]], tuple[Sighting, float]] = {}
     for look in looks:
@@ -338,7 +343,7 @@ def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
 def _ranked(
     looks: Iterable[tuple[Sighting, float]], patterns: Callable[[Sighting], Iterable[str]]
 ) -> list[tuple[str, float]]:
-    """The *patterns* of looks, those that are seen most first; of equals those of a spinner, then the longer ones."""
+    """Return the *patterns* of looks, the most frequent first; then those of a spinner, then the longer ones."""
     counted: defaultdict[str, float] = defaultdict(float)
     for look, weight in looks:
         for pattern in patterns(look):
@@ -347,12 +352,12 @@ def _ranked(
 
 
 def _taste(pattern: str) -> tuple[bool, bool, int, str]:
-    """Of patterns that are seen as often, the least is the best one: a name in it may be another one the next time."""
+    """Return a sort key of equally frequent patterns, the best one first: a name may be another one the next time."""
     return pattern[0] != "[", bool(_NAMES.search(pattern)), -len(pattern), pattern
 
 
 def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
-    """The patterns that *row* may mean."""
+    """Yield the patterns that *row* may match."""
     prompt = _PROMPT.match(row)
     if not is_prompt:
         yield from (
@@ -364,11 +369,11 @@ def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
         yield from _phrases(row, (1, *_PHRASE) if is_prompt else _PHRASE)
     elif is_prompt:
         yield f"[{prompt[1]}](?: |$)"
-    # Else it is what a person typed, or a choice that is pointed at.
+    # Else a person typed it, or a pointer is at a choice.
 
 
 def _phrases(row: str, sizes: Iterable[int]) -> Iterator[str]:
-    """Words of *row* in a row, so many of them, that say what it is."""
+    """Yield sequences of words in *row*, of these *sizes*, that can characterise it."""
     found = list(_WORD.finditer(row))[:24]
     for size in sizes:
         for start in range(len(found) - size + 1):
@@ -378,14 +383,14 @@ def _phrases(row: str, sizes: Iterable[int]) -> Iterator[str]:
             if any(after.start() - before.end() != 1 for before, after in itertools.pairwise(matches)):
                 continue
             if any(word.startswith(("~", "/", "./")) for word in phrase):
-                continue  # where it was, not what it is
+                continue  # a path is where it was, not what it is
             is_said = sum(bool(_PLAIN.search(word)) for word in phrase) * 2 >= size
             if is_said and len(text) <= _LONGEST and not any(c.isdigit() for word in phrase for c in word):
                 yield text if not start else f".*{text}"
 
 
 def _glyphs(by_label: dict[str, list[Sighting]]) -> tuple[str, ...]:
-    """The spinners that its title begins with while it works, and at no other time."""
+    """Return the spinners that its title begins with during work, and at no other time."""
     found = []
     for family, spinner in zip(_SPINNERS, _SPINNER, strict=True):
         busy = sum(bool(spinner.match(look.title)) for look in by_label[BUSY])
@@ -400,7 +405,7 @@ _GLYPHS = {"⠁-⣿": ["U+2801-28FF"], "◐-◗": ["U+25D0-25D7"], "🌑-🌘": 
 
 @attrs.frozen
 class Naming:
-    """By what a file knows its program: keys of an agent file."""
+    """The names of a program: keys of an agent file."""
 
     processes: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
@@ -413,7 +418,7 @@ class Naming:
 
 
 def naming(program: Program) -> Naming:
-    """What a file says of *program*, so that a host knows it again, and knows that it speaks for itself."""
+    """Return the names in an agent file that let a host recognise *program*, and trust its reports."""
     chain = unwrap(program.words, program.exe)
     place = own_place(chain)
     own, name = chain.invocations[place] if place is not None else None, own_name(chain)
@@ -457,7 +462,7 @@ def proved(
 
 
 def wrongs(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
-    """The screens that a person has named, and that get another light."""
+    """Yield the screens that a person has labelled, and that get another light."""
     for look in seen.sightings if not seen.is_marked else ():
         shown = parting(result, look) if look.is_sure and look.stands and look.label else None
         if shown is not None:
@@ -465,19 +470,19 @@ def wrongs(result: Result, seen: Seen) -> Iterator[tuple[Sighting, Decision]]:
 
 
 def parting(result: Result, look: Sighting) -> Decision | None:
-    """What was shown at *look*, if that is not what it was."""
+    """Return the decision shown at *look* if it is wrong; else None."""
     shown = result.at(look.time)
     is_right = shown is not None and _class(shown.status.value) == _class(_STATUS[look.label])
     return None if is_right else shown
 
 
 def is_for(rule: Rule, labels: Collection[str]) -> bool:
-    """Whether *rule* tells one of *labels*."""
+    """Return whether *rule* is for one of *labels*."""
     return _OF.get(rule.label, rule.label) in labels
 
 
 def _is_to_blame(rule: Rule, look: Sighting, shown: Decision) -> bool:
-    """Whether *rule* is what is shown, and reads that on the screen itself."""
+    """Return whether *rule* caused the light, and matches the screen itself."""
     return rule_of(shown) == rule.name and all(
         any(re.match(pattern, row) for row in look.rows) for pattern in rule.patterns
     )
@@ -488,12 +493,12 @@ def _class(word: str) -> str:
 
 
 def agent_of(found: Draft, name: str, named: Naming) -> Agent:
-    """The agent that the file of *found* describes."""
+    """Return the agent that the file of *found* describes."""
     return attributes.evolve(parse_agent(write(found, name, named), f"{name}.toml"), is_own=True)
 
 
 def write(found: Draft, name: str, named: Naming, source: str = "") -> str:
-    """The text of the file. It is read back before it is returned: what is written here can be used."""
+    """Return the text of the file, after parsing it as a check."""
     lines = [f"# {name}. Made by `tally agent new`{f' from {source}' if source else ''}: check it."]
     lines += [f"name = {_toml(name)}"]
     lines += [f"{key} = {_toml(list(words))}" for key, words in attrs.asdict(named).items() if words]
@@ -510,7 +515,7 @@ def write(found: Draft, name: str, named: Naming, source: str = "") -> str:
 
 
 def rules_of(found: Draft) -> list[str]:
-    """The lines of the rules alone."""
+    """Return the lines of the rules alone."""
     lines: list[str] = []
     for rule in found.rules:
         lines += ["", "[[screen.rules]]", f"name = {_toml(rule.name)}"]
@@ -529,5 +534,5 @@ def rules_of(found: Draft) -> list[str]:
 
 
 def _toml(value: object) -> str:
-    """A string or a list of them, as TOML has it: that of JSON, except for what is no ASCII."""
+    """Return a string or a list of them as TOML: the same as JSON, with all characters as they are."""
     return json.dumps(value, ensure_ascii=False)

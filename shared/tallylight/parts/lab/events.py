@@ -1,18 +1,18 @@
 """
-Evidence in a recording: what a host learns of a pane in another way than from its output, as JSON objects.
+Evidence in a recording, as JSON objects: everything that a host knows of a pane besides its output.
 
 Each has a `type`:
 
-* `foreground`: another program holds the foreground (`name` null: none of interest), see
+* `foreground`: another program is in the foreground (`name` null: none of interest), see
   `tracker.foreground.Foreground`;
-* `program`: one that no agent file names holds it: its executable (`exe`), and the `words` that lead to its script;
-* `report`: what a source beside the output said, such as an agent's status file, see `model.report.Report`;
-  With an `age` it was said so many seconds before;
-* `moment`: a host did something just then, `what`: it looked at the screen (`look`), let time pass (`tick`), saw a
-  progress bar come or go (`bar`, `no bar`), or saw a person look (`seen`). `told`: all such moments are reported;
-* `exit`: the command ended, with a `code` or of a `signal`.
+* `program`: it has no agent file: its executable (`exe`), and the `words` with its script;
+* `report`: a source other than the output reported it, such as an agent's status file, see `model.report.Report`; with
+  an `age`, that many seconds before;
+* `moment`: the host's action `what`. It looked at the screen (`look`), let time pass (`tick`), saw a progress bar
+  appear or vanish (`bar`, `no bar`), or saw a person look (`seen`). `told` means that all such moments are recorded;
+* `exit`: the command ended, with a `code` or by a `signal`.
 
-`encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.
+`encode` writes one, `decode` reads one. Types and lengths in a file are never trusted.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from tallylight.wire.text import is_ascii_id, sanitise
 
 #: As in an agent file.
 _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
-#: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
+#: The text fields of a report that are recorded, and the longest text of each in cells. Argument lists are left out:
+#: they are run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
 _TEXTS |= {"message": 512, "what": 200, "detail": 256}
-#: What a `Moment` may be.
+#: The kinds of a `Moment`.
 MOMENTS = ("told", "look", "tick", "bar", "no bar", "seen")
 _MOST, _MOST_WORDS = (1 << 63) - 1, 8
 _SOURCES = {source.word: source for source in Source}
@@ -45,7 +46,7 @@ _SOURCES = {source.word: source for source in Source}
 
 @attrs.frozen
 class ForegroundChange:
-    """*foreground* holds the foreground now; *is_gone* shows whether the one before has ended."""
+    """*foreground* is in the foreground now; *is_gone*: the program before it has ended."""
 
     foreground: Foreground | None
     is_gone: bool = True
@@ -53,14 +54,14 @@ class ForegroundChange:
 
 @attrs.frozen
 class Program:
-    """A program that no agent file names holds the foreground: *exe*, and its *words* as far as they name it."""
+    """A program without an agent file is in the foreground: *exe*, and its *words* as far as they name it."""
 
     exe: str
     words: tuple[str, ...]
 
     @classmethod
     def of(cls, process: Process) -> Program:
-        """What names *process*: its arguments may be anybody's secrets."""
+        """Return the names of *process*: its other arguments may be secrets."""
         chain, argv = unwrap(process.argv, process.exe, process.comm), process.argv
         place = own_place(chain)
         own = chain.invocations[place].word if place is not None else ""
@@ -74,7 +75,7 @@ class Program:
 
 @attrs.frozen
 class Moment:
-    """A host did *what* just then, one of `MOMENTS`: nothing of that kind is done in between."""
+    """The host did *what*, one of `MOMENTS`: a recording with moments has all of them."""
 
     what: str
 
@@ -89,22 +90,22 @@ class Claimed:
 
 @attrs.frozen
 class Exit:
-    """The recorded command ended: with an exit code, or of a signal; both None if nobody knows how."""
+    """The recorded command ended, with an exit code or by a signal; both None if unknown."""
 
     code: int | None = None
     signal: int | None = None
 
 
-#: A `Report` is one that a source beside the output made.
+#: A `Report` is from a source other than the output.
 Evidence: TypeAlias = ForegroundChange | Program | Moment | Claimed | Exit | Report
 
 
 class LineError(ValueError):
-    """A line, or the object in it, that says nothing to us, and why."""
+    """A line, or the object in it, that cannot be used, and why."""
 
 
 def encode(evidence: Evidence) -> dict[str, object]:
-    """Write *evidence*."""
+    """Return *evidence* as a JSON object."""
     match evidence:
         case Exit(code, signal):
             return {"type": "exit", "code": code, "signal": signal}
@@ -132,7 +133,7 @@ def encode(evidence: Evidence) -> dict[str, object]:
 
 
 def decode(fields: object) -> Evidence | None:
-    """Read one object; None for a type that is not known here, `LineError` for one that breaks its rules."""
+    """Return the evidence in one object; None for an unknown type. Raise `LineError` if it is malformed."""
     if not isinstance(fields, dict):
         raise LineError("has evidence that is no JSON object")
     match fields.get("type"):
@@ -158,7 +159,7 @@ def decode(fields: object) -> Evidence | None:
 
 
 def _list(value: object) -> list[object]:
-    """*value* if it is a list, else nothing."""
+    """Return *value* if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -197,7 +198,7 @@ def _progress(pair: object) -> Progress | None:
 
 
 def text(value: object, cells: int) -> str:
-    """*value*, harmless and at most so many *cells* wide, if it is a text; else `""`."""
+    """Return *value* as harmless text of at most *cells* cells; empty if it is no text."""
     return sanitise(value, cells=cells) if isinstance(value, str) else ""
 
 

@@ -1,6 +1,4 @@
-"""
-Asking a person what screens of an agent showed: each is drawn as it was, and answered with one key.
-"""
+"""Asks a person what screens of an agent showed: draws each as it was, and takes one key as the answer."""
 
 from __future__ import annotations
 
@@ -23,12 +21,12 @@ _SKIPS, _STOPS = ("s", "enter"), ("q", "escape", "\x03")
 
 
 def is_anybody() -> bool:
-    """Whether there is a person to ask."""
+    """Return whether there is a person to ask."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask(shown: Sequence[tuple[str, Sighting]], fd: int = 0) -> list[tuple[Sighting, str]]:
-    """What a person on the terminal *fd* says of screens, each with a heading; `TallyError` if they stop."""
+    """Return a person's labels of screens, each with a heading; raise `TallyError` if they stop."""
     found: list[tuple[Sighting, str]] = []
     with raw(fd):
         for number, (heading, frame) in enumerate(shown, 1):

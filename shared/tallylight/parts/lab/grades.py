@@ -1,8 +1,8 @@
 """
-How well titles and screens were read, for `tally accuracy`: graded on the host's loop, kept by a job of its own.
+Grades of how well titles and screens were read, for `tally accuracy`: made on the host's loop, saved by a job.
 
-`<state directory>/history/accuracy.json` has an entry for each day, agent and version, and no text of a conversation.
-A disk that refuses costs nothing but these.
+`<state directory>/history/accuracy.json` has an entry for each day, agent and version, and no text of a conversation. A
+failing disk affects only these.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, wr
 from tallylight.snapshot.waiting_time_file import today
 
 KEPT_DAYS, MAX_GRADES, MAX_BYTES = 60, 1000, 1_000_000
-#: In a turn that was misread the reading was wrong for longer, in seconds: what is gone stays for two looks.
+#: A turn counts as misread if the reading was wrong for longer, in seconds: a vanished screen stays for two looks.
 WRONG_S = 2.0
-#: Seconds between two writings, turns that wait for one, and runs of which the version is remembered.
+#: Seconds between two writings, turns that wait for one, and runs with a remembered version.
 EVERY_S, MAX_WAITING, MAX_RUNS = 10.0, 256, 256
 _DAY_S = 24 * 3600.0
 _SUMS = ("turns", "misread", *(one.name for one in attrs.fields(Seconds)))
@@ -45,33 +45,33 @@ Id = TypeVar("Id", bound=Hashable)
 
 @attributes.frozen(kw_only=True)
 class Grade:
-    """What the turns of one version of an agent came to on one day; added up, as of the last day."""
+    """The sum of the turns of one version of an agent on one day, or over more days up to that one."""
 
     day: str = attributes.field(metadata=declared("", short(10)))
     agent: str = attributes.field(metadata=declared("", ID))
     version: str = key("", form=short(MAX_WORD))
     turns: int = key(0)
-    #: Of them those in which what was read was wrong for more than `WRONG_S`.
+    #: The turns in which the reading was wrong for more than `WRONG_S`.
     misread: int = key(0)
     graded_s: float = key(0.0)
     waiting_s: float = key(0.0)
     missed_s: float = key(0.0)
     false_s: float = key(0.0)
     work_s: float = key(0.0)
-    #: The last one that was misread: the address of its pane, and when it was over, in seconds since the epoch.
+    #: The last misread turn: the address of its pane, and its end, in seconds since the epoch.
     pane: str = key("", is_always=False)
     at: float = key(0.0, is_always=False)
 
     from_json = Reads()
 
     def plus(self, other: Grade) -> Grade:
-        """Both together."""
+        """Return the sum of both."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
         last = max(self, other, key=lambda grade: grade.at)
         return attributes.evolve(last, day=max(self.day, other.day), **sums)
 
     def to_json(self) -> Json:
-        """What is written: seconds to a tenth."""
+        """Return the values to write, seconds rounded to tenths."""
         return {name: round(value, 1) if isinstance(value, float) else value for name, value in write(self).items()}
 
 
@@ -79,17 +79,17 @@ _KEPT = RowFile(Grade, "grades", MAX_GRADES, MAX_BYTES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Where the file is."""
+    """Return the path of the file."""
     return directories.state_dir(environ) / "history" / "accuracy.json"
 
 
 def read(file: Path) -> list[Grade]:
-    """All that is kept, the oldest day first; `OSError` and `TallyError` if the disk or the directory is of no use."""
-    return sorted(_KEPT.read(file), key=lambda grade: grade.day)  # what is broken is begun again
+    """Return all saved grades, the oldest day first; raise `OSError` or `TallyError` if they cannot be read."""
+    return sorted(_KEPT.read(file), key=lambda grade: grade.day)  # a broken file is begun again
 
 
 def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
-    """Add *grades* to what is kept, and take out the days before *oldest*. Errors as of `read`, and `BusyError`."""
+    """Add *grades* to the file, and remove days before *oldest*. Errors as of `read`, and `BusyError`."""
 
     def added(kept: Iterable[Grade]) -> list[Grade]:
         found: dict[tuple[str, str, str], Grade] = {}
@@ -103,31 +103,31 @@ def add(file: Path, grades: Iterable[Grade], oldest: str) -> None:
 
 @attrs.define
 class Grades(Generic[Id]):
-    """Grades the panes of the host *host*; *submit* does one job of a name at a time. *now* is monotonic seconds."""
+    """Grades the panes of the host *host*; *submit* runs one job per key on a thread. *now* is monotonic seconds."""
 
     host: str
     environ: Mapping[str, str]
     submit: Submit
     clock: Callable[[], float] = time.time
     _is_kept: bool = False
-    #: The run in each pane, and who grades it.
+    #: The run in each pane, and its grader.
     _graders: dict[Id, tuple[tuple[int, int], Grader]] = attrs.field(factory=dict)
-    #: Of which process the version is to be looked up, while it is the one that runs; and a turn of it that is over.
+    #: Running processes with a version to look up, and finished turns of them.
     _waiting: deque[tuple[Process, Grade | None]] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
     _due: float = 0.0
-    #: The job's: the version of a process, once it was looked up, and what has yet to be written.
+    #: For the job: the cached version of a process, and the grades still to be written.
     _version: Callable[[Process], str] = attrs.field(factory=lambda: functools.lru_cache(MAX_RUNS)(version_of))
     _unwritten: deque[Grade] = attrs.field(factory=lambda: deque(maxlen=MAX_GRADES))
 
     def use(self, *, keep: bool) -> None:
-        """Whether anything is to be graded and kept from now on."""
+        """Start or stop grading."""
         self._is_kept = keep
         if not keep:
             self._graders.clear()
             self._waiting.clear()
 
     def see(self, id_: Id, pane: Pane, now: float) -> None:
-        """Something is new in *pane*."""
+        """Grade *pane* after a change."""
         agent, process = pane.agent, pane.agent_process
         if not self._is_kept or agent is None or process is None:
             self._graders.pop(id_, None)
@@ -145,11 +145,11 @@ class Grades(Generic[Id]):
             self._waiting.append((process, grade))
 
     def forget(self, id_: Id) -> None:
-        """The pane is gone."""
+        """Forget a pane that is gone."""
         self._graders.pop(id_, None)
 
     def tick(self, now: float) -> None:
-        """Have kept what waits, now and then."""
+        """Save waiting grades now and then."""
         if not self._waiting or now < self._due:
             return
         if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting))):
@@ -157,7 +157,7 @@ class Grades(Generic[Id]):
             self._due = now + EVERY_S
 
     def _keep(self, waiting: Iterable[tuple[Process, Grade | None]]) -> None:
-        """What cannot be written now goes with the next ones."""
+        """Save *waiting* grades; if that fails, they are saved with the next ones."""
         clock = self.clock()
         for process, grade in waiting:
             version = self._version(process)

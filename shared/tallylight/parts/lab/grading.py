@@ -1,9 +1,9 @@
 """
-Grades what titles and screens show: by the sources that know better, and often know it later.
+Grades titles and screens by sources that know better, often later.
 
-What a record, a status file or a protocol says of a pane is taken for true, and so is work that its connections show.
-Beside it is what the title and the screen alone would have shown; silence and output read nothing, and are left out.
-Each turn gets the seconds in which both are known and differ. Pure: the time is an argument.
+The truth is what a record, a status file or a protocol reports about a pane, or work that its connections show. It is
+compared with the light that title and screen alone would give; silence and output read nothing, and are left out. Each
+turn gets the seconds in which both are known and differ. Pure: the time is an argument.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.tracker import Tracker
 
-#: So soon after a change of what is true nothing counts, in seconds; and of one rest no more than so many do.
+#: Nothing counts for GRACE_S seconds after a change of the truth, and at most REST_S seconds of one rest.
 GRACE_S, REST_S = 0.5, 60.0
 KNOW = frozenset({Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
 READ = frozenset({Source.SCREEN, Source.TITLE})
@@ -29,11 +29,11 @@ _WORDS = {Status.WORKING: _WORKING, Status.WAITING: _WAITING}
 
 @attrs.define
 class Seconds:
-    """Of one turn: all that count, those of waiting among them, and those in which what was read was wrong."""
+    """The graded seconds of one turn, those of waiting among them, and those with a wrong reading."""
 
     graded_s: float = 0.0
     waiting_s: float = 0.0
-    #: It waited, and that was not read; it did not wait, and that was read; work was read in a rest, or the reverse.
+    #: Waiting that was not read; waiting that was read wrongly; work that was read at rest, or the reverse.
     missed_s: float = 0.0
     false_s: float = 0.0
     work_s: float = 0.0
@@ -43,7 +43,7 @@ class Seconds:
         return self.missed_s + self.false_s + self.work_s
 
     def add(self, true: str, read: str, seconds: float) -> None:
-        """So long *read* was shown, and *true* was so."""
+        """Add *seconds* in which *read* was shown and *true* was the truth."""
         self.graded_s += seconds
         if true == _WAITING:
             self.waiting_s += seconds
@@ -58,19 +58,19 @@ class Seconds:
 class Grader:
     """Grades one run of one agent. *now* is monotonic seconds."""
 
-    #: What is true and what is read, nothing where that is not known; since when it is true; up to when it is added up.
+    #: The truth and the reading, empty if unknown; since when the truth is so; and until when seconds are added up.
     _true: str = ""
     _read: str = ""
     _true_at: float = -math.inf
     _at: float = -math.inf
-    #: Whether a source that knows has told of a question.
+    #: Whether a source of the truth has reported a question.
     _has_asked: bool = False
-    #: Whether its connections told of the turn: they tell of no end.
+    #: Whether its connections showed the turn: they show no end.
     _is_seen: bool = False
     _seconds: Seconds = attrs.Factory(Seconds)
 
     def see(self, tracker: Tracker, now: float) -> Seconds | None:
-        """Something may be new in *tracker*. What the turn came to that is over by that, if one is."""
+        """Add up until *now* after a change in *tracker*; return the seconds of the turn if it is over by that."""
         found = tracker.answers
         if not (self._true or self._is_seen) and KNOW.isdisjoint(found.claims):
             return None
@@ -80,7 +80,7 @@ class Grader:
             return None
         at = now
         if known is not None and self._true not in ("", true):
-            at = max(self._at, min(now, known[1].since))  # a file tells late
+            at = max(self._at, min(now, known[1].since))  # a file reports late
         self._add(at)
         self._read = read
         is_new = true != self._true
@@ -92,7 +92,7 @@ class Grader:
         return turn
 
     def _is_left(self, true: str, read: str) -> bool:
-        """Return whether its connections told of a turn, and neither they nor the screen do any more."""
+        """Return whether its connections showed a turn, and neither they nor the screen do any more."""
         return self._is_seen and not true and read not in (_WAITING, _WORKING)
 
     def _ended(self) -> Seconds | None:
@@ -110,8 +110,10 @@ class Grader:
             self._seconds.add(self._true, self._read, end - start)
 
     def _known(self, tracker: Tracker, found: Answers) -> tuple[Status, Claim] | None:
-        """What a source that knows tells of the pane itself; None if none does, or another one has spoken since."""
-        if tracker.decision.whose:
+        """
+        Return the truth from a source about the pane itself; None without one, or if another source has reported since.
+        """
+        if tracker.decision.child_name:
             return None
         shown = light(found)
         if shown is None or shown[1].report.source in KNOW:
@@ -119,14 +121,14 @@ class Grader:
             return shown
         if _word(shown) != _WAITING:
             return None
-        # The dialog that was read is none if one of them would have told of it.
+        # The dialog that was read is none if one of these sources would have reported it.
         known = tracker.shown_by(KNOW)
         is_told = self._has_asked or (known is not None and _tells_of_questions(*known))
         return known if is_told else None
 
 
 def _tells_of_questions(status: Status, claim: Claim) -> bool:
-    """Whether who claims this is sure to tell of questions, too. A record that tells of work does."""
+    """Return whether this source is sure to report questions, too. A record that reports work does."""
     source = claim.report.source
     return source is Source.REGISTRY or (source is Source.RECORD and status is Status.WORKING)
 
@@ -138,6 +140,6 @@ def _word(shown: tuple[Status, Claim] | None) -> str:
 
 
 def _read(tracker: Tracker, found: Answers) -> str:
-    """Return the word of title and screen; a title alone is not all that there is to read, where others tell."""
+    """Return the word of title and screen; a title alone is too little if other sources report."""
     read = _word(tracker.shown_by(READ))
     return read if read == _WAITING or Source.SCREEN in found.claims else ""

@@ -1,13 +1,13 @@
 """
-The visible text of a screen, drawn from output: what a terminal would have told. https://vt100.net/docs/vt510-rm/
+The visible text of a screen, drawn from output as a terminal would. https://vt100.net/docs/vt510-rm/
 
-For a recording, which has no terminal. Scanned output goes in, rows of text and the cursor come out, as `ScreenWatch`
-wants them. Text, cursor movement, erasing, inserting, scrolling, margins, tabs, line drawing and the alternate screen
-are carried out; colours and everything else that leaves the text alone are not. Rows are at most `MAX_ROWS`, columns
-`MAX_COLUMNS`, and numbers are cut to those, so that no sequence costs more than a screen.
+It serves recordings, which have no terminal. It takes scanned output, and returns rows of text and the cursor, as
+`ScreenWatch` needs them. It handles text, cursor movement, erasing, inserting, scrolling, margins, tabs, line drawing
+and the alternate screen. Colours and all else that leaves the text unchanged are ignored. Rows are at most `MAX_ROWS`,
+columns `MAX_COLUMNS`, and numbers are cut to those, so that no sequence costs more than a screen.
 
-Where it departs from a terminal: nothing is wrapped again at a new size; a character and the marks on it are one cell
-without the marks; an emoji of several characters takes the cells of all of them.
+It differs from a terminal in three ways. Nothing is wrapped again at a new size. A character and its marks are one cell
+without the marks. An emoji of several characters takes the cells of all of them.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Grid:
         self.cursor_row = self.cursor_column = 0
         self.cursor_visible = True
         self._lines = self._blank()
-        #: The screen that is not shown, and its cursor, while the alternate one is.
+        #: The hidden screen and its cursor, while the alternate one is shown.
         self._other: tuple[list[list[str]], tuple[int, int]] | None = None
         self._saved = (0, 0)
         self._top, self._bottom = 0, self.rows - 1
-        #: The cursor is behind the last column: the next character wraps.
+        #: The cursor is after the last column: the next character wraps.
         self._wraps = False
         self._last = " "
         self._is_drawing = False
@@ -59,7 +59,7 @@ class Grid:
         return ["".join(line).rstrip() for line in self._lines]
 
     def resize(self, columns: int, rows: int) -> None:
-        """The screen has a new size. Rows are lost at the bottom where they are empty, else at the top."""
+        """Resize the screen. Empty rows are lost at the bottom, else rows at the top."""
         self.columns, self.rows = min(max(columns, 1), MAX_COLUMNS), min(max(rows, 1), MAX_ROWS)
         above = max(0, self.cursor_row - self.rows + 1)
         self._lines = self._fitted(self._lines, above)
@@ -73,7 +73,7 @@ class Grid:
         return kept + [[" "] * self.columns for _ in range(self.rows - len(kept))]
 
     def draw(self, items: Iterable[Item]) -> None:
-        """Carry out what the program wrote."""
+        """Draw the program's output."""
         #: Text with nothing but colours in between.
         text: list[bytes] = []
         for item in items:
@@ -200,7 +200,7 @@ class Grid:
             self._edit(final, first, second)
 
     def _place(self, final: str, count: int, second: int) -> tuple[int, int] | None:
-        """Where the cursor goes; None for what does not move it."""
+        """Return the cursor's new place; None for a sequence that does not move it."""
         row, column = self.cursor_row, self.cursor_column
         match final:
             case "A":
@@ -226,7 +226,7 @@ class Grid:
         return None
 
     def _edit(self, final: str, first: int, second: int) -> None:
-        """Change the text, or what the next changes go by."""
+        """Change the text or the margins."""
         row, column, count = self.cursor_row, self.cursor_column, max(first, 1)
         line = self._lines[row]
         up = 1 if final in ("M", "S") else -1
@@ -292,11 +292,11 @@ class Grid:
 
 @functools.lru_cache(maxsize=1024)
 def _parsed(payload: bytes) -> tuple[bytes, tuple[int, ...], str]:
-    """The private prefix, the numbers and the final byte of a CSI; no final byte for one that is not ours."""
+    """Return the private prefix, the numbers and the final byte of a CSI; no final byte for an unknown one."""
     match = _CSI.fullmatch(payload)
     if match is None or match[3]:
         return b"", (), ""
-    # Cut before int(): nobody has more rows or columns, and modes have four digits.
+    # Cut before int(): no screen has more rows or columns, and modes have four digits.
     numbers = [int(word[:4] or b"0") for word in match[2].split(b";", 16)[:16] if b":" not in word]
     return match[1], tuple(numbers), match[4].decode()
 

@@ -1,9 +1,8 @@
 """
-A lesson: the rules that make a wrong light right, drafted from the screens on which it was wrong.
+A lesson: rules that correct a wrong light, drafted from the screens where it was wrong.
 
-A stretch goes in, with what a person says of a few of its screens. Rules are drafted only for what was shown wrong, and
-are added to those of the agent. They are tried by a replay: at the priority of such rules, then above each rule that
-was wrong, then above all others.
+It takes a stretch and a person's labels of a few of its screens. Rules are drafted only for wrong screens, and added to
+those of the agent. A replay tries them at their usual priority, then above each wrong rule, then above all others.
 """
 
 from __future__ import annotations
@@ -25,15 +24,18 @@ from tallylight.parts.lab.draft import Draft
 from tallylight.parts.lab.sightings import ASKING, Seen, Sighting
 from tallylight.parts.lab.stretch import Stretch
 
-#: Above the rules that an agent has.
+#: The priority above all rules that an agent has.
 _ABOVE = 60.0
-#: Rules whose names are tried, until one is free.
+#: The most names of a rule that are tried until one is free.
 _MANY = 100
 
 
 @attrs.frozen
 class Lesson:
-    """*text* is the file that adds the rules, `""` if there are none; *wrong* and *left* the screens shown wrong."""
+    """
+    *text* is the file that adds the rules, `""` without any. *wrong* are the wrong screens, *left* those that still
+    are.
+    """
 
     text: str
     agent: Agent
@@ -42,7 +44,7 @@ class Lesson:
 
 
 def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesson:
-    """What is to be added to *base* so that *stretch* is right; *before* is the file of what was added already."""
+    """Return the rules to add to *base* so that *stretch* is right; *before* is the file of earlier additions."""
     given = [(stretch.header, stretch.events)]
     shown = check(stretch.header, stretch.events, base)
     wrongs = list(draft.wrongs(shown, seen))
@@ -61,7 +63,7 @@ def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesso
 
 
 def _read(seen: Seen, shown: Result) -> Seen:
-    """*seen*, of whose dialogs those that are *shown* need no rule, and all others do, whatever they look like."""
+    """Return *seen* with only those dialogs marked as read that are *shown* right: all others need a rule."""
     looks = (
         attrs.evolve(look, is_read=draft.parting(shown, look) is None) if look.label == ASKING else look
         for look in seen.sightings
@@ -70,13 +72,13 @@ def _read(seen: Seen, shown: Result) -> Seen:
 
 
 def _above(base: Agent, wrong: Sequence[Decision]) -> list[float]:
-    """Priorities right above the rules of *base* that have read what was *wrong*."""
+    """Return the priorities just above those rules of *base* that caused the *wrong* lights."""
     names = {rule_of(decision) for decision in wrong}
     return sorted({min(rule.priority + 1, MAX_PRIORITY) for rule in base.screen_rules if rule.name in names})
 
 
 def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:
-    """*rules* by names that *base* has not."""
+    """Return *rules* with names that *base* does not have."""
     taken = {rule.name for rule in base.screen_rules}
     found = []
     for rule in rules:
@@ -97,7 +99,7 @@ def _added(base: Agent, found: Draft) -> Agent:
 
 
 def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
-    """For how many seconds *stretch* would have had another light with *after*."""
+    """Return for how many seconds *stretch* has another light with *after* than with *before*."""
     was, now = (check(stretch.header, stretch.events, agent) for agent in (before, after))
     times = sorted({change.time for change in (*was.changes, *now.changes)} | {stretch.end})
     seconds = 0.0
@@ -109,7 +111,7 @@ def changed(stretch: Stretch, before: Agent, after: Agent) -> float:
 
 
 def patterns(agent: Agent | None) -> Iterator[str]:
-    """The patterns by which the screens of any program are read, and the titles and screens of *agent*."""
+    """Yield the patterns that read the screens of any program, and the titles and screens of *agent*."""
     for module in (choices, dialogs, offers, prompts, structure):
         yield from (value.pattern for value in vars(module).values() if isinstance(value, re.Pattern))
     if agent is None:

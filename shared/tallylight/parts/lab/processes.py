@@ -1,6 +1,4 @@
-"""
-The processes of a recorded pane: what a pane asks of the process table, answered from what was recorded of it.
-"""
+"""The processes of a recorded pane: answers a pane's queries of the process table from the recording."""
 
 from __future__ import annotations
 
@@ -13,9 +11,9 @@ from tallylight.parts.lab.events import ForegroundChange
 
 class RecordedProcesses:
     """
-    A `pane.processes.Foregrounds` and a `process_table.Table` in one: who holds the foreground is all that is known.
+    A `pane.processes.Foregrounds` and a `process_table.Table` in one, which know only the foreground program.
 
-    An agent that nobody knows here is one all the same, without rules of its own: the recording says so.
+    An agent that is unknown here counts as one nevertheless, without rules: the recording has it.
     """
 
     def __init__(self, agents: Agents) -> None:
@@ -24,7 +22,7 @@ class RecordedProcesses:
         self._is_gone = True
 
     def change(self, change: ForegroundChange) -> int:
-        """Take in *change*; the process group to look at."""
+        """Apply *change*; return the process group to look at."""
         self._is_gone = change.is_gone
         found = change.foreground
         if found is None:
@@ -47,45 +45,45 @@ class RecordedProcesses:
 
     @property
     def has_foreground(self) -> bool:
-        """Whether anything of interest holds the foreground."""
+        """Whether a program of interest is in the foreground."""
         return self._identity is not NOBODY
 
     def look(self, pgid: int) -> Identity:  # noqa: ARG002 - there is only one
-        """Who holds the foreground."""
+        """Return the foreground program."""
         return self._identity
 
-    anew = look
+    look_uncached = look
 
     def forget(self, pgid: int) -> None:
-        """Nothing is kept that could be forgotten."""
+        """Do nothing: nothing is cached."""
 
-    # The rest is a `process_table.Table`: of one process, of which nothing more was recorded.
+    # The rest is a `process_table.Table`: of one process with its recorded fields.
 
     def get(self, pid: int) -> Process | None:
-        """The process *pid*, if it is the one in the foreground."""
+        """The rest is a `process_table.Table` of one process, with nothing but its recorded fields."""
         process = self._identity.process
         return process if process is not None and process.pid == pid else None
 
     token = fingerprint = get
 
     def start(self, pid: int) -> int | None:  # noqa: ARG002
-        """The start of the process that held the foreground before; None if it has ended."""
+        """Return the start of the last foreground process; None if it has ended."""
         return None if self._is_gone else 0
 
     def start_time(self, pid: int) -> float | None:  # noqa: ARG002
-        """None: when a process was started is not recorded."""
+        """Return None: the start of a process is not recorded."""
         return None
 
     def cwd(self, pid: int) -> str:  # noqa: ARG002
-        """Nothing: where a process works is not recorded."""
+        """Return an empty path: the directory is not recorded."""
         return ""
 
     def environ(self, pid: int) -> dict[str, str]:  # noqa: ARG002
-        """Nothing: an environment is not recorded."""
+        """Return no variables: the environment is not recorded."""
         return {}
 
     def descendants(self, pid: int) -> tuple[Process, ...]:  # noqa: ARG002
-        """None: only who holds the foreground is recorded."""
+        """Return none: only the foreground is recorded."""
         return ()
 
     group = descendants

@@ -1,8 +1,8 @@
 """
-A recorder: a relay's core that hands on to another, and writes down what passes and what a host would see.
+A recorder: a relay's core that passes everything to another one, and records it with a host's view.
 
-Four times a second the foreground of the program's terminal and the files of the agent in it are looked at, as a host
-does. `Sink` is the file, `Recorder` the core in front of another.
+Four times a second it looks at the foreground of the program's terminal and at the files of its agent, as a host does.
+`Sink` is the file, `Recorder` the core in front of another.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean
 from tallylight.wire.title import TITLE_LIMIT
 
-#: How often, in seconds, the foreground and the agent's files are looked at, and how soon again where a turn has just
-#: ended and its transcript is about to tell how. A host's own times.
+#: How often, in seconds, the foreground and the agent's files are looked at. A turn that has just ended is looked at
+#: again sooner, for its transcript to show how. These are a host's own times.
 POLL_S, SOON_S = 0.25, 0.05
-#: Most bytes that wait for the next look before they are written.
+#: The most bytes that wait for the next look before they are written.
 BUFFER = 1 << 16
-#: Whole in one piece, which is what agents write; a title alone never decides who is in the foreground.
+#: A title in one piece, as agents write it; a title alone never decides which program is in the foreground.
 _TITLE = re.compile(rb"\x1b\][02];([^\x07\x1b]{0,%d})(?:\x07|\x1b\\)" % TITLE_LIMIT)
 
 
 class Sink:
-    """The file: what happens becomes a line, and a write that fails is the last. *start* is its time 0, monotonic."""
+    """The file: each event becomes a line, and a failed write is the last. *start* is its time 0, monotonic."""
 
     def __init__(self, fd: int, name: str, header: Header, start: float) -> None:
         self._start = start
@@ -52,14 +52,14 @@ class Sink:
         self._problem = ""
 
     def write(self, what: What, now: float) -> None:
-        """Take *what*, which happens now."""
+        """Record *what*, which happens *now*."""
         if not self._problem:
             self._buffer += self._encoder.event(Event(max(0.0, now - self._start), what))
             if len(self._buffer) >= BUFFER:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the buffer."""
         if self._problem:
             return
         data = bytes(self._buffer)
@@ -70,14 +70,14 @@ class Sink:
                 at += os.write(self._fd, data[at:])
         except OSError as error:
             self._problem = f"{clean(self._name)}: recording stopped: {error.strerror}; it holds what came before"
-            # To the end of a line. Where that fails too, the last one is broken off.
+            # Up to the end of a line. If that fails too, the last one is incomplete.
             at = data.rfind(b"\n", 0, at) + 1
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._size + at)
         self._size += at
 
     def close(self) -> None:
-        """The terminal is as it was: write what waits, and say what went wrong."""
+        """Write the buffer and print the error, if there was one: the terminal is restored by now."""
         self._buffer += self._encoder.finish()
         self.flush()
         os.close(self._fd)
@@ -87,7 +87,7 @@ class Sink:
 
 class Recorder(Core):
     """
-    A relay's core that hands on to another, and records what passes and what a host would see.
+    A relay's core that passes everything to another one, and records it with a host's view.
 
     *outer* is the terminal around it, *inner* our end of the program's.
     """
@@ -139,7 +139,7 @@ class Recorder(Core):
     def to_child(self) -> bytes:
         return self._core.to_child()
 
-    # What a host would see ---------------------------------------------------------------------------------------
+    # A host's view ----------------------------------------------------------------------------------------------
 
     def deadline(self) -> float | None:
         due = self._core.deadline()
@@ -168,11 +168,11 @@ class Recorder(Core):
             self._program = program
             self._sink.write(program, now)
         for request in self._pane.requests():
-            self._pane.answered(request, request.read(), now)
+            self._pane.take_result(request, request.read(), now)
 
 
 class _Witness(Tracker):
-    """A tracker whose input is recorded, as far as the output would not tell it again."""
+    """A tracker that records those inputs that the output does not contain."""
 
     def __init__(self, timing: Timing, record: Callable[[What, float], None]) -> None:
         super().__init__(timing)

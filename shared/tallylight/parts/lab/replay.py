@@ -1,14 +1,14 @@
 """
-A replay: the events of a recording, told to a pane as a host would have told them.
+A replay: feeds the events of a recording to a pane, as a host would have.
 
-Events go in, in the order of their time; `decision` is what the pane showed then. Time is the recording's. The pane is
-the engine of every host (`pane.pane`); the replay is its host, and does as kitty's does: what a terminal tells (`TOLD`)
-is passed on when it is written, and every `POLL_S` there is a tick, with a look at the screen that the output has drawn
-on a `Grid`. Nobody looks at the pane: what is *done* stays so.
+It takes events in the order of time; `decision` is the pane's light then. Time is the recording's. The pane is the
+engine of every host (`pane.pane`). The replay is its host, and works like kitty's. It passes on at once what a terminal
+reports (`TOLD`). Every `POLL_S` there is a tick, with a look at the screen that the output has drawn on a `Grid`. No
+person looks at the pane: *done* stays.
 
-What a host asks its processes and files for is in the recording as evidence. Of the output a pane hears only what a
-terminal tells; of all else only what a relay, if one is given, makes of it. Where a recording tells the moments of its
-host (`events.Moment`), nothing is done in between: what a host has kept gives the lights that it gave.
+Evidence from processes and files is in the recording. Of the output, a pane gets only what a terminal reports; the rest
+reaches it only through a relay, if one is given. If a recording has its host's moments (`events.Moment`), nothing is
+done between them, so that it gives the same lights as then.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
-#: The OSC numbers that terminals tell their hosts of.
+#: The OSC numbers that terminals report to their hosts.
 TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
-#: By which a shell shows that a signal ended a command.
+#: A shell adds it to the signal that ended a command.
 _SIGNALLED = 128
-#: For so long, in seconds, a pane is looked at in which nothing happens: all that time alone decides is over by then.
-#: The rest of such a gap is passed over, as a host does after its machine was suspended.
+#: A pane without events is looked at for so many seconds: all that time alone decides is over by then. The rest of such
+#: a gap is skipped, as a host does after its machine was suspended.
 REST_S = 900.0
 #: How often, in seconds, a host ticks.
 POLL_S = 0.25
@@ -56,7 +56,7 @@ def with_program(header: Header, events: Iterable[Event], agent: str) -> Iterato
     """
     Yield *events*, with *agent* in the foreground from the first one on.
 
-    Only where they are not ours: other recorders keep nothing but the command, in the *header*.
+    This is for other recorders, which keep only the command, in the *header*; our own recordings are unchanged.
     """
     given = iter(events)
     first = next(given, None)
@@ -68,7 +68,7 @@ def with_program(header: Header, events: Iterable[Event], agent: str) -> Iterato
 
 
 class Replay:
-    """One recording, behind a *relay* or not. Sources in *without* are not heard."""
+    """Replays one recording, with a *relay* or without. Sources in *without* are ignored."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Replay:
         without: Collection[Source] = (),
     ) -> None:
         self.now = 0.0
-        #: What could not be taken in, for a mistake of ours: a line each.
+        #: One line for each input that our code failed to process.
         self.faults: list[str] = []
         tracker = SelectiveTracker(without)
         self._processes = RecordedProcesses(agents)
@@ -87,33 +87,33 @@ class Replay:
         self._relay = relay
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)
-        #: What is on the grid, until something is drawn.
+        #: The look at the grid, until something is drawn.
         self._look: Look | None = None
         self._notifications = Notifications()
         self._has_bar = False
-        #: Whether the recording shows when its host did what.
+        #: Whether the recording has the moments of its host.
         self._is_told = False
         self._ticks = 0
-        #: How the command ended, until its foreground is known to be gone.
+        #: The command's end, until its foreground program is known to be gone.
         self._exit: Exit | None = None
 
     @property
     def decision(self) -> Decision:
-        """What the pane shows."""
+        """The decision of the pane."""
         return self._pane.decision
 
     @property
     def has_program(self) -> bool:
-        """Return whether it is known which program runs."""
+        """Whether the foreground program is known."""
         return self._processes.has_foreground
 
     @property
     def tape(self) -> Tape:
-        """What the pane remembers of it."""
+        """The tape of the pane."""
         return self._pane.tape
 
     def play(self, event: Event) -> Iterator[Decision]:
-        """Let time pass until *event* and take it in; yield the decision after each step on the way."""
+        """Let time pass until *event*, and process it; yield the decision after each step."""
         yield from self.advance(event.time)
         now = self.now
         match event.what:
@@ -134,9 +134,9 @@ class Replay:
                 if self._relay is not None:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
-                self._pane.own_files.read_elsewhere(report, now)
+                self._pane.own_files.take_report(report, now)
             case Claimed(report, age):
-                self._pane.conversation.heard(report)
+                self._pane.conversation.take(report)
                 self._pane.tracker.report(report, now, now - age)
             case Moment(what):
                 self._is_told = True
@@ -149,7 +149,7 @@ class Replay:
         yield self.decision
 
     def _do(self, what: str, now: float) -> None:
-        """What the host did just then."""
+        """Repeat the host's action at this moment."""
         pane = self._pane
         match what:
             case "look":
@@ -162,7 +162,7 @@ class Replay:
                 pane.tracker.seen(now)
 
     def finish(self) -> Iterator[Decision]:
-        """Yield what was decided last and is held back only because it came so soon after another change."""
+        """Yield the last decision, which may be delayed after another change."""
         yield from self.advance(self.now + self._pane.tracker.timing.debounce_s)
 
     def advance(self, until: float) -> Iterator[Decision]:
@@ -184,7 +184,7 @@ class Replay:
         while True:
             deadline = self._pane.deadline()
             if deadline is not None and deadline <= self.now:
-                # One that is still there although its time has come is not waited for again.
+                # A deadline that stays although it has passed is not waited for again.
                 deadline = self.now if ticked_at != self.now else None
             tick = (self._ticks + 1) * POLL_S
             relay = self._relay.deadline() if self._relay is not None else None
@@ -207,7 +207,7 @@ class Replay:
         self.now = max(self.now, until)
 
     def _tick(self) -> None:
-        """What a host does at every tick."""
+        """Run a host's tick."""
         self._ticks += 1
         pane = self._pane
         if not pane.looks.is_calm or self._ticks % CALM_EVERY == 0:
@@ -246,7 +246,7 @@ class Replay:
                 if mark.kind == osc133.COMMAND_START:
                     pane.marked(True, None, now)
                 elif mark.kind in (osc133.PROMPT_START, osc133.COMMAND_END):
-                    # Of a shell without an end mark, kitty takes its prompt for one.
+                    # For a shell without an end mark, kitty uses its prompt instead.
                     pane.marked(False, mark.exit_code, now)
             case _ if pane.agent is not None and sequence.number in (9, 99, 777):
                 self._receive_notification(sequence)

@@ -1,4 +1,5 @@
-"""Arithmetic of accuracy: a light and the truth over the same time, and how far apart they are. Pure.
+"""
+Scores of accuracy: compares a light with the truth over the same time. Pure.
 
 Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. `score` compares truth and
 light as one of three classes: `working`, `waiting`, and `rest` for all else. docs/measurements.md is the specification.
@@ -17,7 +18,7 @@ from tallylight.parts.lab.asciicast import Event, Mark
 GRACE_S = 0.5
 
 Track = Sequence[tuple[float, str]]
-#: A mark of a recording that shows what is true from then on.
+#: The start of a recording's mark that gives the truth from then on.
 _TRUTH = "truth "
 
 _CLASSES = {"working": "working", "waiting": "waiting", "limited": "waiting"}
@@ -26,12 +27,12 @@ _ENDS = frozenset({"done", "idle", "error", "gone", "background"})
 
 
 def class_of(word: str) -> str:
-    """The class of a truth or of a status: `waiting:permission` is `waiting`, `done` is `rest`."""
+    """Return the class of a truth or of a status: `waiting:permission` is `waiting`, `done` is `rest`."""
     return _CLASSES.get(word.partition(":")[0], "rest")
 
 
 def truth_of(events: Iterable[Event]) -> list[tuple[float, str]]:
-    """What was true in a recording, as its marks tell: `truth waiting`, and so on."""
+    """Return the truth in a recording, from its marks: `truth waiting`, and so on."""
     return [
         (event.time, event.what.label.removeprefix(_TRUTH))
         for event in events
@@ -40,7 +41,7 @@ def truth_of(events: Iterable[Event]) -> list[tuple[float, str]]:
 
 
 def partings(truth: Track, light: Track, end: float) -> list[str]:
-    """When light and truth were of different classes for longer than the grace, and what each of them said."""
+    """Return lines on the times when light and truth differed in class for longer than the grace."""
     times = sorted({at for at, _ in [*truth, *light]} | {end})
     found: list[tuple[float, float, str, str]] = []
     for at, until in itertools.pairwise(times):
@@ -64,7 +65,7 @@ def _at(track: Track, time: float) -> str:
 
 
 class Score(NamedTuple):
-    """Seconds of one track or of many, and the latencies of all transitions; infinite for one that was never shown."""
+    """Seconds of one track or of many, and the latencies of all transitions; infinity for one that was never shown."""
 
     waiting_s: float = 0.0
     missed_s: float = 0.0
@@ -76,22 +77,22 @@ class Score(NamedTuple):
     latencies_s: tuple[float, ...] = ()
 
     def plus(self, other: Score) -> Score:
-        """Both together."""
+        """Return the sum of both."""
         return Score(*(mine + its for mine, its in zip(self, other, strict=True)))  # type: ignore[operator]
 
     @property
     def missed_waiting(self) -> float:
-        """The share of the time in which somebody is needed and the light does not say so."""
+        """The share of waiting time in which the light does not show it."""
         return _share(self.missed_s, self.waiting_s)
 
     @property
     def false_waiting(self) -> float:
-        """The share of the time in which nobody is needed and the light says so."""
+        """The share of the other time in which the light shows waiting."""
         return _share(self.false_s, self.not_waiting_s)
 
     @property
     def wrong_working(self) -> float:
-        """The share of all time in which the light says working and the truth does not, or the other way round."""
+        """The share of all time in which only one of light and truth is working."""
         return _share(self.wrong_working_s, self.scored_s)
 
     @property
@@ -108,7 +109,7 @@ def score(truth: Track, light: Track, end: float) -> Score:
     """
     Compare a light with the truth, from the truth's first word to `end`.
 
-    Before the light's first word it is taken to say `idle`. The truth `starting` counts for false waiting alone.
+    Before its first word the light counts as `idle`. The truth `starting` counts for false waiting alone.
     """
     waiting = missed = calm = false = scored = wrong = 0.0
     stuck: list[float] = []
@@ -140,7 +141,7 @@ def score(truth: Track, light: Track, end: float) -> Score:
 
 
 def _merged(track: Track) -> Track:
-    """A track whose every change is one of class; `starting` is alone."""
+    """Return a track with changes of class only; `starting` is a class of its own."""
     found: list[tuple[float, str]] = []
     for at, word in track:
         if found and class_of(found[-1][1]) == class_of(word) and "starting" not in (found[-1][1], word):
@@ -150,7 +151,7 @@ def _merged(track: Track) -> Track:
 
 
 def segments(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
-    """Each word of a track that was true for any time: from when, to when, and the word."""
+    """Yield each word of a track that was true for some time: start, end and word."""
     ends = [at for at, _ in track[1:]] + [end]
     for (start, word), stop in zip(track, ends, strict=True):
         if stop > start:
@@ -158,7 +159,7 @@ def segments(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
 
 
 def within(track: Track, start: float, stop: float) -> Iterator[tuple[float, float, str]]:
-    """The parts of a track between two times."""
+    """Yield the parts of a track between two times."""
     word = next((found for at, found in reversed(track) if at <= start), "idle")
     at = start
     for time, found in track:

@@ -1,15 +1,15 @@
 """
-Sightings: what the screen of an agent looked like in a recording or in a pane, when it worked, asked and was idle.
+Sightings: screens of an agent in a recording or in a pane, while it worked, asked and was idle.
 
-A recording is drawn and looked at four times a second, as a host does, and a pane as often as its host tells. What it
-then was is taken from the marks that tell the truth, where there are any. Else a person says it: `frames` chooses a few
-screens that stood still, as unlike each other as can be, and `answered` spreads the answers over all that look alike.
-Only what nobody can ask about is guessed, and kept where no answer is against it:
+A recording is drawn and looked at four times a second, as a host does, and a pane as often as its host looks. The marks
+of the truth label the looks, if there are any. Otherwise a person does. `frames` chooses a few screens that did not
+move, as unlike each other as possible; `answered` spreads the labels over all similar ones. Looks that no person can
+label are guessed, unless an answer contradicts:
 
 * *busy*: output in most of the last looks, a spinner that turns, or a hint at the key that interrupts;
 * *asking*: a dialog that looks like one in any program.
 
-What is none of these is left out: a rule is made of what is sure.
+All others are left out: rules need certain looks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tallylight.wire.scanner import Sequence as Control
 from tallylight.wire.title import Title
 
 BUSY, IDLE, ASKING, FAILED = "busy", "idle", "asking", "failed"
-#: Seconds between looks, looks that are remembered, and how many of them without change are rest, or with output work.
+#: Seconds between looks, looks that are remembered, and how many without change mean rest, or with output mean work.
 POLL_S = 0.25
 _WINDOW, _STILL, _LIVELY = 6, 4, 3
 _AT_REST = (Change.NONE, Change.TYPING, Change.REFLOW)
@@ -45,68 +45,67 @@ _AT_REST = (Change.NONE, Change.TYPING, Change.REFLOW)
 _LATE_S = 0.75
 #: Rows with text that are looked at, from the end.
 ROWS = 20
-#: Looks that are kept of one recording.
-MOST = 20_000
-#: Screens that a person is asked about, at most, and those of which they are chosen. Looks for which one has to be
-#: to be as good as any, and how unlike the others it has to be.
+#: The most looks of one recording.
+MAX_LOOKS = 20_000
+#: The most screens to ask a person about, and to choose them from. Then how many looks make one as good as any, and how
+#: unlike the others it must be.
 MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
-#: From how much likeness on a screen is what an answer says of another; and how much less like one at rest than like
-#: any other a screen may be that stands still. The last rows are compared, the lower ones count more; and how much like
-#: one there the very last one has to be.
+#: The least likeness for an answer about another screen to count. How much less a still screen may be like one at rest
+#: than like any other. The last rows are compared, the lower ones count more. The least likeness of the very last row.
 _LIKE, _APART, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
 _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽○◎◉●]")
 _GLYPH = re.compile(r"[^\w\s] ")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
 _CHOOSES = re.compile(r"\b(?:enter|return|space)\b|[⏎↵]|\[[YyAa1]\] ?\w", re.IGNORECASE)
 _LEAVES = re.compile(r"\besc(?:ape)?\b|\bcancel\b|\[[Nn]\] ?\w", re.IGNORECASE)
-#: A row of keys that choose among what is above.
+#: A row of keys that choose among the rows above.
 _SELECTS = re.compile(
     r"(?:[↑↓⇆⇄]|\barrows?\b).{0,40}\b(?:select|choose|navigate|move)\b.{0,60}\b(?:enter|return)\b"
     r"|(?:\benter\b|[⏎↵]).{1,4}(?:select|confirm|choose|submit)",
     re.IGNORECASE,
 )
-#: What a class of the truth, or of a light, is called here.
+#: The label for each class of the truth, or of a light.
 _LABELS = {"working": BUSY, "waiting": ASKING, "rest": IDLE}
 _WORKS = re.compile(r"\binterrupt\b|\besc(?:ape)? to cancel\)", re.IGNORECASE)
 
 
 @attrs.frozen(slots=False)
 class Sighting:
-    """One look: what it was, the *segment* of like ones it belongs to, its last rows with text, and the title."""
+    """One look: its label, the *segment* of similar ones it belongs to, its last rows with text, and the title."""
 
     time: float
     label: str
     segment: int
     rows: tuple[str, ...]
     title: str
-    #: Whether a dialog was read that looks like one in any program.
+    #: Whether it has a dialog that looks like one in any program.
     is_read: bool
-    #: Whether all but spinners and numbers stood still, and whether a person has said what this very screen was.
+    #: Whether all but spinners and numbers was still, and whether a person has labelled this very screen.
     stands: bool = False
     is_sure: bool = False
-    #: The status that was shown then, where that is in question.
+    #: The status shown then, if that is in question.
     light: str = ""
-    #: The row of the cursor, where that is visible.
+    #: The row of the cursor, if it is visible.
     cursor: str = ""
 
     @property
     def is_doubted(self) -> bool:
-        """Whether it was taken for something else than its light says."""
+        """Whether its label differs from its light."""
         return bool(self.light and self.label) and _LABELS[class_of(self.light)] != self.label
 
     @property
     def is_agreed(self) -> bool:
-        """Whether it stood still, and was taken for what its light says."""
+        """Whether it was still, and its label agrees with its light."""
         return self.stands and bool(self.light and self.label) and not self.is_doubted
 
     @property
     def kind(self) -> tuple[str, bool, str]:
-        """What it was taken for, and what was shown."""
+        """Its label and its light."""
         return self.label, self.is_read, self.light
 
     @functools.cached_property
     def shape(self) -> tuple[str, ...]:
-        """The rows less what changes while nothing happens."""
+        """The rows without characters that change while nothing happens."""
         return tuple(_CHANGING.sub("", row) for row in self.rows)
 
     @functools.cached_property
@@ -114,7 +113,7 @@ class Sighting:
         return tuple(frozenset(row.split()) for row in reversed(self.shape[-_COMPARED:]))
 
     def likeness(self, other: Sighting) -> float:
-        """How much both show the same at the end, from 0 to 1."""
+        """Return how much both show the same at the end, from 0 to 1."""
         same = whole = 0.0
         for at, words in enumerate(self._words):
             same += self._nearly(at, words, other) / (at + 1)
@@ -122,7 +121,7 @@ class Sighting:
         return same / (whole or 1)
 
     def ends_as(self, other: Sighting) -> bool:
-        """Whether the last row is like one at the end of the *other*."""
+        """Return whether the last row is like one at the end of the *other*."""
         return bool(self._words) and self._nearly(0, self._words[0], other) >= _ENDS
 
     @staticmethod
@@ -137,19 +136,19 @@ class Seen:
 
     sightings: tuple[Sighting, ...]
     has_bar: bool
-    #: Whether marks told what it was: then nobody needs to be asked.
+    #: Whether marks labelled it: then no person needs to be asked.
     is_marked: bool = False
 
 
 def of_screen(label: str, lines: Sequence[str]) -> Seen:
-    """A screen that a person has copied, and what it showed."""
+    """Return the sighting of a screen that a person copied, with its label."""
     rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
     look = Sighting(0.0, label, 0, rows, "", _is_dialog(lines, _last_row(lines)), is_sure=True)
     return Seen((look,), False, is_marked=True)
 
 
 def of_recording(header: Header, events: Iterable[Event]) -> Seen:
-    """The sightings of a recording."""
+    """Return the sightings of a recording."""
     events = list(events)
     looks = Looks(truth_of(events))
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
@@ -178,7 +177,7 @@ def of_recording(header: Header, events: Iterable[Event]) -> Seen:
 
 
 class Looks:
-    """Looks at one screen, one each `POLL_S` seconds, and what each of them showed: by *truth* where there is any."""
+    """Looks at one screen, one each `POLL_S` seconds, and labels them, by *truth* if there is any."""
 
     def __init__(self, truth: Sequence[tuple[float, str]] = ()) -> None:
         self._truth = truth
@@ -189,8 +188,8 @@ class Looks:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more looks are kept."""
-        return len(self._looks) >= MOST
+        """Whether the most looks are reached."""
+        return len(self._looks) >= MAX_LOOKS
 
     def add(
         self,
@@ -202,7 +201,7 @@ class Looks:
         cursor_visible: bool = False,
         title: str = "",
     ) -> str:
-        """Look at *lines*, and return what they are taken for, if anything. Without a *cursor* it is below all text."""
+        """Add a look at *lines*, and return its label, if any. Without a *cursor* it is below all text."""
         row, column = cursor if cursor is not None else (_last_row(lines), 0)
         change = self._watch.look(Look(lines, row, column, columns, cursor_visible))
         self._changes.append(change)
@@ -218,12 +217,12 @@ class Looks:
         return label
 
     def seen(self, *, has_bar: bool = False) -> Seen:
-        """All of them."""
+        """Return all sightings."""
         return Seen(_segmented(self._looks), has_bar, bool(self._truth))
 
 
 def lit(seen: Seen, shown_at: Callable[[float], Decision | None]) -> Seen:
-    """*seen*, with the status that was shown at the time of each look."""
+    """Return *seen* with the status shown at the time of each look."""
     shown = ((look, shown_at(look.time)) for look in seen.sightings)
     looks = (attrs.evolve(look, light=found.status.value if found is not None else "") for look, found in shown)
     return attrs.evolve(seen, sightings=tuple(looks))
@@ -231,10 +230,10 @@ def lit(seen: Seen, shown_at: Callable[[float], Decision | None]) -> Seen:
 
 def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:
     """
-    The screens to ask a person about, each with the number of its recording: they stood still, and are unlike.
+    Return the screens to ask a person about, each with the number of its recording: still ones, as unlike as possible.
 
-    The one that was shown longest comes first, then always the one that is most unlike those that are chosen. Where
-    their lights are in question, so are screens that moved, and those that seem to be wrong come first.
+    The one shown longest comes first, then always the one most unlike the chosen ones. If lights are in question,
+    moving screens count too, and those that seem wrong come first.
     """
     left = sorted(_groups(seen), key=len, reverse=True)[:_MOST_STANDING]
     chosen: list[tuple[int, Sighting]] = []
@@ -249,7 +248,7 @@ def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sig
 
 
 def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
-    """The looks of which one may be asked about, those together that show the same, or that moved on end."""
+    """Return the looks to choose from, in groups that show the same, or that moved in a row."""
     groups: dict[tuple[object, ...], list[tuple[int, Sighting]]] = {}
     moved: Counter[tuple[object, ...]] = Counter()
     for number, one in enumerate(seen):
@@ -260,25 +259,25 @@ def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
                 if not (look.light and look.rows and before is not None and _goes_on(before, look)):
                     continue
                 part = look.light, number, look.segment
-                key = (*part, moved[part] // _LONG)  # what moves for long may become something else
+                key = (*part, moved[part] // _LONG)  # a long movement may become something else
                 moved[part] += 1
             groups.setdefault(key, []).append((number, look))
     return groups.values()
 
 
 def _goes_on(before: Sighting, look: Sighting) -> bool:
-    """Whether a *look* that moves shows what was so *before*: one that has only just changed may show anything."""
+    """Return whether a moving *look* continues *before*: one that has only just changed may show anything."""
     return before.likeness(look) >= _LIKE or bool(look.label and look.segment == before.segment)
 
 
 def _news(look: Sighting, looks: int, chosen: Iterable[tuple[int, Sighting]]) -> float:
-    """How much an answer about *look*, as which so many *looks* stood still, would tell beyond those about *chosen*."""
+    """Return how much an answer about *look*, of *looks* similar ones, would add to those about *chosen*."""
     unlike = min((1 - look.likeness(other) + 0.5 * (look.kind != other.kind)) for _, other in chosen) if chosen else 1.0
     return unlike * (min(1.0, looks / _LONG) + look.is_doubted)
 
 
 def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
-    """*seen*, each look labelled by what a person has answered about the screen that it is most like."""
+    """Return *seen*, each look labelled by the answer about the most similar screen."""
     if seen.is_marked:
         return seen
     denied = any(frame.is_read and label != ASKING for frame, label in answers)
@@ -289,17 +288,17 @@ def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
 
 
 def _readiness(look: Sighting, answers: Iterable[tuple[Sighting, str]]) -> float:
-    """How much *look* is like a screen that was said to be at rest."""
+    """Return the likeness of *look* to the screens that a person labelled as at rest."""
     return max((look.likeness(frame) for frame, said in answers if said == IDLE), default=-1.0)
 
 
 def _lasting(looks: Sequence[Sighting]) -> Iterator[Sighting]:
-    """*looks*; what was so for a moment was taken for something else, and before it was ever at rest it started."""
+    """Yield *looks* without labels that lasted only a moment, or that came before it was first at rest."""
     counts = Counter(look.segment for look in looks)
     sure = {look.segment for look in looks if look.is_sure}
     has_begun = False
     for look in looks:
-        # A pane that has shown a light has run for longer.
+        # A pane with a light has run for longer.
         has_begun = has_begun or bool(look.light) or look.is_sure or look.label in (IDLE, ASKING)
         is_long = counts[look.segment] >= _STILL or look.segment in sure
         yield look if has_begun and is_long else attrs.evolve(look, label="")
@@ -316,7 +315,7 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
     ready = _readiness(look, answers)
     is_like = likeness >= _LIKE and is_end
     if look.label == BUSY and (likeness < _LIKE or said in (IDLE, FAILED)):
-        label = BUSY  # it moves, and a spinner is all that tells the two apart
+        label = BUSY  # it moves, and only a spinner distinguishes the two
     elif look.label == IDLE and (ready >= likeness - _APART or look.is_agreed):
         label = IDLE
     elif is_like and said != IDLE:
@@ -327,13 +326,13 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
 
 
 def _is_told(frame: Sighting, said: str, look: Sighting) -> bool:
-    """Whether *look* shows what was *said* of *frame*; not where both had the right light, another one each."""
+    """Return whether the label of *frame* applies to *look*; not if both had right lights that differ."""
     is_right = bool(frame.light) and _LABELS[class_of(frame.light)] == said
     return frame.shape == look.shape and not (is_right and look.is_agreed and look.label != said)
 
 
 def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:
-    """*looks*, each with the number of the stretch of like ones that it is in."""
+    """Return *looks*, each with the number of its stretch of equal labels."""
     found: list[Sighting] = []
     for look in looks:
         before = found[-1] if found else None
@@ -343,7 +342,7 @@ def _segmented(looks: Iterable[Sighting]) -> tuple[Sighting, ...]:
 
 
 def is_hint(row: str) -> bool:
-    """Whether *row* names the keys by which one chooses."""
+    """Return whether *row* names keys to choose by."""
     return bool(_SELECTS.search(row) or (_CHOOSES.search(row) and _LEAVES.search(row)))
 
 
@@ -356,7 +355,7 @@ def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:
 
 
 def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
-    """What the marks say of *time*, unless it has only just become so."""
+    """Return the label of the marks at *time*; empty soon after a change."""
     since, word = next(((at, word) for at, word in reversed(truth) if at <= time), (0.0, "starting"))
     following = next((at for at, _ in truth if at > time), None)
     if time - since < _LATE_S or word in ("starting", "gone") or (following is not None and following - time < POLL_S):
@@ -378,13 +377,13 @@ def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Chang
 
 
 def _is_lively(changes: Iterable[Change]) -> bool:
-    """Whether there was output in most of the last looks, and is still."""
+    """Return whether there was output in most of the last looks, and in the very last."""
     found = [change.is_output for change in changes]
     return sum(found) >= _LIVELY and any(found[-2:])
 
 
 def _is_turning(rows: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether a row begins with another glyph of the spinner that it began with in the last look, known or not."""
+    """Return whether a row's spinner has turned since the last look, known or not."""
     return len(rows) == len(before) and any(
         row[:1] != old[:1] and (_is_of_spinner(row[:1], old[:1]) or _is_like(row, old))
         for row, old in zip(rows, before, strict=True)
@@ -396,5 +395,5 @@ def _is_of_spinner(*glyphs: str) -> bool:
 
 
 def _is_like(row: str, old: str) -> bool:
-    """Whether both say the same behind a glyph each."""
+    """Return whether both rows are the same after a first glyph."""
     return bool(_GLYPH.match(row) and _GLYPH.match(old)) and _CHANGING.sub("", row[1:]) == _CHANGING.sub("", old[1:])

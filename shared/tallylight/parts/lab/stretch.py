@@ -1,8 +1,8 @@
 """
-A stretch: the tape of a pane (`pane.tape`) as a recording, and the lights that it gives.
+A stretch: the tape of a pane (`pane.tape`) as a recording, and its lights.
 
-Its screens become output that draws them, and each look, tick and change is an event at its own time, so that a replay
-does what the host did when the host did it: the same lights at the same times.
+Its screens become output that draws them, and each look, tick and change is an event at its own time. So a replay
+repeats the host's actions at the same times, and gives the same lights.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Stretch:
 
     @property
     def end(self) -> float:
-        """When it ends, in seconds."""
+        """The end, in seconds."""
         return self.events[-1].time if self.events else 0.0
 
 
 def of_tape(told: bytes) -> Stretch:
-    """The stretch that a tape tells; `ValueError` for what is no tape."""
+    """Return the stretch of a tape; raise `ValueError` if it is none."""
     try:
         return _of_entries(list(tape.entries(told)))
     except (TypeError, AttributeError) as error:
@@ -65,7 +65,7 @@ def _of_entries(entries: Sequence[tuple[float, str, Any]]) -> Stretch:
 
 
 def _whats(kind: str, data: Any) -> Iterator[What]:
-    """What an entry of a tape is in a recording."""
+    """Yield the events of a recording for an entry of a tape."""
     match kind, data:
         case "look", Look():
             yield Output(drawn(data))
@@ -103,7 +103,7 @@ def _mark(is_start: bool, code: int | None) -> bytes:
     return b"\x1b]133;C\x07" if is_start else f"\x1b]133;D{'' if code is None else f';{code}'}\x07".encode()
 
 
-#: What a program wrote to say it.
+#: The output with which a program reports each of these.
 _SEQUENCES: dict[str, Callable[..., bytes]] = {"title": _title, "carrier": _variable, "mark": _mark}
 
 
@@ -114,19 +114,19 @@ def _claimed(report: Any, age: float) -> Iterator[What]:
 
 
 def drawn(look: Look) -> bytes:
-    """The bytes that draw the screen of *look*."""
+    """Return the bytes that draw the screen of *look*."""
     rows = [f"\x1b[{number};1H{row}" for number, row in enumerate(look.lines, 1) if row]
     place = f"\x1b[{look.cursor_row + 1};{look.cursor_column + 1}H\x1b[?25{'h' if look.cursor_visible else 'l'}"
     return f"\x1b[H\x1b[2J{''.join(rows)}{place}".encode("utf-8", "replace")
 
 
 def lights(stretch: Stretch, agents: Agents) -> list[Change]:
-    """What *stretch* shows, a change each, by the rules of *agents*."""
+    """Return the lights of *stretch*, one for each change, by the rules of *agents*."""
     return list(changes(Replay(stretch.header, agents), stretch.events))
 
 
 def redacted(stretch: Stretch, keep: Collection[str]) -> Stretch:
-    """*stretch* with each word crossed out that is not among those to *keep*; what cannot be read so is left out."""
+    """Return *stretch* with each word crossed out that is not among *keep*; unreadable parts are left out."""
     events = []
     for event in stretch.events:
         match event.what:
@@ -158,7 +158,7 @@ def _crossed(word: str, keep: Collection[str]) -> str:
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words that rules name: what is kept, so that a redacted stretch is read as before."""
+    """Return the words in rules: a redacted stretch keeps them, so that it is read as before."""
     plain = (re.sub(r"\\.", " ", text) for text in texts)
     ways = (way for text in plain for way in (text, re.sub(r"\((?:\?:)?(\w+)\)\?", r"\1", text)))
     return frozenset(word.lower() for way in ways for word in re.findall(r"[^\W\d_]{3,}", way))

@@ -1,11 +1,11 @@
 """
 The far end of a bridge: writes this machine's panes to standard output, and carries out requests from standard input.
 
-Only the last state of a pane is sent: while the other end does not read, nothing piles up. What it asks is done like
-what a person of this machine asks at a list: by the module that answers, with the process and the screen compared once
-more. A kitty of this machine asks its own `[scripting] allow` as well, as for everything from outside of it.
+Only the last state of a pane is sent: while the other end does not read, nothing piles up. A request is carried out
+like that of a person at a list on this machine: process and screen are compared once more. A kitty of this machine also
+applies its own `[scripting] allow`, as for any other process.
 
-One loop, which waits for the two ends and the feed; what is asked is done on threads (`hosts.jobs`).
+One loop waits for the two ends and the feed; requests run on threads (`hosts.jobs`).
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ from tallylight.snapshot.schema import Pane, Snapshot
 
 #: Bytes that may wait for the other end to read; beyond them no pane is sent.
 MAX_UNREAD = 64 * 1024
-#: The same, beyond which the other end is taken for gone: it asks and does not read.
+#: The same limit for replies: beyond it the other end counts as gone, because it asks and does not read.
 MAX_REPLIES = 8 * 1024 * 1024
-#: How often, in seconds, the hosts are looked at where nothing reports their writes.
+#: How often, in seconds, to read the snapshots if no descriptor reports changes.
 POLL_S = 0.2
-#: After so many seconds without a message the other end is gone: a lost connection is silent.
+#: Without a message for so many seconds the other end is gone: a lost connection is silent.
 GONE_S = 60.0
 _CHUNK = 64 * 1024
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
@@ -66,30 +66,30 @@ _BUSY = Refusal("busy", "something else is just being done to that pane; nothing
 
 @attrs.define
 class StateSender:
-    """What the other end has received, and what is new since. Grows with the panes, never with time."""
+    """Sends the changes of panes since the last ones sent. Its memory grows with the panes, never with time."""
 
     _wanted: dict[Key, Pane] = attrs.field(init=False, factory=dict)
     _published: dict[Key, Pane] = attrs.field(init=False, factory=dict)
     _is_whole: bool = attrs.field(init=False, default=False)
 
     def show(self, hosts: Iterable[Snapshot]) -> None:
-        """Take what the *hosts* of this machine show now. What they show of other machines is left out."""
+        """Take the panes that the *hosts* of this machine show now; those of other machines are left out."""
         own = (host for host in hosts if not is_elsewhere(host.name) and is_host(host.name))
         self._wanted = {(host.name, pane.id): pane for host in own for pane in host.panes if is_id(pane.id)}
 
     def find(self, host: str, id_: str) -> Pane | None:
-        """The pane *id_* of *host*, as it was shown last."""
+        """Return the pane *id_* of *host*, as last shown."""
         return self._wanted.get((host, id_))
 
     def news(self) -> Iterator[bytes]:
-        """The lines to send; each counts as sent."""
+        """Yield the lines to send; each counts as sent."""
         for key in [key for key in self._published if key not in self._wanted]:
             del self._published[key]
             yield encode(PaneGone(*key))
         for key, pane in self._wanted.items():
             if self._published.get(key) != pane:
                 self._published[key] = pane
-                # Nothing that is of use on this machine alone, and the less where it is too long.
+                # Without fields that are of use on this machine only; with fewer still if it is too long.
                 whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
                 shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
                 yield encode(PaneState(key[0], whole)) or encode(PaneState(key[0], shorter))
@@ -100,9 +100,9 @@ class StateSender:
 
 class Bridge:
     """
-    One far end: reads *fd_in*, writes *fd_out*, which must not block. *client* does what is asked of panes.
+    The far end: reads *fd_in*, writes *fd_out*, which must not block. *client* carries out requests on panes.
 
-    *keep* is called about once a second: it may see to it that this machine has a host for its sessions.
+    *keep* is called about once a second, to start a host for this machine's sessions if there is none.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Bridge:
         self._kept_at = float("-inf")
 
     def run(self, fd_in: int, fd_out: int) -> None:
-        """Until the other end is gone."""
+        """Run until the other end is gone."""
         wake, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
         is_out = os.get_blocking(fd_out)
@@ -170,7 +170,7 @@ class Bridge:
         return now - self._received_at < GONE_S and len(self._unsent) < MAX_REPLIES
 
     def _fill(self, now: float) -> None:
-        """Have the other end told what is new, as much as it reads."""
+        """Queue new lines and beats for the other end, as long as it reads."""
         if now - self._beat_at >= BEAT_S:
             self._beat_at = now
             if not self._unsent:
@@ -178,10 +178,10 @@ class Bridge:
         while len(self._unsent) < MAX_UNREAD and (line := next(self._news, None)) is not None:
             self._unsent += line
 
-    # What is asked -------------------------------------------------------------------------------------------
+    # Requests -----------------------------------------------------------------------------------------------
 
     def _received(self, line: bytes) -> None:
-        """Do what *line* asks, away from here; what is no question is passed over."""
+        """Carry out the request in *line* on a thread; ignore a line without one."""
         asked = decode(line)
         if not isinstance(asked, Ask):
             return

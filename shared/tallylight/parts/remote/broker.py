@@ -1,8 +1,8 @@
 """
 A link to the MQTT broker of a fleet, on Eclipse Paho.
 
-One thread, no loop of its own: `step` does what there is to do and waits for at most the given time. A link that
-breaks is made again, after 1 s at first and 30 s at last; `state` describes it in words.
+It needs no thread or loop of its own: `step` sends and receives, and waits for at most the given time. A broken link is
+made again, after 1 s at first and 30 s at last; `state` describes it in words.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
 #: How often, in seconds, mosquitto looks for clients that have fallen silent.
 LOOK_S = 5.0
-#: Seconds that a link may go on reading what comes without a pause.
+#: Seconds that a link may read without a pause.
 DRAIN_S = 0.1
-#: How long, in seconds, one attempt to reach the broker may take.
+#: The longest attempt to reach the broker, in seconds.
 CONNECT_S = 5.0
 MAX_PASSWORD_BYTES = 4096
 
 
 def machine_name(fleet: Fleet) -> str:
-    """The name of this machine in its fleet."""
+    """Return the name of this machine in its fleet."""
     return fleet.machine or socket.gethostname() or "unnamed"
 
 
@@ -49,15 +49,15 @@ class Link:
     """
     One link. *subscribe* is a topic filter; *take* gets topic, payload and whether the broker had it in store.
 
-    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet from calling a
-    broker that is back all at once.
+    *will* is the broker's message for us after we have vanished. *jitter*, from 0 to 1, spreads the reconnections of a
+    fleet.
     """
 
     fleet: Fleet
     subscribe: str
     take: Callable[[str, bytes, bool], None]
     will: tuple[str, bytes] | None = None
-    #: Called with the topic that the broker has taken.
+    #: Called with the topic of each message that the broker has accepted.
     acknowledged: Callable[[str], None] = lambda _topic: None
     #: Called when the link is up (True) and when it is lost (False).
     changed: Callable[[bool], None] = lambda _up: None
@@ -68,7 +68,7 @@ class Link:
     state: str = attrs.field(init=False, default="not connected yet")
     _client: mqtt.Client | None = attrs.field(init=False, default=None)
     _topics: dict[int, str] = attrs.field(init=False, factory=dict)
-    #: The filters that the broker does not let us subscribe to.
+    #: The filters that the broker refuses to us.
     denied: set[str] = attrs.field(init=False, factory=set)
     _filters: dict[int, str] = attrs.field(init=False, factory=dict)
     _taken: int = attrs.field(init=False, default=0)
@@ -78,7 +78,7 @@ class Link:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last attempt has failed and the next is still to come."""
+        """Whether the last attempt failed and the next one is still to come."""
         return self._client is None and self._retry_at > 0
 
     @property
@@ -87,7 +87,7 @@ class Link:
         return f"{self.fleet.broker}:{self.fleet.port}: {self.state}"
 
     def step(self, now: float, timeout: float) -> None:
-        """Take and send what there is; return after *timeout* seconds at most, except for an attempt to connect."""
+        """Send and receive; return after *timeout* seconds at most, except for an attempt to connect."""
         if self._client is None:
             if now < self._retry_at:
                 return
@@ -106,10 +106,10 @@ class Link:
 
     def _why_at_once(self) -> str:
         """
-        Why the broker has ended a connection before its first message.
+        Return why the broker ended a connection before its first message.
 
-        Since TLS 1.3 a client learns only after the handshake that its certificate was refused, and what it has sent by
-        then may cost it the reason: so this looks once more, and sends nothing.
+        Since TLS 1.3, a client learns only after the handshake that its certificate was refused. Data that it has sent
+        by then may hide the reason: so this connects once more, and sends nothing.
         """
         fleet = self.fleet
         if fleet.tls:
@@ -125,27 +125,27 @@ class Link:
         return "the broker ended the connection at once"
 
     def hurry(self) -> None:
-        """Acknowledge at once what comes next: a broker may wait for that with its next small packet, for 40 ms."""
+        """Acknowledge the next packet at once: a broker may delay its next small packet by 40 ms until then."""
         connection = self._client.socket() if self._client is not None else None
         if isinstance(connection, socket.socket) and hasattr(socket, "TCP_QUICKACK"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def listen(self, filter_: str) -> None:
-        """Subscribe to more."""
+        """Subscribe to *filter_*, too."""
         if self._client is not None:
             _, mid = self._client.subscribe(filter_, qos=self.qos)
             if mid is not None:
                 self._filters[mid] = filter_
 
     def send(self, topic: str, payload: bytes, *, is_kept: bool = True) -> None:
-        """Send a message, which the broker keeps if it is to; `acknowledged` follows then, or the link is lost."""
+        """Send a message, which the broker stores if *is_kept*; later `acknowledged` is called, or the link is lost."""
         if self._client is not None:
             info = self._client.publish(topic, payload, qos=1, retain=is_kept)
             if is_kept:
                 self._topics[info.mid] = topic
 
     def close(self, goodbye: tuple[str, bytes] | None = None) -> None:
-        """Have the broker keep *goodbye*, if the link is up, and leave. The last will is not said then."""
+        """Have the broker keep *goodbye*, if the link is up, and leave. The last will is not sent then."""
         client, self._client = self._client, None
         if client is None:
             return
@@ -176,14 +176,14 @@ class Link:
         client.on_publish = self._on_publish
         client.on_subscribe = self._on_subscribe
         try:
-            # A broker takes a client for dead after one and a half times what the client promises, as soon as it looks.
+            # A broker drops a client after one and a half times the promised interval, as soon as it looks.
             promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
             client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
             self._lost(now, _fault(error))
             return
         if isinstance(connection := client.socket(), socket.socket):
-            # A subscription and what follows it are two small packets; the second is not to wait for the first.
+            # A subscription and its successor are two small packets; the second must not wait for the first.
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client = client
 
@@ -231,12 +231,12 @@ _CERTIFICATE = "this machine's certificate (`cert_file` in [fleet])"
 
 
 def _context(fleet: Fleet) -> ssl.SSLContext:
-    """What TLS needs of *fleet*; `TallyError` if a file of it cannot be used."""
+    """Return the TLS context of *fleet*; raise `TallyError` if one of its files cannot be used."""
     for key in ("ca_file", "cert_file", "key_file"):
         if (path := _path(getattr(fleet, key))) and not os.access(path, os.R_OK):
             raise TallyError(f"{key} of [fleet]: {path} cannot be read")
     try:
-        # Not Python's default context: since 3.13 that refuses the certificates of many small authorities.
+        # Not Python's default context: since 3.13 it refuses the certificates of many small authorities.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if authority := _path(fleet.ca_file):
             context.load_verify_locations(authority)
@@ -250,7 +250,7 @@ def _context(fleet: Fleet) -> ssl.SSLContext:
 
 
 def _fault(error: Exception) -> str:
-    """Why no connection came about, for a person."""
+    """Return why the connection failed, for a person."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"the broker's certificate is not good: {error.verify_message} (`ca_file` in [fleet] names its authority)"

@@ -1,7 +1,7 @@
 """
-The argument lists for another machine, made of the words that a person wrote in front.
+The argument lists for another machine, made from the command that a person wrote for it.
 
-Nothing from a machine is ever a word of a command that runs here, except the name of one of its panes, which
+Text of a machine never becomes a word of a command that runs here, with one exception: the name of one of its panes. It
 is quoted for the shell over there.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from tallylight.evidence.process import base_name
 
-#: Runs `tally` there, also where it lies in a directory that only a login shell has in its PATH.
+#: Runs `tally` there, even from a directory that only a login shell has in its PATH.
 _TALLY = 'PATH="$PATH:$HOME/.local/bin:/usr/local/bin"; exec tally "$@"'
-#: For a connection that nobody sees: no question, no terminal; not the one that others are carried by, and no
-#: forwarding, which a person's own connection is to have; whatever is set for this machine.
+#: For a connection in the background: no questions, no terminal, no forwarding, and not the shared connection of
+#: others. It overrides the settings for this machine.
 _QUIET = (
     *("-T", "-a", "-x"),
     *("-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o", "ClearAllForwardings=yes"),
@@ -27,31 +27,31 @@ _EXEC = ("docker", "podman", "kubectl", "nerdctl", "lxc")
 
 
 def is_ssh(command: Sequence[str]) -> bool:
-    """Whether *command* is OpenSSH's, alone or as kitty starts it."""
+    """Return whether *command* is OpenSSH's, alone or as kitty starts it."""
     return base_name(command[0]) == "ssh" or (base_name(command[0]) == "kitten" and command[1:2] == ["ssh"])
 
 
 def _ssh(command: Sequence[str]) -> Sequence[str]:
-    """The arguments of *command*, which is `ssh …` or `kitten ssh …`."""
+    """Return the arguments of *command*, which is `ssh …` or `kitten ssh …`."""
     return command[1:] if base_name(command[0]) == "ssh" else command[2:]
 
 
 def bridge(command: Sequence[str]) -> list[str]:
-    """What starts `tally bridge` on the machine that *command* leads to."""
+    """Return the command that starts `tally bridge` on the machine that *command* leads to."""
     words = _tally("bridge")
     command = list(command)
     if not is_ssh(command):
         return [*command, *words]
     program = command[0] if base_name(command[0]) == "ssh" else "ssh"
-    # Everything behind the host becomes one line for the shell over there.
+    # All words after the host become one line for the shell over there.
     return [program, *_QUIET, *_ssh(command), shlex.join(words)]
 
 
 def attach(command: Sequence[str], own: Sequence[str], address: str, *, has_kitten: bool) -> list[str]:
     """
-    What shows the pane *address* of that machine in this terminal.
+    Return the command that shows the pane *address* of that machine in this terminal.
 
-    *own*: the words that a person wrote for that, if any. *has_kitten*: this is kitty, which prepares a machine for
+    *own* is the person's command for that, if there is one. *has_kitten*: this is kitty, which prepares a machine for
     itself.
     """
     words, command = _tally("attach", address), list(own or command)

@@ -1,4 +1,4 @@
-"""The panes of a fleet, for the commands that take `--broker`."""
+"""The panes of a fleet, for the commands with `--broker`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from tallylight.parts.remote.mirror import Mirror
     from tallylight.parts.remote.subscriber import Subscriber
 
-#: How long, in seconds, a command that answers once waits for a broker that says nothing.
-PATIENCE_S = 6.0
-#: How long, in seconds, another machine may take to do what is asked.
+#: How long, in seconds, a single command waits for a silent broker.
+BROKER_WAIT_S = 6.0
+#: How long, in seconds, another machine may take to carry out a request.
 DONE_S = 5.0
 
 
 def configured(verb: str) -> Fleet:
-    """The fleet of the configuration; `tally` *verb* reports its mistakes. `TallyError` if it names no broker."""
+    """
+    Return the fleet of the configuration; `tally` *verb* reports its mistakes. Raise `TallyError` without a broker.
+    """
     config, problems = config_file.load_config(os.environ)
     complain(verb, *problems, cells=UNBOUNDED)
     if not config.fleet.broker:
@@ -38,7 +40,9 @@ def configured(verb: str) -> Fleet:
 
 
 def subscriber(verb: str) -> Subscriber:
-    """A link to the configured broker, for `tally` *verb*; `TallyError` if there is none, or no MQTT client."""
+    """
+    Return a link to the configured broker, for `tally` *verb*; raise `TallyError` without one, or without a client.
+    """
     fleet = configured(verb)
     extras.enable("fleet")
     try:
@@ -51,7 +55,7 @@ def subscriber(verb: str) -> Subscriber:
 
 
 def panes_of(mirror: Mirror) -> Panes:
-    """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
+    """Return the panes of *mirror* as if they were this machine's: a host is named `machine/kitty-4711`."""
     panes = [Row(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
     hosts = tuple(dict.fromkeys(found.host for found in panes))
     gone = tuple(f"{machine} is gone" for machine, is_there in mirror.known.items() if not is_there)
@@ -59,7 +63,7 @@ def panes_of(mirror: Mirror) -> Panes:
 
 
 def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable[[Pane], str]) -> int:
-    """Ask the machine of the pane *wanted* for a mark, wait until it shows it, and say what it came to."""
+    """Ask the machine of the pane *wanted* for a mark, wait until it shows, and print the result."""
     if wanted is None:
         raise TallyError("name a pane as `tally status --broker` lists it")
     fleet = subscriber(verb)
@@ -85,7 +89,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
 
 
 def read_fleet() -> Panes:
-    """Ask the broker once; `TallyError` if it does not answer."""
+    """Return the panes that the broker has now; raise `TallyError` if it does not answer."""
     found = subscriber("status")
     _read(found)
     found.link.close()
@@ -93,12 +97,12 @@ def read_fleet() -> Panes:
 
 
 def _read(found: Subscriber) -> None:
-    """Wait until the broker has told everything; `TallyError` if it does not, or says nothing for `PATIENCE_S`."""
+    """Wait until all of the broker's messages are here; raise `TallyError` after `BROKER_WAIT_S` without one."""
     link = found.link
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + BROKER_WAIT_S
     while not found.is_complete:
         now = time.monotonic()
         if found.step(now, 0.1):
-            end = now + PATIENCE_S
+            end = now + BROKER_WAIT_S
         if now >= end or (not link.is_up and link.has_failed):
             raise TallyError(f"the broker {link.standing}")

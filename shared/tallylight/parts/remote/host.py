@@ -1,13 +1,13 @@
 """
-The near end of all bridges: keeps one process a machine, shows their panes, and passes on what is asked of them.
+The near end of all bridges: keeps one process for each machine, shows their panes, and passes requests on.
 
-It runs on a thread of its own beside the host of the sessions, which it never holds up, and waits for no machine: every
-pipe and socket is left alone until it is ready. Its snapshot is `machines-<pid>.json`; requests come as to any host;
-questions, answers and text over its socket (`snapshot.sockets`), as `actions.request` has them.
+It runs on a thread of its own beside the host of sessions, which it never delays. It waits for no machine: a pipe or
+socket is used only when it is ready. Its snapshot is `machines-<pid>.json`. Requests arrive as for any host; questions,
+answers and texts over its socket (`snapshot.sockets`), in the format of `actions.request`.
 
-Who asks over the socket is what the kernel and the process table say when they connect (`actions.caller`), and what
-they may do the table of `actions.permission`, by the configuration of this host: a list is a person where it has the
-terminal of its pane. Nobody can be asked here. The far end then looks again before anything is typed.
+The kernel and the process table identify a client when it connects (`actions.caller`). `actions.permission` decides
+what it may do, by the configuration of this host. A list counts as a person if it has the terminal of its pane. No
+question can be asked here. The far end looks again before anything is typed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import attrs
 
 from tallylight.actions.caller import Caller, caller_of
 from tallylight.actions.gate import Refusal
-from tallylight.actions.permission import check, unasked, verb_of
+from tallylight.actions.permission import check, refusal_of, verb_of
 from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
@@ -46,22 +46,24 @@ from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import MachineEntry
 from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
 
-#: How often, in seconds, requests are looked for, and the configuration.
+#: How often, in seconds, requests and the configuration are looked for.
 LOOK_S, CONFIG_S = 0.25, 2.0
-#: Seconds that a machine has to reply, and to type, when a person may be asked over there.
+#: Seconds that a machine has for a reply, and for typing, when a person may be asked over there.
 TELL_S, TYPE_S = 20.0, 75.0
-#: Who may be connected to the socket at a time, and seconds that one of them has to ask and to take the answer.
+#: The most clients on the socket, and how many seconds one has for its request, and for the answer.
 MAX_PEERS, PEER_S = 16, 5.0
-#: One that has closed its output has so long, in seconds, to end by itself.
+#: A process that closed its output has so many seconds to end by itself.
 ENDS_S = 0.5
-#: A snapshot has room for so much of all machines, in bytes as they came.
+#: The part of a snapshot for all machines together, in bytes as received.
 _ROOM = MAX_BYTES * 3 // 4
 _WAITS = "is new in config.toml, and starts with the next `tally host sessions`"
 
 
 @attrs.define(eq=False)
 class _Peer(Channel):
-    """One that is connected to the socket. It asks once. *caller*, by *identify*: None for another user."""
+    """
+    A client on the socket, which makes one request. *caller* is its identity by *identify*: None for another user.
+    """
 
     caller: Caller | None
     identify: Identify
@@ -70,36 +72,36 @@ class _Peer(Channel):
 
     @property
     def events(self) -> int:
-        """What it is waited for, beside its end."""
+        """The events to wait for, besides its end."""
         return select.POLLOUT if self.unsent else 0 if self.has_asked else select.POLLIN
 
 
 def forbidden(level: str, caller: Caller | None, asked: Carried, identify: Identify, *, is_key: bool) -> Refusal | None:
-    """Why what *caller* asks, by *identify*, is not passed on where programs may do *level*; None if it is."""
+    """Return why a request of *caller* is refused at the permission *level*; None if it is passed on."""
     if caller is None:
         return Refusal("caller", "only the owner of these machines can ask; nothing was done")
     if is_key:
         caller = seated(caller, identify, process_table.table())
     verb = verb_of(asked, None)
-    return unasked(check(level, caller, verb)) if verb is not None else UNKNOWN
+    return refusal_of(check(level, caller, verb)) if verb is not None else UNKNOWN
 
 
 class MachinesHost:
-    """All machines of the configuration. `run` belongs to one thread; `stop` may be called on any."""
+    """The host of all configured machines. `run` belongs to one thread; `stop` may be called on any."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ, self._clock = environ, time.monotonic
         self._thread: threading.Thread | None = None
         #: The machines of the start; others wait for the next one.
         self._powers: Powers | None = None
-        #: What programs may do here.
+        #: The permission of programs here (`scripting`).
         self._level = "none"
         self._config_at = self._look_at = float("-inf")
         self._machines: dict[str, Machine] = {}
-        #: The names of those that wait for the next start.
+        #: The names of machines that wait for the next start.
         self._new: list[str] = []
         self._links: dict[str, Link] = {}
-        #: Those that are to end, with the time until which they were asked to.
+        #: Links that were asked to end, each with the time when it is killed.
         self._ending: list[tuple[Link, float]] = []
         self._peers: list[_Peer] = []
         self._writer: SnapshotWriter | None = None
@@ -107,19 +109,19 @@ class MachinesHost:
         self._listener: socket.socket | None = None
         self._wake, self._waker = os.pipe()
         self._is_over = False
-        #: What is wrong at the moment; nothing else says it.
+        #: The current problem, for tests and debugging.
         self.problem = ""
 
     @classmethod
     def serve(cls, environ: Mapping[str, str]) -> MachinesHost:
-        """Run on a thread of its own."""
+        """Run the host on a thread of its own."""
         made = cls(environ)
         made._thread = threading.Thread(target=made.run, name="tallylight-machines", daemon=True)
         made._thread.start()
         return made
 
     def stop(self) -> None:
-        """End `run`, and wait for that."""
+        """End `run`, and wait for it."""
         self._is_over = True
         with contextlib.suppress(OSError):
             os.write(self._waker, b"x")
@@ -127,19 +129,19 @@ class MachinesHost:
             self._thread.join(END_S)
 
     def run(self) -> None:
-        """Until `stop`; then nothing is left behind."""
+        """Run until `stop`, then clean up."""
         try:
             while not self._is_over:
                 try:
                     self.step()
-                except Exception as error:  # the others are not lost by what one has done
+                except Exception as error:  # one failure must not lose the others
                     self.problem = f"{type(error).__name__}: {error}"
                     select.select([self._wake], [], [], LOOK_S)
         finally:
             self._close()
 
     def step(self) -> None:
-        """Do what there is to do, and wait until there is more."""
+        """Do everything that is due, and wait for the next event."""
         now = self._clock()
         if now >= self._config_at:
             self._config_at = now + CONFIG_S
@@ -159,7 +161,7 @@ class MachinesHost:
     # Machines ------------------------------------------------------------------------------------------------
 
     def _read_config(self) -> None:
-        """Go by the configuration as it is now, as far as it lets programs do no more than at the start."""
+        """Apply a changed configuration, as far as it gives programs no more power than at the start."""
         if self._powers is None:
             self._powers = Powers(self._environ, {MACHINES})
         elif not self._powers.look():
@@ -170,7 +172,7 @@ class MachinesHost:
         self.use(self._powers.config.machines)
 
     def use(self, settings: Mapping[str, Setting]) -> None:
-        """Ask the machines of *settings* and no others. One with a changed command is asked again."""
+        """Connect to the machines of *settings* and to no others. One with a changed command is connected again."""
         count = max(1, len(settings))
         for name in [name for name, one in self._machines.items() if settings.get(name) != one.setting]:
             machine = self._machines.pop(name)
@@ -184,7 +186,7 @@ class MachinesHost:
             try:
                 self._listener = sockets.listen(HOST, self._environ)
             except (OSError, TallyError) as error:
-                # Nothing can be asked of the machines then; they are shown all the same.
+                # No request can then reach the machines; they are shown all the same.
                 self.problem = str(error)
         self._show(self._clock())
 
@@ -203,16 +205,16 @@ class MachinesHost:
             self._unlink(name, machine, now)
 
     def _unlink(self, name: str, machine: Machine, now: float) -> None:
-        """The link is over: the process is asked to end, and nobody waits for it."""
+        """Ask the process of a link to end, without waiting for it."""
         link = self._links.pop(name, None)
         if link is None:
             return
         if link.child.poll() is None and link.is_closed:
-            # It ends this moment, on a busy machine a little later: with what, says why.
+            # It ends any moment, on a busy machine a little later: its exit code shows why.
             with contextlib.suppress(Exception):
                 link.child.wait(ENDS_S)
         link.read_complaint()
-        # What it said before it ended counts; a pipe holds no more than one reading takes.
+        # Output before its end counts; a pipe holds no more than one reading takes.
         self._read(link, machine)
         code = link.child.poll()
         machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
@@ -231,7 +233,7 @@ class MachinesHost:
                 left.append((link, until))
         self._ending = left
 
-    # What is shown -------------------------------------------------------------------------------------------
+    # The lights ---------------------------------------------------------------------------------------------
 
     def _show(self, now: float) -> None:
         if self._writer is None:
@@ -248,7 +250,7 @@ class MachinesHost:
     # Waiting -------------------------------------------------------------------------------------------------
 
     def _wait(self, now: float) -> None:
-        """Until something can be read or sent, or is due; then do that."""
+        """Wait until a pipe is ready or something is due; then handle that."""
         poller = select.poll()
         poller.register(self._wake, select.POLLIN)
         calls: dict[int, Callable[[], None]] = {}
@@ -289,10 +291,10 @@ class MachinesHost:
         if data := link.read():
             machine.received(data, self._clock(), time.time())
 
-    # What is asked -------------------------------------------------------------------------------------------
+    # Requests -----------------------------------------------------------------------------------------------
 
     def _take_requests(self, now: float) -> None:
-        """Pass on what persons have marked. Nobody waits for an answer: the rows show it."""
+        """Pass on the marks of persons. No reply is awaited: the rows show the result."""
         if self._spool is None or self._spool.is_empty():
             return
         for request in self._spool.take():
@@ -306,7 +308,7 @@ class MachinesHost:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            # Who has connected, as the process table has them at this moment.
+            # The client's identity, from the process table at this moment.
             agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
 
             def identify(pid: int) -> Caller:
@@ -315,7 +317,7 @@ class MachinesHost:
             self._peers.append(_Peer(connection, caller_at(connection, identify), identify, self._clock() + PEER_S))
 
     def _serve(self, peer: _Peer) -> None:
-        """Receive what it asks, or send the reply."""
+        """Receive the client's request, or send the reply."""
         if peer.unsent:
             peer.send()
             if not peer.unsent:
@@ -323,7 +325,7 @@ class MachinesHost:
             return
         lines = None if peer.has_asked else peer.receive()
         if lines is None:
-            self._drop(peer)  # it has gone; what it asked is done all the same
+            self._drop(peer)  # it has gone; its request is carried out all the same
         elif lines:
             peer.has_asked = True
             self._pass_on(peer, lines[0])

@@ -1,8 +1,8 @@
 """
-One process that leads to another machine: started, read, written and ended without ever waiting for it.
+A process that connects to another machine: started, read, written and ended without ever waiting for it.
 
-What it complains of is kept to its last `MAX_COMPLAINT` bytes. It is read no faster than `RATE` bytes a second, so that
-a machine which floods the line costs this one little; what it has not been able to say it keeps.
+Of its error output the last `MAX_COMPLAINT` bytes are kept. Its output is read at `RATE` bytes a second at most, so
+that a machine that floods the line costs little. The rest waits there.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import attrs
 
 from tallylight.model.bucket import Bucket
 
-#: Of one read, in bytes; a second, on the average; and at once, after a rest.
+#: Bytes of one read; a second, on average; and at once, after a rest.
 CHUNK = 64 * 1024
 RATE, BURST = 512 * 1024, 2 * 1024 * 1024
 MAX_COMPLAINT = 4096
-#: Seconds that a process has to end when it was asked to.
+#: Seconds that a process has to end after it was asked to.
 END_S = 2.0
 
 
@@ -33,13 +33,15 @@ class Link:
     complaint: bytes = b""
     #: Whether it has closed its output: it ends, or has ended.
     is_closed: bool = False
-    #: Whether it complains of nothing any more.
+    #: Whether it has closed its error output.
     is_mute: bool = False
     _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(RATE, BURST))
 
     @classmethod
     def start(cls, argv: Sequence[str], env: Mapping[str, str]) -> Link | None:
-        """Start it, in a session without a terminal, where nothing can ask a person; None if there is no program."""
+        """
+        Start *argv* in a session without a terminal, where it can ask no person; None if there is no such program.
+        """
         try:
             child = subprocess.Popen(
                 list(argv),
@@ -58,17 +60,17 @@ class Link:
 
     @property
     def fds(self) -> tuple[int, int, int]:
-        """Its input, its output, and where it complains."""
+        """Its input, output and error output."""
         pipes = (self.child.stdin, self.child.stdout, self.child.stderr)
         stdin, stdout, stderr = (pipe.fileno() if pipe is not None else -1 for pipe in pipes)
         return stdin, stdout, stderr
 
     def may_read(self, now: float) -> bool:
-        """Whether it has not said too much of late."""
+        """Return whether it has not sent too much lately."""
         return self._room.fill(now) > 0
 
     def read(self) -> bytes:
-        """What it has said, a piece of it."""
+        """Return a piece of its output; empty if there is none."""
         data = _read(self.fds[1])
         if data == b"":
             self.is_closed = True
@@ -76,13 +78,13 @@ class Link:
         return data or b""
 
     def read_complaint(self) -> None:
-        """Take what it complains of."""
+        """Read its error output."""
         data = _read(self.fds[2])
         self.complaint = (self.complaint + (data or b""))[-MAX_COMPLAINT:]
         self.is_mute = data == b""
 
     def write(self, data: bytearray) -> None:
-        """Send as much of *data* as it takes, which is taken out of it."""
+        """Send as much of *data* as it takes, and remove that from *data*."""
         try:
             del data[: os.write(self.fds[0], data[:CHUNK])]
         except BlockingIOError:
@@ -91,7 +93,7 @@ class Link:
             self.is_closed = True
 
     def end(self, *, is_asked: bool) -> None:
-        """Have it end: *is_asked* asks it to, and all that it has started."""
+        """End the process and its children: ask if *is_asked*, else kill."""
         with contextlib.suppress(OSError):
             os.killpg(self.child.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
 
@@ -104,7 +106,7 @@ class Link:
 
 
 def _read(fd: int) -> bytes | None:
-    """What can be read; nothing at the end; None if nothing is there yet."""
+    """Return the available bytes; empty at the end; None if there are none yet."""
     try:
         return os.read(fd, CHUNK)
     except BlockingIOError:

@@ -1,9 +1,9 @@
 """
-One machine as this one knows it: whether it is connected, what its agents do, and what it has been asked.
+One other machine: whether it is connected, what its agents do, and the requests to it.
 
-Bytes of its bridge go in, with the time; rows, words for a person and bytes for the bridge come out. No clock, no
-process: a `link` has those. It believes nothing: what does not fit is dropped, rows and replies are bounded, and a
-machine can say what it likes about its own rows alone.
+It takes bytes of a bridge, with the time, and returns rows, messages for a person and bytes for the bridge. It has no
+clock and no process: a `link` has those. Nothing is trusted: unsuitable messages are dropped, and rows and replies are
+limited. A machine can report about its own rows only.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.wire.text import sanitise
 
-#: Seconds that a bridge has to say who it is: a machine may be slow, and a proxy in front of it.
+#: Seconds that a bridge has for its first message: the machine or its proxy may be slow.
 HELLO_S = 30.0
-#: Bytes that may come before that: what a shell over there prints at its start.
+#: Bytes that may arrive before that: a shell may print something at its start.
 MAX_GREETING = 64 * 1024
-#: A connection that held for so long, in seconds, has not failed when it ends.
+#: A connection that lasted so many seconds has not failed when it ends.
 HELD_S = 10.0
-#: Questions that wait for a reply.
+#: The most requests that wait for a reply.
 MAX_ASKED = 16
-#: Of what waits to be sent, in bytes.
+#: The most bytes that wait to be sent.
 MAX_UNSENT = 256 * 1024
-#: Clocks that differ by less, in seconds, are the same: the message was on its way.
+#: Clocks that differ by less, in seconds, count as equal: the message was on its way.
 SAME_CLOCK_S = 2.0
-#: Of what a machine says of itself, in cells.
+#: The longest report of a machine about itself, in cells.
 _CELLS = 160
-#: Of what it says instead of who it is, in cells.
+#: The longest quote of another output instead of a hello, in cells.
 _SHOWN = 60
 _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
@@ -67,14 +67,14 @@ _UNSENT = Refusal("unreachable", "the connection ended before the request; nothi
 _STRANGE = Refusal("unreachable", "that machine sent a wrong reply; check whether it was done")
 #: The kinds of `Look`; requests that type or mark are answered with `Done`.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
-#: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.
+#: Exit codes of sh(1) for a program that cannot be run, and of ssh(1) for an unreachable machine.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
 
 
 @attrs.define
 class Machine:
     """
-    The machine that *setting* names. *panes* are its rows, as they are called and shown here.
+    The machine that *setting* names. *panes* are its rows, with their names and looks here.
 
     *says* is its message for a person. Times are monotonic, except *wall* in `received`.
     """
@@ -83,23 +83,23 @@ class Machine:
     panes: Panes
     says: str = "not connected yet"
     is_up: bool = False
-    #: Whether something of the rows, or of *says*, is new. Whoever has told it sets it back.
+    #: Whether rows or *says* changed. The code that shows them resets it.
     is_changed: bool = True
-    #: When to try again, and what has failed since it last held.
+    #: When to try again, and the failures since it was last connected for long.
     retry_at: float = -math.inf
     failures: int = 0
     _hello: Hello | None = None
     _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
     _greeted: int = 0
-    #: The beginning of what came before it said who it is.
+    #: The first bytes before its hello.
     _before: bytes = b""
     _began_at: float = 0.0
     _received_at: float = 0.0
     _sent_at: float = 0.0
     _offset: float = 0.0
     _unsent: bytearray = attrs.field(factory=bytearray)
-    #: Of what has no reply yet: until when that is waited for, who gets it, and which byte of all that were ever to be
-    #: sent is its last.
+    #: Requests without a reply: when each expires, the function for its reply, and the number of its last byte in all
+    #: output.
     _asked: dict[int, tuple[float, Callable[[request.Reply], None], int]] = attrs.field(factory=dict)
     _queued: int = 0
     _number: int = 0
@@ -112,20 +112,20 @@ class Machine:
 
     @property
     def rows(self) -> list[Pane]:
-        """Its panes, as they are called and shown here."""
+        """Its panes, with their names and looks here."""
         return [row.pane for row in self.panes.rows.values()]
 
     # A link ---------------------------------------------------------------------------------------------------
 
     def began(self, now: float) -> None:
-        """A process was started that should become a bridge."""
+        """Begin a connection: a process was started that should become a bridge."""
         self._began_at = self._received_at = self._sent_at = now
         self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE), 0, None, ""
         self._before = b""
         self._unsent.clear()
 
     def ended(self, code: int | None, complaint: str, now: float) -> None:
-        """The process is gone, with *code* (None: there is no such program) and the end of what it complained of."""
+        """End the connection: its process ended with *code* (None: no such program) and this error output."""
         why = self._fault or self._why(code, complaint)
         has_held = self._hello is not None and now - self._began_at >= HELD_S
         self.failures = 1 if has_held else self.failures + 1
@@ -155,20 +155,20 @@ class Machine:
         return f"its command ended with code {code}" + (f": {last}" if last else "")
 
     def overdue(self, now: float) -> bool:
-        """Whether the link is to be ended: it does not answer, or what it says is not to be used."""
+        """Return whether the link must be ended: it is silent, or sent nonsense."""
         if not self._fault and now - self._received_at > (SILENT_S if self._hello is not None else HELLO_S):
             self._fault = f"does not answer{self._quoted()}" if self._hello is None else "has stopped answering"
         return bool(self._fault)
 
     def due(self) -> float:
-        """When `overdue`, `expire` or `output` may have something new, if nothing comes before."""
+        """Return when `overdue`, `expire` or `output` may change next without a message."""
         hung = self._received_at + (SILENT_S if self._hello is not None else HELLO_S)
         return min([hung, self._sent_at + BEAT_S, *(until for until, *_ in self._asked.values())])
 
-    # What it says ---------------------------------------------------------------------------------------------
+    # Its messages --------------------------------------------------------------------------------------------
 
     def received(self, data: bytes, now: float, wall: float) -> None:
-        """Take *data* of its bridge, at *now*, when the clock of this machine shows *wall*."""
+        """Read *data* of its bridge, at *now*, when the clock of this machine shows *wall*."""
         if self._fault:
             return
         if self._hello is None:
@@ -180,7 +180,7 @@ class Machine:
             return
         for line in lines:
             if self._hello is None:
-                # A shell may have printed something in front of it, without a line end.
+                # A shell may have printed something before it, without a line end.
                 self._greeting(decode(line[max(0, line.find(HELLO)) :]), len(line), now, wall)
                 if self._fault:
                     return
@@ -207,7 +207,7 @@ class Machine:
         self._set(f"connected, tally {version}{older}", is_up=True)
 
     def _quoted(self) -> str:
-        """What it said instead of who it is, if anything: the end of a sentence."""
+        """Return its output before the hello, as the end of a sentence; empty without any."""
         words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN)
         return f": {words!r}" if words else ""
 
@@ -227,14 +227,14 @@ class Machine:
                 done(reply)
 
     def _shown(self, host: str, pane: Pane) -> Pane:
-        """*pane* under its name here, by the clock of this machine."""
+        """Return *pane* with its name here, and with times of this machine's clock."""
         id_ = local_id(self.name, host, pane.id)
         title = f"{self.name}: {pane.host_title}" if pane.host_title else self.name
         return attrs.evolve(
             harmless(pane),
             id=id_,
             host_title=title,
-            # What is attached here is this name, and nothing that the machine said.
+            # Attaching uses this name only, and no text of the machine.
             attach=("tally", "attach", id_) if pane.attach else (),
             since=self._here(pane.since),
             snoozed_until=self._here(pane.snoozed_until),
@@ -244,19 +244,17 @@ class Machine:
         )
 
     def _here(self, at: float) -> float:
-        """The time *at* of its clock by the clock of this machine; 0, and a time without an end, stay."""
+        """Return the time *at* of its clock by this machine's clock; 0 and infinite times stay."""
         return min(MAX_NUMBER, max(1.0, at + self._offset)) if 0 < at < MAX_NUMBER else at
 
     def _set(self, says: str, *, is_up: bool) -> None:
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 
-    # What it is asked -----------------------------------------------------------------------------------------
+    # Its requests --------------------------------------------------------------------------------------------
 
     def ask(self, host: str, asked: Carried, until: float, done: Callable[[request.Reply], None]) -> None:
-        """
-        Ask something of a pane of *host* there; *done* gets the reply, or why there is none, at *until* at last.
-        """
+        """Send a request for a pane of *host* there; *done* gets the reply, or a refusal at *until* at the latest."""
         if self._hello is None:
             done(Refusal("unreachable", f"{self.name} is not connected: {self.says}; nothing was done"))
         elif request.type_of(type(asked)) not in self._hello.can:
@@ -280,7 +278,7 @@ class Machine:
             done(Refusal("unreachable", f"{self.name} does not answer; check whether it was done"))
 
     def output(self, now: float) -> bytearray:
-        """What is to be sent; whoever has sent some of it takes it out."""
+        """Return the bytes to send; the caller removes those that it has sent."""
         if self._hello is not None and not self._unsent and now - self._sent_at >= BEAT_S:
             self._queue(encode(Beat()))
         if self._unsent:
@@ -293,7 +291,7 @@ class Machine:
 
 
 def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Reply:
-    """*reply* in the terms of this machine, where its pane is *near_id*, if it can be the one to what was *asked*."""
+    """Return *reply* with the pane's name here, *near_id*; `_STRANGE` if it does not fit the request *asked*."""
     if isinstance(reply, Refusal):
         return reply
     if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, Look) else Done):

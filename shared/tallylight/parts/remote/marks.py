@@ -1,9 +1,9 @@
 """
-Marks of other machines: what a person who sees this machine's panes elsewhere asks for them, `seen` or `snooze`.
+Marks of other machines: `seen` and `snooze` requests of a person who sees this machine's panes elsewhere.
 
-This machine decides, and only where its configuration says `marks = true`. A mark counts for a pane that is there now
-and shows what the person saw; one that the broker had in store, or that is one too many, counts for nothing. No mark
-types or starts anything: what becomes of it is a request of `snapshot.requests`, as of `tally seen`.
+This machine decides, and only if its configuration has `marks = true`. A mark counts for a pane that exists and still
+shows the status that the person saw. One from the broker's store, or one too many, is ignored. No mark types or starts
+anything: it becomes a request of `snapshot.requests`, as of `tally seen`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tallylight.parts.remote.topics import decode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Snapshot
 
-#: Marks that are taken at once, and a second.
+#: Marks that are accepted at once, and a second.
 BURST, PER_SECOND = 20, 2.0
-#: By how many seconds the beginning of a status may differ between two writings of it.
+#: By how many seconds the beginning of a status may differ between two copies of it.
 SAME_S = 0.5
 
 
 @attrs.define
 class Marks:
-    """What is taken of what is asked. *is_allowed*: the configuration of this machine."""
+    """Checks marks. *is_allowed*: the configuration of this machine accepts them."""
 
     is_allowed: bool
     _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(PER_SECOND, BURST))
@@ -36,8 +36,9 @@ class Marks:
         self, host: str, id_: str, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
     ) -> Request | str:
         """
-        What to ask of *host* for its pane *id_*; or why nothing is to be asked, in words, none where that was said of
-        the one before, too. *now* is monotonic.
+        Return the request to *host* for its pane *id_*, or why there is none.
+
+        The reason is empty if the last mark had the same one. *now* is monotonic.
         """
         was_flooded, self._is_flooded = self._is_flooded, not self._room.take(now)
         if self._is_flooded:

@@ -1,22 +1,24 @@
 """
-Messages between machines: JSON, in lines between `tally bridge` on another machine and the sessions host of this
-one, and in what the broker of a fleet keeps (`remote.topics`), which is the state alone: panes, and who is there.
+Messages between machines: lines of JSON between `tally bridge` and the sessions host of another machine.
 
-The bridge says first who it is, then every pane of its machine, then what changes, and answers what it is asked:
+The broker of a fleet stores the same JSON (`remote.topics`), but only the state: panes, and the machines that are
+online.
+
+The bridge first sends its own description, then every pane of its machine, then changes and replies:
 
     {"bridge": 2, "tally": "0.2.0", "can": ["look", "answer"], "at": 1763690000.0}
     {"host": "kitty-4711", "pane": {…}}                    the pane as in a snapshot
     {"host": "kitty-4711", "gone": "3"}
     {"whole": true}                                        everything was sent once
     {"beat": true}
-    {"reply": 7, "told": {…}}                              a reply of `actions.request`
+    `{"reply": 7, "told": {…}}`                            a reply of `actions.request`
 
 The near end sends, every `BEAT_S` seconds at the latest:
 
     {"ask": 7, "host": "kitty-4711", "of": {…}}            a request of `actions.request`
     {"beat": true}
 
-Neither end believes the other: lines and texts are bounded, types are checked, and what does not fit is no message.
+Neither end trusts the other: lines and texts are limited, types are checked, and a line that does not fit is ignored.
 """
 
 from __future__ import annotations
@@ -36,34 +38,34 @@ from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
-#: Of the protocol. A bridge with another number cannot be used; new verbs are announced by `can` instead.
+#: The version of the protocol. A bridge with another one cannot be used; `can` announces new verbs instead.
 PROTOCOL = 2
-#: Of one line, in bytes, either way.
+#: The longest line, in bytes, either way.
 MAX_LINE = 256 * 1024
-#: Of what a near end asks: the longest text that is typed fits.
+#: The longest request, in bytes: the longest text to type fits.
 MAX_ASKED = 64 * 1024
-#: Seconds without a message after which an end says that it is still there.
+#: Seconds without a message after which an end sends a beat.
 BEAT_S = 5.0
-#: Seconds without a message after which the other end is taken for gone.
+#: Seconds without a message after which the other end counts as gone.
 SILENT_S = 20.0
-#: What a bridge can be asked: to look at a pane, to type into it, and to mark it.
+#: The requests to a bridge: look at a pane, type into it, and mark it.
 CARRIED_LOOKS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
 Carried = Look | Answer | Say | Interrupt | Mark
 CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
-#: Of the id of a pane of another machine, in characters.
+#: The longest id of a pane of another machine, in characters.
 MAX_ID = 160
 _MAX_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
 
 
-#: How the line of a `Hello` begins.
+#: The start of the line of a `Hello`.
 HELLO = b'{"bridge":'
 
 
 @attrs.frozen
 class Hello:
-    """What a bridge says first: its protocol, its version, the verbs it knows, and its clock in epoch seconds."""
+    """The first message of a bridge: its protocol, its version, the verbs it knows, and its clock in epoch seconds."""
 
     protocol: int
     version: str
@@ -73,7 +75,7 @@ class Hello:
 
 @attrs.frozen
 class PaneState:
-    """The pane as *host* of that machine shows it; over a broker with the *life* of the machine."""
+    """The *pane* of *host* on that machine; over a broker with the *life* of the machine."""
 
     host: str
     pane: Pane
@@ -82,7 +84,7 @@ class PaneState:
 
 @attrs.frozen
 class PaneGone:
-    """*host* of that machine shows the pane *id* no more."""
+    """*host* of that machine no longer has the pane *id*."""
 
     host: str
     id: str
@@ -95,12 +97,12 @@ class InitialStateSent:
 
 @attrs.frozen
 class Beat:
-    """The other end is there."""
+    """The other end is alive."""
 
 
 @attrs.frozen
 class Reply:
-    """What was *told* to question *number*."""
+    """The reply to the request *number*."""
 
     number: int
     told: request.Reply
@@ -108,7 +110,7 @@ class Reply:
 
 @attrs.frozen
 class Ask:
-    """What is *asked* of a pane of *host*, with a *number* of the asker's."""
+    """The request *asked* for a pane of *host*, with a *number* chosen by the sender."""
 
     number: int
     host: str
@@ -119,7 +121,7 @@ Message = Hello | PaneState | PaneGone | InitialStateSent | Beat | Reply | Ask
 
 
 def encode(message: Message) -> bytes:
-    """*message* as one line; nothing if it is longer than one may be."""
+    """Return *message* as one line; empty if it is too long."""
     found: dict[str, Any]
     match message:
         case Hello(protocol, version, can, at):
@@ -141,7 +143,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(line: bytes) -> Message | None:
-    """The message in *line*, without the newline; None if it is none."""
+    """Return the message in *line*, given without the newline; None if it is none."""
     found = load(line, MAX_LINE)
     if "bridge" in found:
         return _hello(found)
@@ -186,7 +188,7 @@ def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
 
 
 def is_carried(asked: object) -> TypeGuard[Carried]:
-    """Whether a bridge carries *asked*. What would be closed, or waits, is a matter of the machine itself."""
+    """Return whether a bridge carries *asked*. Closing panes and queueing texts stay with the machine itself."""
     if isinstance(asked, Look):
         return asked.what in CARRIED_LOOKS and is_id(asked.pane)
     if isinstance(asked, Mark):
@@ -195,27 +197,27 @@ def is_carried(asked: object) -> TypeGuard[Carried]:
 
 
 def is_id(value: object) -> TypeGuard[str]:
-    """Whether *value* can name a pane of a host: printable, not too long, and not like an option."""
+    """Return whether *value* can name a pane of a host: printable, not too long, and not like an option."""
     return isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable() and value[0].isalnum()
 
 
 def told_of(pane: Pane) -> dict[str, Any]:
-    """*pane* as other machines get it: the values of its agent's options are for this machine alone."""
+    """Return *pane* for other machines, without the option values of its agent."""
     conversation = attributes.evolve(pane.conversation, options=(), lost=())
     return attributes.evolve(pane, conversation=conversation).to_json()
 
 
 def pane_in(found: Mapping[str, Any]) -> Pane | None:
-    """The pane in a message, if there is one."""
+    """Return the pane in a message; None if there is none."""
     pane = found.get("pane")
     return Pane.from_json(pane) if isinstance(pane, dict) and is_id(pane.get("id")) else None
 
 
 def dumps(value: object) -> bytes:
-    """*value* as JSON, in one line of ASCII."""
+    """Return *value* as JSON, in one line of ASCII."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def load(data: bytes, most: int) -> dict[str, Any]:
-    """The object in *data*; an empty one if there is none, or more than *most* bytes."""
+    """Return the object in *data*; an empty one if there is none, or more than *most* bytes."""
     return values.members(data) if len(data) <= most else {}

@@ -1,12 +1,12 @@
 """
-The mirror: what a broker has reported of all machines.
+The mirror: a copy of a broker's reports about all machines.
 
-Retained messages go in, in any order; the panes of the machines that are there come out. Of a machine that is gone its
-panes are kept but not shown: they have no host. So are panes of another life than the machine's present one:
-those of another machine of the same name, or of before its restart.
+It takes retained messages, in any order, and returns the panes of machines that are online. The panes of an offline
+machine are kept but not shown: they have no host. So are panes of another life than the machine's present one: of
+another machine with its name, or from before its restart.
 
-All of it is bounded, whatever a broker sends, and shared fairly: where it is full, the machine that has most of it
-loses a pane. So one that says too much costs panes of its own, and `Panes.is_cut` shows it.
+Everything is limited, and shared fairly: when it is full, the machine with most panes loses one. So a machine that
+sends too much loses its own panes, and `Panes.is_cut` shows that.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tallylight.parts.remote.topics import Presence, decode_pane, decode_presenc
 from tallylight.snapshot.schema import Pane
 
 MAX_MACHINES = 512
-#: Limits of one machine: panes, and bytes about them.
+#: Limits of one machine: panes, and their bytes.
 MAX_PANES, MAX_MACHINE_BYTES = 1000, 4 << 20
-#: Of all machines together.
+#: Limits of all machines together.
 MAX_ALL_PANES, MAX_ALL_BYTES = 25_000, 48 << 20
 
 
 @attrs.define
 class Machine:
-    """One machine. *online* None: it has shown panes, but has not said yet whether it is there."""
+    """One machine. *presence* is None: it has sent panes, but not yet whether it is online."""
 
     presence: Presence | None = None
     panes: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
@@ -44,11 +44,11 @@ class Mirror:
     _size: int = attrs.field(init=False, default=0)
     #: Whether there were more machines than `MAX_MACHINES`.
     is_full: bool = attrs.field(init=False, default=False)
-    #: The machines with changes; who has handled them empties it.
+    #: The machines with changes; the code that handles them empties it.
     changed: set[str] = attrs.field(init=False, factory=set)
 
     def take(self, topic: str, payload: bytes) -> bool:
-        """Take in one message; return whether what is shown may have changed by it."""
+        """Read one message; return whether the visible state may have changed."""
         name, kind, *place = names_of(topic, self._prefix) or ("", "")
         if kind not in ("machine", "pane"):
             return False
@@ -67,7 +67,6 @@ class Mirror:
         return is_changed
 
     def clear(self) -> None:
-        """Forget everything."""
         self.changed |= self._machines.keys()
         self._machines.clear()
         self._rows = self._size = 0
@@ -78,7 +77,7 @@ class Mirror:
         presence, before = decode_presence(payload), machine.presence
         if payload and presence is None:
             return False
-        # Word that another life has ended says nothing of this one.
+        # The end of another life does not concern this one.
         if presence is None or presence.online or before is None or not before.online or presence.life == before.life:
             machine.presence = presence
         return machine.presence != before
@@ -94,7 +93,7 @@ class Mirror:
         else:
             is_new = panes.put(key, Row(message.pane, len(payload) + len(key[0]) + len(key[1]), message.life))
         self._rows, self._size = self._rows + len(panes.rows) - rows, self._size + panes.size - size
-        # Where there is too much of all machines, that is at the cost of the one that takes most of it.
+        # Where all machines together have too much, the one with most loses panes.
         while self._rows > MAX_ALL_PANES or self._size > MAX_ALL_BYTES:
             by_rows = self._rows > MAX_ALL_PANES
             name, most = max(
@@ -109,18 +108,18 @@ class Mirror:
 
     @property
     def known(self) -> dict[str, bool]:
-        """Every machine, and whether it is there; first those that are."""
+        """Every machine, and whether it is online; the online ones first."""
         found = {name: one.presence.online for name, one in sorted(self._machines.items()) if one.presence is not None}
         return dict(sorted(found.items(), key=lambda item: not item[1]))
 
     @property
     def there(self) -> dict[str, tuple[Presence, Panes]]:
-        """The machines that are there, in their order: what they say of themselves, and their panes."""
+        """The machines that are online, in order: their presence, and their panes."""
         known = ((name, one.presence, one.panes) for name, one in sorted(self._machines.items()))
         return {name: (presence, panes) for name, presence, panes in known if presence is not None and presence.online}
 
     def panes_of(self, machine: str) -> Iterator[tuple[str, Pane]]:
-        """Host and pane of all that the present life of *machine* shows, if it is there."""
+        """Return the host and the pane of all panes in the present life of *machine*; none if it is offline."""
         found = self._machines.get(machine)
         if found is not None and found.presence is not None and found.presence.online:
             for (host, _), row in sorted(found.panes.rows.items()):
@@ -128,7 +127,7 @@ class Mirror:
                     yield host, row.pane
 
     def panes(self) -> Iterator[tuple[str, str, Pane]]:
-        """Machine, host and pane, of every machine that is there."""
+        """Return the machine, host and pane of every machine that is online."""
         for name in sorted(self._machines):
             for host, pane in self.panes_of(name):
                 yield name, host, pane

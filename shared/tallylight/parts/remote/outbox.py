@@ -1,9 +1,8 @@
 """
-The outbox: what a broker has yet to receive from this machine, and whether this machine may use its name.
+The outbox: messages that this machine still has to send to a broker, and whether it may use its name.
 
-Only the last state of a pane counts. While the broker is away nothing piles up; when it returns, everything that is
-true now is sent, and what it still holds of panes that have gone meanwhile is taken back. Memory grows with the panes,
-never with time.
+Only the last state of a pane counts. While the broker is away nothing piles up. When it returns, the present state is
+sent, and its messages about panes that have closed are removed. Memory grows with the panes, never with time.
 """
 
 from __future__ import annotations
@@ -24,29 +23,29 @@ from tallylight.parts.remote.topics import (
 )
 from tallylight.snapshot.schema import Snapshot
 
-#: Messages handed out and not acknowledged, at most.
+#: The most messages that are sent and not acknowledged.
 MAX_UNACKNOWLEDGED = 64
-#: Topics of a former life that are taken back, at most.
+#: The most topics of an earlier life that are removed.
 MAX_TOPICS = 10_000
-#: Seconds that another machine of our name has to say that it is there.
+#: Seconds that another machine of our name has to report that it is online.
 OBJECTION_S = 2.0
 
 
 @attrs.define
 class Name:
     """
-    Whether a name is ours: of two machines that live and have the same one, it is that of the one that began first.
+    Decides whether a name is ours: of two online machines with the same one, the earlier one keeps it.
 
-    Each hears what the other says under the name. What the broker has in store of another life may be left from one
-    that is over, so that one is asked, by saying that we are there; it has `OBJECTION_S` to say so as well.
+    Each reads the other's messages under the name. A stored message may be from a life that has ended. So that machine
+    is asked, by a message that we are online; it has `OBJECTION_S` to send the same.
     """
 
     own: Presence
-    #: Who goes first, as long as it is there.
+    #: The machine that goes first, as long as it is online.
     holder: Presence | None = None
-    #: The life of who came after us and is there.
+    #: The life of a later machine that is online.
     follower: str | None = None
-    #: Until when another one of our name may still say that it is there.
+    #: Until when another machine of our name may still report.
     ask_until: float = 0.0
     _is_to_tell: bool = False
 
@@ -56,12 +55,12 @@ class Name:
         return encode_presence(attrs.evolve(self.own, namesake=self.follower is not None))
 
     def is_own(self, payload: bytes) -> bool:
-        """Whether *payload* is about us, and not about another machine of our name."""
+        """Return whether *payload* is about us, and not about another machine of our name."""
         found = decode_presence(payload)
         return found is not None and found.life == self.own.life
 
     def received(self, payload: bytes, now: float, *, is_stored: bool) -> None:
-        """Somebody has said this of the machine of our name, or the broker had it in store."""
+        """Read a message about the machine of our name; *is_stored*: from the broker's store."""
         found = decode_presence(payload)
         if found is None or found.life == self.own.life:
             return
@@ -79,31 +78,31 @@ class Name:
             self.follower = found.life
 
     def word(self) -> bytes:
-        """What to send once on the topic of namesakes: to the one that goes first, which may not have heard of us."""
+        """Return the message to send once to the namesake that goes first, which may not know of us; else nothing."""
         is_due, self._is_to_tell = self._is_to_tell, False
         return encode_presence(self.own) if is_due else b""
 
     def lost(self) -> None:
-        """The broker is away: who else is there is to be found out again."""
+        """Forget other machines: the broker is away."""
         self.holder, self.follower, self.ask_until = None, None, 0.0
 
 
 class Outbox:
-    """The state of *machine* below *prefix*; *own* is what it says of itself in this life of it."""
+    """The state of *machine* below *prefix* to send; *own* is its presence in this life."""
 
     def __init__(self, prefix: str, machine: str, own: Presence) -> None:
         self._prefix = prefix
         self._machine = machine
         self._place = topic(prefix, machine, "machine")
         self.name = Name(own)
-        #: The panes that the broker is to hold.
+        #: The panes that the broker should store.
         self._panes: dict[str, bytes] = {}
-        #: What the broker holds, as far as it has said; while it is away, nothing is known.
+        #: The messages that the broker has stored, as far as known; empty while it is away.
         self._held: dict[str, bytes] = {}
         self._sent: dict[str, bytes] = {}
 
     def show(self, snapshots: Iterable[Snapshot]) -> None:
-        """Take what this machine shows now."""
+        """Take the present panes of this machine."""
         self._panes = {
             topic(self._prefix, self._machine, "pane", host.name, pane.id): encode_pane(pane, self.name.own.life)
             for host in snapshots
@@ -111,13 +110,13 @@ class Outbox:
         }
 
     def received(self, place: str, payload: bytes, now: float, *, is_stored: bool) -> None:
-        """Somebody has sent *payload* to the topic *place*, or the broker has it in store."""
+        """Read *payload* of the topic *place*, sent by any machine or from the broker's store."""
         machine, kind, *_ = names_of(place, self._prefix) or ("", "")
         if machine != self._machine:
             return
         if kind in ("machine", "namesake"):
             self.name.received(payload, now, is_stored=is_stored)
-        # What we send ourselves comes back too, and may be older than what has been acknowledged since.
+        # Our own messages come back too, and may be older than those acknowledged since.
         if kind != "namesake" and (is_stored or (kind == "machine" and not self.name.is_own(payload))):
             self._hold(place, payload)
 
@@ -129,10 +128,10 @@ class Outbox:
 
     def take(self, now: float) -> dict[str, bytes]:
         """
-        What to send now, by its topic. Each is to be answered with `acknowledged`, or all of them with `lost`.
+        Return the messages to send now, by topic. Call `acknowledged` for each, or `lost` for all.
 
-        While somebody else may have the name, that is only that we are there; where somebody has, only what takes back
-        what was sent in this life.
+        While another machine may have the name, only our presence is sent. If one has it, only removals of messages of
+        this life are sent.
         """
         wanted = {self._place: self.name.presence} | self._panes
         left = self._held.keys() - wanted.keys()
@@ -152,12 +151,12 @@ class Outbox:
         return pane is not None and pane.life == self.name.own.life
 
     def acknowledged(self, place: str) -> None:
-        """The broker has taken what was sent under the topic *place*."""
+        """Note that the broker has accepted the message of the topic *place*."""
         if place in self._sent:
             self._hold(place, self._sent.pop(place))
 
     def lost(self) -> None:
-        """The broker is away; its contents and other machines are unknown until it returns."""
+        """Forget the contents of the broker and other machines: it is away."""
         self._held.clear()
         self._sent.clear()
         self.name.lost()

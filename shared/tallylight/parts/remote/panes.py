@@ -1,6 +1,4 @@
-"""
-The panes of one other machine as it has reported them, by either way: bounded, whatever it says.
-"""
+"""The panes that one other machine has reported, by either way: limited, whatever it sends."""
 
 from __future__ import annotations
 
@@ -8,13 +6,13 @@ import attrs
 
 from tallylight.snapshot.schema import Pane
 
-#: A host over there, and the id of a pane of its.
+#: A host over there, and the id of one of its panes.
 Key = tuple[str, str]
 
 
 @attrs.frozen
 class Row:
-    """A pane, the bytes about it, and the life of its machine, over a broker."""
+    """A pane, its size in bytes, and the life of its machine, over a broker."""
 
     pane: Pane
     size: int = attrs.field(eq=False)
@@ -29,11 +27,11 @@ class Panes:
     max_bytes: int
     rows: dict[Key, Row] = attrs.field(init=False, factory=dict)
     size: int = attrs.field(init=False, default=0)
-    #: Whether there were more than have room.
+    #: Whether there were more rows than fit.
     is_cut: bool = attrs.field(init=False, default=False)
 
     def put(self, key: Key, row: Row) -> bool:
-        """Take a row in the place of what was known of that pane, also where it has no room; whether that is news."""
+        """Replace the row of a pane, or drop it if there is no room; return whether that changed anything."""
         before = self.rows.get(key)
         self.drop(key)
         if len(self.rows) >= self.max_rows or self.size + row.size > self.max_bytes:
@@ -44,13 +42,12 @@ class Panes:
         return before != row
 
     def drop(self, key: Key) -> bool:
-        """Forget a row; whether there was one."""
+        """Drop a row; return whether there was one."""
         found = self.rows.pop(key, None)
         if found is not None:
             self.size -= found.size
         return found is not None
 
     def clear(self) -> None:
-        """Forget all."""
         self.rows.clear()
         self.size, self.is_cut = 0, False

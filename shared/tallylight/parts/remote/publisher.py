@@ -1,6 +1,4 @@
-"""
-Tells the broker of a fleet what this machine's agents do: reads the snapshots that hosts write, and what others ask.
-"""
+"""Reports this machine's agents to the broker of a fleet: reads hosts' snapshots, and other machines' requests."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from tallylight.snapshot import requests, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import RequestError
 
-#: How often, in seconds, the snapshots are looked at.
+#: How often, in seconds, the snapshots are read.
 POLL_S = 0.2
 
 
 class Publisher:
-    """One run of `tally publish`. *report* gets what a person is to know, in words."""
+    """One run of `tally publish`. *report* gets messages for the person."""
 
     def __init__(self, fleet: Fleet, environ: Mapping[str, str], report: Callable[[str], None]) -> None:
         self._fleet, self._environ, self._report = fleet, environ, report
@@ -43,7 +41,7 @@ class Publisher:
         )
 
     def step(self) -> None:
-        """Tell the broker what is new, take what it says, and wait for more."""
+        """Send changes to the broker, read its messages, and wait for more."""
         link, now = self._link, time.monotonic()
         if self._feed.poll(now):
             self._outbox.show(self._feed.snapshots)
@@ -62,7 +60,7 @@ class Publisher:
             time.sleep(POLL_S)
 
     def close(self) -> None:
-        """Say goodbye, if the reports about this machine were ours."""
+        """Report this machine as offline, if its name is ours, and close the link."""
         goodbye = encode_presence(Presence(online=False, at=round(time.time(), 3), life=self._life))
         self._link.close((self._place, goodbye) if self._outbox.name.holder is None else None)
 
@@ -74,7 +72,7 @@ class Publisher:
         self._outbox.received(place, payload, now, is_stored=is_stored)
 
     def _mark(self, host: str, pane: str, payload: bytes, now: float, *, is_stored: bool) -> None:
-        """Send a mark to the host of its pane, and reply what was done, or why nothing."""
+        """Send a mark to the host of its pane, and report the result."""
         asked = self._marks.take(host, pane, payload, self._feed.snapshots, now, is_stored=is_stored)
         if isinstance(asked, str):
             done = f"mark ignored: {asked}" if asked else ""
@@ -88,7 +86,7 @@ class Publisher:
             self._report(f"a mark for {host}:{pane}: {done}")
 
     def _standing(self) -> str:
-        """What the person must know of the name of this machine, if it is not its own alone."""
+        """Return what the person must know of this machine's name, if another one uses it; else empty."""
         if (holder := self._outbox.name.holder) is not None:
             since = time.strftime("%Y-%m-%d %H:%M", time.localtime(holder.at))
             return (

@@ -1,6 +1,4 @@
-"""
-The reader of a fleet: what all machines show, by the broker, and marks for their panes.
-"""
+"""The reader of a fleet: the panes of all machines, from the broker, and marks for them."""
 
 from __future__ import annotations
 
@@ -19,56 +17,56 @@ from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.layout import clean
 from tallylight.wire.values import digits
 
-#: A level no machine has: it marks for a subscriber that it has received everything.
+#: A level that no machine has: a message there shows a subscriber that it has received everything.
 SYNC = ".sync"
-#: Seconds without a message after which it takes everything for told: of who is there, and of one machine's panes.
+#: A level that no machine has: a message there shows a subscriber that it has received everything.
 QUIET_S, PANES_QUIET_S = 1.0, 0.1
-#: Machines to ask for panes while a link lasts.
+#: The most machines that are asked for panes during one connection.
 MAX_ASKED = 2 * MAX_MACHINES
-#: Seconds that it waits for an answer while it is being told what the broker has in store.
+#: Seconds that it waits for an answer while the broker sends its store.
 ANSWER_S = 0.005
 
 
 class Subscriber:
     """
-    What all machines of *fleet* show, by the broker; a `feed.Hosts`, where a host is named
-    `machine/kitty-4711`. Argument lists and keys are left out there: what another machine says is shown, and never run
-    or typed on this one.
+    The panes of all machines of *fleet*, from the broker; a `feed.Hosts` with hosts named `machine/kitty-4711`.
 
-    A broker keeps only so many messages for a client (mosquitto: 1000) and drops the others, so nobody asks for all at
-    once: first for who is there, then for the panes of one machine after the other.
+    Argument lists and keys are left out: another machine's text is shown here, but never run or typed.
+
+    A broker queues only so many messages for a client (mosquitto: 1000) and drops the others. So machines are asked for
+    first, and then the panes of one machine after the other.
     """
 
     def __init__(self, fleet: Fleet) -> None:
         self.mirror = Mirror(fleet.prefix)
         self.link = Link(fleet, subscribe=f"{fleet.prefix}/+/machine", take=self._take, changed=self._changed, qos=0)
-        #: Whether all that the broker had in store has arrived.
+        #: Whether everything in the broker's store has arrived.
         self.is_complete = False
         self._mark = f"{fleet.prefix}/{SYNC}/{uuid.uuid4().hex}"
         self._is_changed = False
         self._received_at: float | None = None
-        #: The machines that were asked for panes, those still to ask, and how often anything was asked.
+        #: The machines that were asked for panes, those still to ask, and the number of requests so far.
         self._asked: set[str] = set()
         self._waiting: deque[str] = deque()
         self._steps = 0
         self._is_busy = False
-        #: What every host of every machine shows, while the broker is there to say so.
+        #: The snapshots of every host of every machine, while the broker is connected.
         self.snapshots: tuple[Snapshot, ...] = ()
         self._by_machine: dict[str, tuple[Snapshot, ...]] = {}
 
     @property
     def others(self) -> tuple[Snapshot, ...]:
-        """The same without the hosts of this machine, which says itself what they show."""
+        """The snapshots without the hosts of this machine, which writes its own."""
         own = f"{machine_name(self.link.fleet)}/"
         return tuple(found for found in self.snapshots if not found.host.startswith(own))
 
     @property
     def problem(self) -> str:
-        """Why the broker cannot be reached; nothing while it can."""
+        """Why the broker cannot be reached; empty while it can."""
         return "" if self.link.is_up else f"the broker {self.link.standing}"
 
     def poll(self, now: float) -> bool:
-        """Take what the broker has sent by monotonic *now*; return whether anything has changed."""
+        """Read the broker's messages at monotonic *now*; return whether anything has changed."""
         if not self.step(now, 0.0):
             return False
         if self.is_complete:
@@ -86,10 +84,10 @@ class Subscriber:
         return self.snapshots != before
 
     def descriptors(self) -> None:
-        """The broker's client reports nothing by itself."""
+        """Return None: the broker's client has no descriptor to wait for."""
 
     def _snapshots(self, machine: str) -> Iterator[Snapshot]:
-        """The hosts of one machine."""
+        """Return the hosts of one machine."""
         panes: dict[str, list[Pane]] = {}
         for host, pane in self.mirror.panes_of(machine):
             panes.setdefault(f"{machine}/{host}", []).append(harmless(pane))
@@ -99,7 +97,7 @@ class Subscriber:
             yield Snapshot(host=host if number else name, pid=number, started=0.0, written=0.0, panes=tuple(shown))
 
     def ask(self, host: str, pane: Pane, verb: str, minutes: float | None) -> None:
-        """Ask for a mark of *pane* as it is shown; `TallyError` if its machine takes none."""
+        """Ask for a mark of *pane* as it is shown; raise `TallyError` if its machine accepts none."""
         machine, _, there = host.rpartition("/")
         presence, _ = self.mirror.there.get(machine, (None, None))
         if presence is None or not presence.marks:
@@ -109,12 +107,12 @@ class Subscriber:
         self.mark(machine, there, pane.id, Mark(verb, pane.status, pane.since, minutes))
 
     def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
-        """Ask for *mark* of a pane. What the machine shows then is the result."""
+        """Ask for *mark* of a pane. The machine's later reports show the result."""
         place = topic(self.link.fleet.prefix, machine, "mark", host, pane)
         self.link.send(place, encode_mark(mark), is_kept=False)
 
     def notes(self) -> list[str]:
-        """What a person should know of what is not shown."""
+        """Return the reasons why panes are missing, for a person."""
         notes = []
         for name, (presence, panes) in self.mirror.there.items():
             if panes.is_cut:
@@ -128,7 +126,7 @@ class Subscriber:
         return notes + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
 
     def step(self, now: float, timeout: float) -> bool:
-        """Take what there is, for at most *timeout* seconds; return whether what is shown may have changed."""
+        """Read messages, for at most *timeout* seconds; return whether the visible state may have changed."""
         self._is_changed = False
         end = time.monotonic() + DRAIN_S
         self.link.step(now, timeout)
@@ -137,7 +135,7 @@ class Subscriber:
             self.link.step(now, ANSWER_S)
         if self._is_changed or self._received_at is None:
             self._received_at = now
-        # A reader that may not write never sees its mark.
+        # A reader that may not write never receives its own message.
         if self.link.is_up and self._is_busy and now - self._received_at > (PANES_QUIET_S if self._asked else QUIET_S):
             self._received_at = now
             self._go_on()
@@ -157,7 +155,7 @@ class Subscriber:
                     self._go_on()
 
     def _go_on(self) -> None:
-        """All replies have arrived: ask for the next."""
+        """Ask for the next machine's panes: all replies have arrived."""
         self._is_changed = True
         self._is_busy = bool(self._waiting)
         if self._is_busy:
@@ -169,14 +167,14 @@ class Subscriber:
         self._steps += 1
         self._is_busy = True
         self.link.listen(filter_)
-        # The broker answers in order: after the subscription with all it has in store, then with this.
+        # The broker answers in order: after the subscription with its store, then with this.
         self.link.send(self._mark, str(self._steps).encode(), is_kept=False)
 
     def _changed(self, is_up: bool) -> None:
         self._is_changed = True
         self.is_complete = False
         if is_up:
-            # A broker that forgot what it had must not leave us with earlier text.
+            # A broker that lost its store must not leave us with old panes.
             self.mirror.clear()
             self._received_at = None
             self._asked.clear()

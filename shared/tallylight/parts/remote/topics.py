@@ -1,18 +1,18 @@
 """
-What the broker of a fleet keeps, and where: which topic holds what, and the JSON in it.
+The topics of a fleet's broker, and the JSON in them.
 
-MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . What is shown is retained, so that a reader that comes late
-has received everything; an empty payload takes a topic back.
+MQTT 3.1.1, https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/ . Panes and machines are retained, so that a late reader
+receives all of them. An empty payload removes a topic.
 
     PREFIX/MACHINE/machine            {"version": 1, "online": true, "at": 1763690000.0, "life": "5f…", …}
-    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as it is in a snapshot
-    PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, what a person on another machine asks for
-    PREFIX/MACHINE/namesake           as `machine`: what a second machine of the same name sends the first one
+    PREFIX/MACHINE/pane/HOST/PANE     {"version": 1, "life": "5f…", "pane": {…}}, the pane as in a snapshot
+    PREFIX/MACHINE/mark/HOST/PANE     {"version": 1, "verb": "seen", …}, a person's request on another machine
+    PREFIX/MACHINE/namesake           as `machine`: sent by a second machine of the same name to the first one
 
-The last two are not retained: a mark that nobody hears is gone. A life is one run of `tally publish`.
+The last two are not retained: an unread mark is lost. A life is one run of `tally publish`.
 
-Names become one level of a topic each: what is not a letter, a digit, `.`, `_` or `-` is percent-encoded. What comes
-from a broker is untrusted: sizes are bounded, types are checked, and what does not fit is no message of ours.
+Each name is one level of a topic: characters except letters, digits, `.`, `_` and `-` are percent-encoded. A broker's
+messages are not trusted: sizes are limited, types are checked, and other messages are ignored.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tallylight.wire import values
 from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
-#: Of one payload. A pane of one agent is about 1 kB.
+#: The largest payload, in bytes. A pane of one agent is about 1 kB.
 MAX_BYTES = 256 * 1024
-#: Of one mark.
+#: The largest mark, in bytes.
 MAX_MARK_BYTES = 1024
-#: Of one topic.
+#: The longest topic, in bytes.
 MAX_TOPIC = 1024
-#: Of the name of a life, in characters.
+#: The longest name of a life, in characters.
 MAX_LIFE = 64
-#: What can be asked for a pane of another machine: nothing that types or starts anything.
+#: Requests for a pane of another machine: none of them types or starts anything.
 MARKS = ("seen", "snooze")
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
@@ -47,10 +47,10 @@ _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 @attrs.frozen
 class Presence:
     """
-    Whether a machine is there, and since when (seconds since the epoch; 0 in a last will).
+    Whether a machine is online, and since when (seconds since the epoch; 0 in a last will).
 
-    *life* identifies one run of `tally publish`. *marks*: it takes marks. *namesake*: another machine of
-    its name is there, too, and is not shown.
+    *life* identifies one run of `tally publish`. *marks*: it accepts marks. *namesake*: another machine of its name is
+    online, too, and is not shown.
     """
 
     online: bool
@@ -63,9 +63,9 @@ class Presence:
 @attrs.frozen
 class Mark:
     """
-    What a person asks for a pane that they saw with this *status* *since* then: one of `MARKS`.
+    A person's request, one of `MARKS`, for a pane that they saw with this *status* *since* then.
 
-    *minutes* is how long a snooze lasts; None: as the machine of the pane is configured.
+    *minutes* is the length of a snooze; None: as configured on the machine of the pane.
     """
 
     verb: str
@@ -75,12 +75,12 @@ class Mark:
 
 
 def topic(prefix: str, *names: str) -> str:
-    """The topic of *names*: a machine, one of the words above, and for a pane or a mark its host and its id."""
+    """Return the topic of *names*: a machine, one of the words above, and for a pane or a mark its host and its id."""
     return "/".join((prefix, *map(_level, names)))
 
 
 def names_of(topic: str, prefix: str) -> tuple[str, ...]:
-    """The names that `topic` made this of; none for a topic of somebody else."""
+    """Return the names in *topic*, the reverse of `topic`; empty for a foreign topic."""
     if len(topic) > MAX_TOPIC or not topic.startswith(f"{prefix}/"):
         return ()
     try:
@@ -98,7 +98,7 @@ def encode_pane(pane: Pane, life: str = "") -> bytes:
 
 
 def decode_pane(payload: bytes, host: str) -> PaneState | None:
-    """The report about a pane of *host*; None if *payload* is none, or of another version."""
+    """Return the report about a pane of *host*; None if *payload* is none, or of another version."""
     found = _load(payload)
     pane = pane_in(found)
     return PaneState(host, pane, text(found.get("life"), MAX_LIFE)) if pane is not None else None
@@ -122,7 +122,7 @@ def encode_mark(mark: Mark) -> bytes:
 
 
 def decode_mark(payload: bytes) -> Mark | None:
-    """The mark; None if *payload* is none, or anything in it is not as it should be."""
+    """Return the mark in *payload*; None if any of it is invalid."""
     found = _load(payload, MAX_MARK_BYTES)
     verb, status, minutes = found.get("verb"), status_of(found.get("status")), found.get("minutes")
     since = values.number(found.get("since"), 0, values.LATEST)

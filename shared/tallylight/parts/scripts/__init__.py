@@ -1,7 +1,7 @@
 """
-For scripts: what an agent asks or has said, the changes of all agents as lines, and an interruption.
+Verbs for scripts: read an agent's question or reply, follow all changes as lines, and interrupt an agent.
 
-Each verb stands by itself. What it asks of a pane goes through `actions`, with the script as the caller.
+Each verb is independent. Requests for a pane go through `actions`, with the script as the caller.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """
-The settings, shown, edited and checked; and the report of an installation that somebody can publish.
+The settings, shown, edited and checked; and a report on the installation that is safe to publish.
 
-`reference` is made of the declarations in `config.settings`: the settings in force, a template, a schema. `report`
+`reference` derives the settings in force, a template and a schema from the declarations in `config.settings`. `report`
 masks every word that is not ours.
 """
 

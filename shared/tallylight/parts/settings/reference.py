@@ -1,7 +1,7 @@
 """
-What settings there are, as a file of defaults and as a JSON Schema; and which are in force, and from where.
+All settings as a file of defaults and as a JSON Schema; and the settings in force, with their lines.
 
-All of it comes from their declarations (`config.declared`); docs/configuration.md shows the file of defaults.
+All of it comes from their declarations (`config.declared`); docs/configuration.md has the file of defaults.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _MACHINES = f"""
 #   devbox = "ssh devbox"
 #   ci = {{ command = "docker exec -i ci" }}
 """
-#: Cells before the text about a key: the first that have room, or else as many as it takes.
+#: Cells before the text about a key: the first number with enough room, or else as many as it takes.
 _STOPS = (22, 28)
-#: What each table is about, by its name.
+#: The description of each table, by its name.
 _TABLES = {form.key or name: form.about for name, form in FORMS.items() if form.names} | {
     form.key.partition(".")[0]: form.table for form in FORMS.values() if form.table
 }
@@ -64,16 +64,16 @@ _OWN = {name for name, form in FORMS.items() if form.is_own}
 
 
 def _line(entry: str, about: str) -> str:
-    """*entry* and what it is about, behind it."""
+    """Return *entry* followed by its description."""
     cells = next((stop for stop in _STOPS if len(entry) < stop), len(entry) + 3)
     return f"{entry:{cells}}# {about}\n" if about else f"{entry}\n"
 
 
 def defaults(*, is_template: bool = False) -> str:
     """
-    The file with every key at its default, and what each means. A key behind a `#` has no default of its own.
+    Return the file with every key at its default, with descriptions. A key after a `#` has no default of its own.
 
-    *is_template*: every key is commented out, so that what is not changed follows new releases.
+    *is_template*: every key is commented out, so that unchanged settings follow new releases.
     """
     return "".join(_default_lines(is_template=is_template)) + _MACHINES
 
@@ -97,11 +97,11 @@ def _default_lines(*, is_template: bool) -> Iterator[str]:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of the file: what it refuses, `settings.load` complains of."""
+    """Return the JSON Schema of the file: it refuses the same as `settings.load`."""
     tables: dict[str, dict[str, Any]] = {"": {}}
 
     def properties(table: str) -> dict[str, Any]:
-        """The properties of *table*, which is made where it is not there yet, in the one above it."""
+        """Return the properties of *table*; a missing one is made, in the one above it."""
         if table not in tables:
             tables[table] = {}
             above, _, name = table.rpartition(".")
@@ -124,7 +124,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 @attrs.frozen
 class InForce:
-    """A setting's *value* as it is in force, as TOML; and the *line* that says so, None for the default."""
+    """A setting's *value* in force, as TOML; and the *line* that sets it, None for the default."""
 
     key: str
     value: str
@@ -132,7 +132,7 @@ class InForce:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Its table and its name in that, where a person's own name may have dots."""
+        """Its table and its name there; a person's own name may have dots."""
         first, _, rest = self.key.partition(".")
         table, _, name = (first, "", rest) if first in OWN_NAMES else self.key.rpartition(".")
         return table, name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _toml(name)
@@ -140,8 +140,9 @@ class InForce:
 
 def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> list[InForce]:
     """
-    What of *config*, which was read from *text* with these *mistakes*, is in force, and from which line; the tables of
-    a person's own names last.
+    Return the settings of *config* in force, each with its line in *text*, which has these *mistakes*.
+
+    The tables with a person's own names come last.
     """
     try:
         data = load(text, "")
@@ -151,7 +152,7 @@ def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> li
     found = []
     for one in SETTINGS:
         at = _key_for(data, one)
-        # A number outside its limits is moved to the nearest one, and so the line still has its say.
+        # A number outside its limits is moved to the nearest one, so its line still counts.
         counts = at and (at not in wrong or one.schema["type"] in ("number", "array"))
         found.append(InForce(one.key, _value(config, one), line_of(text, at) if counts else None))
     for name, machine in config.machines.items():
@@ -163,7 +164,7 @@ def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> li
 
 
 def _key_for(data: dict[str, Any], setting: Setting) -> str:
-    """The key of *data* that decides about *setting*: its own, for a colour also the palette's; empty for none."""
+    """Return the key of *data* that sets *setting*: its own, for a colour also the palette's; empty if none does."""
     table: Any = data
     for name in filter(None, setting.table.split(".")):
         table = table.get(name) if isinstance(table, dict) else table
@@ -178,9 +179,9 @@ def _key_for(data: dict[str, Any], setting: Setting) -> str:
 
 def _value(config: Config, setting: Setting) -> str:
     """
-    What *config* has for *setting*, as one writes it in TOML.
+    Return the value of *setting* in *config*, as TOML.
 
-    Nothing for what somebody else chooses: a key `tally setup`, and a colour the theme.
+    It is empty if another one chooses it: `tally setup` a key, and the theme a colour.
     """
     found = setting.of(config)
     if found is None:

@@ -1,10 +1,9 @@
 """
-`tally doctor --report`: what a bug report needs, as text to paste in public, with nothing private in it.
+`tally doctor --report`: the facts for a bug report, as text to paste in public, with nothing private in it.
 
-It is not searched for secrets, which would find only some of them: a word is printed only if it is ours. Words that
-are in our own sources are ours, and short numbers; names, titles, paths, tokens and whatever else a person or a program
-has written are not, and become `…`. What is known to be private is masked even if it is a word of ours: a user may be
-called kitty.
+It does not search for secrets, which would find only some of them. It prints a word only if it is ours. Words in our
+own sources are ours, and short numbers. All others become `…`: names, titles, paths, tokens, and other text of a person
+or a program. Known private words are masked even if they are ours: a user may be called kitty.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from tallylight.model.finding import Finding
 from tallylight.parts.settings import reference
 from tallylight.snapshot.schema import Pane, Snapshot
 
-#: In the place of a word that is not ours.
+#: The replacement of a word that is not ours.
 MASK = "…"
-#: Where the words of findings are written, below the package.
+#: The sources with the words of findings, below the package.
 _SOURCES = (
     "setup", "config", "files", "parts/agent_hooks", "parts/agent_hooks/verbs", "cli/doctor.py", "snapshot/writer.py",
     "agents",
@@ -40,7 +39,7 @@ _TERMS = {
     "xterm-kitty", "xterm-256color", "xterm", "wezterm", "tmux-256color", "screen-256color", "screen", "tmux", "dumb",
     "alacritty", "foot", "ghostty", "linux", "vscode", "iterm.app", "apple_terminal", "kitty", "vt100", "xterm-ghostty",
 }  # fmt: skip
-#: A number or a version; an address of a network has more parts.
+#: A number or a version; a network address has more parts.
 _NUMBER = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){0,2}")
 _VERSION = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3}){1,2})(?![0-9])")
 #: Characters around a word.
@@ -49,21 +48,21 @@ _AROUND = "\"'`()[]{}<>,;:.!?=“”"
 
 @functools.cache
 def vocabulary() -> frozenset[str]:
-    """Every word of our own sources that findings are worded in, without the characters around it."""
+    """Return every word of our own sources of findings, without the characters around it."""
     package = Path(tallylight.__file__).parent
     words: set[str] = set()
     for source in _SOURCES:
         path = package / source
         for file in sorted([path] if path.is_file() else [*path.glob("*.py"), *path.glob("*.toml")]):
             text = file.read_text("utf-8")
-            # Once with the apostrophes that are quotes, and once with those of "Tallylight's".
+            # Once with apostrophes as quotes, and once as in "Tallylight's".
             for found in (re.split(r"[\s\"']+", text), re.split(r"[\s\"]+", text)):
                 words.update(word.strip(_AROUND) for word in found)
     return frozenset(words - {""})
 
 
 def masked(text: str, ours: frozenset[str], private: Iterable[str]) -> str:
-    """*text* with every word that is not one of *ours*, or is in *private*, masked."""
+    """Return *text* with every word masked that is not one of *ours*, or is in *private*."""
     known = {word.casefold() for name in private for word in (name, *re.split(r"[\s/]+", name)) if len(word) > 1}
 
     def told(chunk: str) -> str:
@@ -84,14 +83,14 @@ def report(
     environ: Mapping[str, str],
 ) -> str:
     """
-    The whole report, as a block of Markdown.
+    Return the whole report, as a block of Markdown.
 
-    *config* is the configuration with its text; *environ* that of this process. Both are printed only as far as they
-    hold words and numbers of ours.
+    *config* is the configuration with its text; *environ* that of this process. Only their words and numbers of ours
+    are printed.
     """
     hosts = list(hosts)
     ours = vocabulary()
-    # What is known to be private, though it may look like a word of ours.
+    # Known private words, which may look like words of ours.
     private = {environ.get(name, "") for name in ("USER", "LOGNAME", "HOSTNAME", "HOST")}
     private |= {platform.node(), Path(environ.get("HOME", "")).name}
     for pane in (pane for host in hosts for pane in host.panes):
@@ -106,7 +105,7 @@ def report(
 
 
 def _system() -> str:
-    """The operating system, its version and the processor, each only if it is a known one."""
+    """Return the operating system, its version and the processor, each only if known."""
     words = [platform.system(), _number(platform.release()), platform.machine()]
     try:
         release = platform.freedesktop_os_release()
@@ -117,7 +116,7 @@ def _system() -> str:
 
 
 def _number(text: str) -> str:
-    """The version that *text* begins with."""
+    """Return the version at the start of *text*."""
     found = _VERSION.match(text) or _NUMBER.match(text)
     return found[0] if found else MASK
 
@@ -134,7 +133,7 @@ def _terminal(environ: Mapping[str, str]) -> str:
 
 
 def _settings(config: Config, text: str) -> list[str]:
-    """The settings that are set; the value only of those that take no words of a person's."""
+    """Return the settings that are set; the value only if it cannot have a person's own words."""
     forms = {setting.key: setting.schema for setting in SETTINGS}
     told = []
     for one in reference.in_force(config, text, []):
@@ -148,7 +147,7 @@ def _settings(config: Config, text: str) -> list[str]:
 
 
 def _panes(panes: Iterable[Pane]) -> str:
-    """How many panes of each agent have each status."""
+    """Return the number of panes of each agent in each status."""
     known = {name for name, _ in packaged_agents()}
     counts = Counter((pane.agent if pane.agent in known else MASK, pane.status.value) for pane in panes if pane.agent)
     return ", ".join(f"{agent} {status} {count}" for (agent, status), count in sorted(counts.items())) or "no agents"

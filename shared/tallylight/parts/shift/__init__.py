@@ -1,9 +1,8 @@
 """
-The night shift: an agent that a usage limit stops goes on by itself when that has ended.
+The night shift: an agent that a usage limit stops continues by itself when the limit has ended.
 
-What types the text is `actions.queue`, which has it wait for the end of the limit. This room sees to what comes after:
-it gives up with a reason, has the text typed again after the next limits, and tells if its host has ended before. Start
-with `steps`.
+`actions.queue` types the text, after it has waited for the end of the limit. This room does the rest. It gives up with
+a reason, retypes the text after further limits, and reports texts of a host that ended before. Start with `steps`.
 
 An installation may lack it: then a text that waits for a limit is typed when that has ended, and nothing else.
 """

@@ -1,4 +1,4 @@
-"""The night shift as a host uses it: the texts that it keeps, and a step of each."""
+"""The night shift for hosts: their saved texts, and the next step of each."""
 
 from __future__ import annotations
 

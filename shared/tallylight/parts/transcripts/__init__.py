@@ -1,9 +1,9 @@
 """
-Transcripts: the files in which agents keep what they said and did. One module an agent, each with two pure functions.
+Transcripts: the files in which agents record their work. One module for each agent, with two pure functions.
 
-`locate` finds the transcript of one process by what `evidence.records.places` sees of the disk, and `read` makes a
-`evidence.records.reading.Reading` of what was added to it. Without this part there is no reply, no tasks, no model and
-no cost, and the end of a turn is less exact for an agent that reports it in no other way.
+`locate` finds the transcript of one process from the files that `evidence.records.places` sees. `read` makes a
+`evidence.records.reading.Reading` of its new bytes. Without this part there is no reply, no tasks, no model and no
+cost. The end of a turn is then less exact for an agent that reports it in no other way.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
 aider's chat history: `.aider.chat.history.md` in the root of the project, or in its directory. Markdown, for people.
 
-As seen in 0.86.2. All sessions of a directory write into the same file, one after the other, so it is read only while a
-single aider works there. It begins a session with `# aider chat started at`; a prompt is a heading of the fourth level,
-what aider itself says is quoted, all else is the reply. When a turn has ended is not in it.
+As seen in 0.86.2. All sessions of a directory append to the same file, so it is read only while a single aider works
+there. A session begins with `# aider chat started at`. A prompt is a heading of the fourth level, aider's own text is
+quoted, and all else is the reply. The end of a turn is not recorded.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _MODEL = re.compile(r"> (?:Main )?[Mm]odel: (\S{1,128})")
 _TOKENS = re.compile(r"> Tokens: ([0-9.]{1,12})(k|M)? sent")
 _COST = re.compile(r"Cost: \$[0-9.,]{1,16} message, \$([0-9.]{1,16}) session")
 _SCALE = {None: 1, "k": 1_000, "M": 1_000_000}
-#: Levels of directories above that of the process where the root of the project is looked for.
+#: How many levels above the process's directory to search for the root of the project.
 _LEVELS = 32
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The history of the directory, or of the nearest one above that has one and is a repository."""
+    """Return the history of the directory, or of the nearest one above that has one and is a repository."""
     if facts.others or not facts.started or not facts.cwd.startswith("/"):
         return None
     folder = facts.cwd
@@ -43,7 +43,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What *tail* adds to *state*."""
+    """Return *state* with the new bytes *tail*."""
     found = state.copy() if state is not None else Reading()
     reply: list[str] = []
     for text in tail.decode("utf-8", "replace").split("\n"):

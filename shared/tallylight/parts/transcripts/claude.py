@@ -1,8 +1,8 @@
 """
-Claude Code's transcript, for what it has beside the status: `<config>/projects/<directory>/<session>.jsonl`.
+Claude Code's transcript, for details beside the status: `<config>/projects/<directory>/<session>.jsonl`.
 
-As seen in 2.1.330. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
-The list of what is to be done comes task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
+As seen in 2.1.330. Its status file names the session (`claude_status`); `claude_ending` reads how a turn ended. The
+list of tasks arrives task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 
 _WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
-#: What `/context` calls the windows of models; the transcript does not have them.
+#: The windows of models as `/context` reports them; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
 _NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The transcript of the session that the status file names."""
+    """Return the transcript of the session that the status file names."""
     parts = claude_ending.path_parts(facts.cwd, facts.session)
     if parts is None:
         return None
@@ -46,7 +46,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
     path = posixpath.join(top, *parts)
     if places.changed(path):
         return Place(path)
-    # A session that has moved to another directory lies where it began.
+    # A session that has moved to another directory stays where it began.
     folder = posixpath.join(top, parts[0])
     found = [posixpath.join(folder, name, parts[2]) for name in places.names(folder)]
     return next((Place(other) for other in found if places.changed(other)), None)
@@ -131,7 +131,7 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
                 found.started_child(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
 
 
-#: Tools whose calls change nothing, and are no news unless they are denied.
+#: Tools that change nothing: their calls are news only where they are denied.
 _QUIET = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "Agent", "Task"})
 #: Who decided, by Claude's own words.
 _DECIDED = {
@@ -156,7 +156,7 @@ def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
 
 
 def _ran(found: Reading, entry: dict[str, Any]) -> None:
-    """Note how calls ended, and by whose word."""
+    """Note how calls ended, and who decided on them."""
     by = _DECIDED.get(values.text(table(entry, "permissionDecision").get("source"), 64), "")
     for part in tables(table(entry, "message").get("content")):
         if part.get("type") == "tool_result":

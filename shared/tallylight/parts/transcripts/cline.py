@@ -1,11 +1,11 @@
 """
-Cline's session: `~/.cline/data/sessions/<session>/<session>.messages.json`, one JSON document, written again each time.
+Cline's session: `~/.cline/data/sessions/<session>/<session>.messages.json`, one JSON document, rewritten each time.
 
-As seen in 3.0.65. The database `db/sessions.db` beside it, which the process has open, says which session a process
-holds: its owner is certain. The document has one message an entry of `messages`, indented by four blanks. An answer
-without a call of a tool ends the turn, and so does an error. A prompt comes into it with the answer alone; that a turn
-goes on, waits for a call to be permitted, or is over, `<session>.json` beside it says at once: `running`, `pending`,
-`idle`. A question of the agent's own is known by its call. The window of the model is in neither.
+As seen in 3.0.65. The database `db/sessions.db` beside it, which the process has open, names the session of a process:
+its owner is certain. The document has one message for each entry of `messages`, indented by four blanks. An answer
+without a tool call ends the turn, and so does an error. A prompt is written only with its answer. But `<session>.json`
+beside it has the state at once: `running`, `pending` (a permission) or `idle`. The agent's own question is known by its
+call. Neither has the window of the model.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tallylight.wire import values
 
 _DATABASE = "/db/sessions.db"
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-#: A process has one session at a time; that it has had before stays there.
+#: A process has one session at a time; its earlier ones remain in the table.
 _HELD = (
     "select session_id from sessions where pid = ? and is_subagent = 0 and updated_at >= ?"
     " order by updated_at desc limit 1"
@@ -44,12 +44,12 @@ _HELD = (
 #: The lines around a message, and the end of the document.
 _BEGIN, _ENDS, _LAST = b"    {", (b"    }", b"    },"), b"\n}"
 _QUESTION = "ask_question"
-#: What the file beside the document calls what a session does.
+#: The states of a session in the file beside the document.
 _GOES_ON, _ASKS, _RESTS = "running", "pending", "idle"
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session that the database has for one of the processes."""
+    """Return the session that the database has for one of the processes."""
     databases = {path for path in facts.open_files if path.endswith(_DATABASE)}
     if len(databases) != 1:
         return None
@@ -65,7 +65,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What the file beside it and the end of the document say; as it was before while that is being written."""
+    """Return the state of both files; unchanged while they are being written."""
     beside, mark, document = tail.partition(b"\0")
     if not mark:
         beside, document = b"", tail
@@ -94,18 +94,18 @@ def read(tail: bytes, state: Reading | None) -> Reading:
 
 
 def _phase(beside: bytes, before: Phase) -> Phase:
-    """What the session does by the file *beside* the document: when it was written, in a line of its own, its text."""
+    """Return the session's phase from the file *beside* the document: its time in a line of its own, then its text."""
     written, _, text = beside.partition(b"\n")
     name = values.text(entry_of(text).get("status"), 16)
     if name == before.name or name not in (_GOES_ON, _ASKS, _RESTS):
         return before  # else it is being written
-    # What is there at first was so before anybody looked.
+    # The first one seen may have been so for long.
     at = (number_of(written, values.LATEST) or 0.0) if before.name else 0.0
     return Phase(name, at, at if before.name == _RESTS else before.began)
 
 
 def _settle_turn(found: Reading) -> None:
-    """That the turn began, goes on, waits or is over, where only the file beside the document shows that by now."""
+    """Set the turn where only the file beside the document shows its state by now."""
     phase, turn = found.phase, found.turn
     at = turn.at if turn is not None else 0.0
     is_going, is_next = turn is not None and turn.status is Status.WORKING, at < phase.began
@@ -120,7 +120,7 @@ def _settle_turn(found: Reading) -> None:
 
 
 def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
-    """The messages that are whole in it."""
+    """Yield the complete messages in it."""
     begun: list[bytes] | None = None
     for text in tail.split(b"\n"):
         if text == _BEGIN:

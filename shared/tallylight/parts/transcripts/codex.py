@@ -1,10 +1,10 @@
 """
 Codex's rollout: `<CODEX_HOME>/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, one JSON object a line.
 
-As seen in 0.169.0. The file is made at the first prompt, by the program itself or by the daemon behind all of them, so
-that open files say little: a session belongs to the one process that worked in its directory when it began. A turn
-begins with `task_started` and ends with `task_complete`, with an `error` where it failed, or `turn_aborted`. What a
-person is asked is not in it.
+As seen in 0.169.0. The program itself, or the daemon behind all of them, makes the file at the first prompt. So open
+files prove little: a session belongs to the one process that worked in its directory when it began. A turn begins with
+`task_started`. It ends with `task_complete` (with an `error` if it failed) or `turn_aborted`. Questions to a person are
+not recorded.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_
 from tallylight.model.status import Status
 from tallylight.wire import values
 
-#: Days of sessions that are looked through, the latest first.
+#: Days of sessions to search, the latest first.
 _DAYS = 32
 _NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
 _WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
-#: All that is looked for is at the start of a line; what a command wrote is not.
+#: All that is searched is at the start of a line; a command's output is not.
 _WITHIN = 160
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session of this process; None where that is not certain."""
+    """Return the session of this process; None if uncertain."""
     home = facts.environ.get("CODEX_HOME") or posixpath.join(facts.home, ".codex")
     top = posixpath.join(home, "sessions")
     opened = [path for path in facts.open_files if path.startswith(f"{top}/") and path.endswith(".jsonl")]
@@ -47,7 +47,9 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def child(place: Place, id_: str, places: Places) -> str:
-    """The record of the subagent *id_* of the session in *place*, which may have begun on another day; or nothing."""
+    """
+    Return the record of the subagent *id_* of the session in *place*, which may be in another day's folder; else empty.
+    """
     folder = posixpath.dirname(place.path)
     top = posixpath.normpath(posixpath.join(folder, "../../.."))
     for day in dict.fromkeys([folder, *_days(top, places)[:2]]):
@@ -129,7 +131,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
             found.replied(payload.get("last_agent_message"))
             error = payload.get("error")
             if not isinstance(error, dict):
-                found.left = working  # what becomes of them is in records of their own
+                found.left = working  # their own records show their end
                 found.ended(Status.DONE, at, rule="the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
                 found.limited(at, error.get("message"))
@@ -145,7 +147,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
         case "item_completed":
             item = table(payload, "item")
             if item.get("type") == "CollabAgentToolCall":
-                # What became of the agents that it has started.
+                # The state of the agents that it has started.
                 agents = tables(item.get("receiver_agents"))
                 names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in agents}
                 for id_, state in table(item, "agents_states").items():
@@ -160,7 +162,7 @@ _CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.E
 
 
 def _resets(windows: dict[str, Any]) -> float:
-    """Until when nothing more is available: of the windows that are used up, the last to open again."""
+    """Return when its limit ends: of the windows that are used up, the last to open again."""
     resets = 0.0
     for name in ("primary", "secondary"):
         window = table(windows, name)

@@ -1,11 +1,11 @@
 """
 GitHub Copilot's events: `<COPILOT_HOME>/session-state/<session>/events.jsonl`, one JSON object a line.
 
-As seen in 1.0.102. Beside it lies `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: its session
-is certain. A turn begins with `user.message`, and goes on with each `assistant.turn_start`. It has ended when
-`assistant.turn_end` follows a message that calls no tool; `abort` and `session.error` come after a `turn_end` of their
-own. Commands in the background outlive it, and each is noted once when it has ended. What a person is asked is in it,
-from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are reported exactly.
+As seen in 1.0.102. Beside it is `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: its session is
+certain. A turn begins with `user.message`, and continues with each `assistant.turn_start`. It has ended when
+`assistant.turn_end` follows a message that calls no tool; `abort` and `session.error` follow a `turn_end` of their own.
+Commands in the background outlive it, and each is recorded once when it has ended. Questions to a person are recorded,
+from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are exact.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _WORDS = (
 #: A line begins with the type of its event.
 _WITHIN = 64
 _QUESTION = "ask_user"
-#: What it calls errors that mean that nothing more is available.
+#: Types of errors that mean a limit.
 _LIMITS = ("rate_limit", "quota")
-#: Commands in the background that are counted.
+#: The most commands in the background that are counted.
 _MAX_SHELLS = 64
 _STARTED = re.compile(r"<command started in background with shellId: ([A-Za-z0-9_-]{1,64})>")
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session that the process holds."""
+    """Return the session that the process holds."""
     held = [path for path in facts.open_files if _HELD.search(path)]
     if not held:
         top = posixpath.join(
@@ -68,7 +68,7 @@ read = in_lines(_take, _WORDS, _WITHIN)
 
 
 def _session(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
-    """An event of the session, or of what goes on beside the turns."""
+    """Process an event of the session, or of its background commands."""
     match kind:
         case "session.start":
             found.session = word(data.get("sessionId"))
@@ -90,7 +90,7 @@ def _session(found: Reading, kind: object, data: dict[str, Any], at: float | Non
 
 
 def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
-    """An event of a turn: it begins, goes on or ends."""
+    """Process an event of a turn: its begin, progress or end."""
     match kind:
         case "user.message" | "assistant.turn_start":  # news of a command in the background begin one, too
             found.began(at)
@@ -119,7 +119,7 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
 
 
 def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
-    """An event of a call: a person is asked, has answered, or it has its result."""
+    """Process an event of a call: a person is asked, has answered, or it has its result."""
     match kind:
         case "tool.execution_start" if data.get("toolName") == _QUESTION:
             found.asks(data.get("toolCallId"), at, Kind.QUESTION, table(data, "arguments").get("message"))
@@ -144,7 +144,7 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
     return True
 
 
-#: What becomes of a subagent, by its event.
+#: The status of a subagent, by its event.
 _CHILD = {
     "subagent.started": Status.WORKING,
     "subagent.completed": Status.DONE,

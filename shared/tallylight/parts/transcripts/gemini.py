@@ -2,9 +2,9 @@
 Gemini CLI's chat: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, one JSON object a line.
 
 As seen in 0.61.0. An entry is a message, which may be written again with more in it, or `$set`, which changes the head.
-Which `<project>` a directory has is in `~/.gemini/projects.json`. Nothing names the process: a session belongs to
-the one that worked in the directory when it began. What a person is asked is not in it, and neither is the end of a
-turn: a message with a text may be followed by a tool.
+`~/.gemini/projects.json` has the `<project>` of a directory. The process is not recorded: a session belongs to the one
+that worked in the directory when it began. Questions to a person are not recorded. Neither is the end of a turn: a
+message with a text may be followed by a tool.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tallylight.wire import values
 _NAME = re.compile(r"session-[0-9T-]{16,19}-[0-9a-f]{8}\.jsonl")
 _PROJECT = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"error"', b'"sessionId"')
-#: What it takes the window of every model for, `tokenLimit` in its source.
+#: The window that it assumes for every model, `tokenLimit` in its source.
 _WINDOW = 1_048_576
-#: A request that failed; what else it calls an error is a command of its interface that could not be carried out.
+#: A request that failed; its other errors are commands of its interface that could not be run.
 _FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
-#: What it writes itself where nothing more is available, or leaves of what the server says.
+#: Its own words for a limit, or the server's words that it keeps.
 _LIMIT = re.compile(
     r"\[API Error: You have exhausted your (?:daily quota|capacity)|"
     r"\nPlease wait and try again later\. To increase your limits|"
@@ -38,7 +38,7 @@ _LIMIT = re.compile(
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session of this process; None where that is not certain."""
+    """Return the session of this process; None if uncertain."""
     top = posixpath.join(facts.home, ".gemini")
     projects = table(entry_of(places.head(posixpath.join(top, "projects.json"))), "projects")
     project = values.text(projects.get(facts.cwd), 128)
@@ -58,7 +58,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "gemini":
             _answer(found, entry, at)
         case "user":
-            # A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not.
+            # A person's prompt begins a turn; tool results and the program's own messages do not.
             texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
             if texts and not texts[0].startswith("<session_context>"):
                 found.began(at)
@@ -82,7 +82,7 @@ read = in_lines(_take, _WORDS)
 def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     tokens = table(entry, "tokens")
     if not tokens:
-        return  # what an earlier turn said, written once more
+        return  # an earlier answer, written once more
     found.named(entry.get("model"))
     found.counted(tokens.get("input"), _WINDOW)
     found.replied(entry.get("content"))

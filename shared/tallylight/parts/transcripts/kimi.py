@@ -1,11 +1,11 @@
 """
 Kimi Code's session: `~/.kimi-code/sessions/<workspace>/<session>/agents/main/wire.jsonl`, one JSON object a line.
 
-As seen in 2.1.0. Which `<workspace>` a directory has is in `workspaces.json`. A session begins with its first
-prompt; nothing names the process: it belongs to the one that worked in the directory when it began. A turn begins with
-`turn.prompt` and ends with `turn.ended`, which says how. What a person is asked is in it, from `interaction.request` to
-`interaction.resolved`: turns are exact. The window of the model is not. Subagents have files of their own; that
-one was started, and that it has answered, is known by the call of the tool.
+As seen in 2.1.0. `workspaces.json` has the `<workspace>` of a directory. A session begins with its first prompt. The
+process is not recorded: it belongs to the one that worked in the directory when it began. A turn begins with
+`turn.prompt` and ends with `turn.ended` and its reason. Questions are recorded from `interaction.request` to
+`interaction.resolved`: turns are exact. The window of the model is not recorded. Subagents have files of their own;
+their start and their answer are known by the tool call.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from tallylight.wire import values
 _SESSION = re.compile(r"session_[A-Za-z0-9-]{1,64}")
 _WORKSPACE = re.compile(r"[A-Za-z0-9._-]{1,160}")
 _WORDS = (b'"turn.', b'"context.append_loop_event"', b'"interaction.', b'"token_counting.', b'"llm.request"')
-#: All that is looked for is at the start of a line.
+#: All that is searched is at the start of a line.
 _WITHIN = 64
-#: What it calls errors that mean that nothing more is available.
+#: Names of errors that mean a limit.
 _LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
 _KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session of this process; None where that is not certain."""
+    """Return the session of this process; None if uncertain."""
     top = facts.environ.get("KIMI_CODE_HOME") or posixpath.join(facts.home, ".kimi-code")
     known = table(entry_of(places.head(posixpath.join(top, "workspaces.json"))), "workspaces")
     workspace = next((name for name, about in known.items() if table(about).get("root") == facts.cwd), "")

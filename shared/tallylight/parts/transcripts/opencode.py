@@ -1,14 +1,14 @@
 """
-OpenCode's database, and that of Kilo, which is made of it: `~/.local/share/<name>/<name>.db`, SQLite.
+OpenCode's database, and that of Kilo, its fork: `~/.local/share/<name>/<name>.db`, SQLite.
 
 As seen in OpenCode 1.18.33 and Kilo 7.7.9. Tables `session`, `message` and `part`, each message and part with its JSON
-in `data`, and `todo`. What is read is handed on as one JSON object a row: the reader is as pure as the others.
+in `data`, and `todo`. Rows are passed on as one JSON object each: the reader is as pure as the others.
 
-A turn is a user's message and those of the assistant after it: the last one of them tells by `finish` (`stop`, or
-`tool-calls` when another follows) and `error` how it went. `finish` is there 0.1 to 0.3 s before `completed`, and no
-less an end: what comes between is the agent's own. A call that was refused ends a turn as well. What a person is asked
-is not in it. Which process has which session is not either: a session belongs to the one that worked in its directory
-when it began, or has its title on the window.
+A turn is a user's message and the assistant's messages after it. The last one has its end in `finish` (`stop`, or
+`tool-calls` when another follows) and `error`. `finish` appears 0.1 to 0.3 s before `completed`, and is an end as well:
+only the agent's own work comes between. A refused call ends a turn as well. Questions to a person are not recorded.
+Neither is the process: a session belongs to the one that worked in its directory when it began, or has its title on the
+window.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from tallylight.evidence.records.reading import Reading, entries, entry_of, epoc
 from tallylight.model.status import Status
 from tallylight.wire import values
 
-#: With this a server answers who has used up what may be had.
+#: A server's status for a limit.
 _TOO_MANY = 429
-#: How the error of a call begins that a person did not permit.
+#: The start of a call's error if a person did not permit it.
 _REFUSED = "The user rejected permission"
-#: What such a program puts before the title of the session in that of its window.
+#: The prefix of the session's title in the window's.
 _TITLES = {"opencode": "OC | ", "kilo": "Kilo CLI | "}
 _SESSIONS = (
     "select id, title, time_created from session where directory = ? and parent_id is null and time_updated >= ?"
     " order by time_created desc limit 256"
 )
-#: The latest rows, the oldest of them first. `substr` bounds what a row may cost; what is cut is no JSON.
+#: The latest rows, the oldest of them first. `substr` limits the size of a row; a cut one is no JSON.
 QUERIES = (
     "select 'session', json_object('id', id, 'cost', cost) from session where id = ?",
     "select 'message', data from (select time_created, id, json_object('id', id, 'at', time_updated,"
@@ -54,7 +54,7 @@ QUERIES = (
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session of this process; None where that is not certain."""
+    """Return the session of this process; None if uncertain."""
     for name, before in _TITLES.items():
         data = facts.environ.get("XDG_DATA_HOME") or posixpath.join(facts.home, ".local/share")
         path = posixpath.join(data, name, f"{name}.db")
@@ -73,14 +73,14 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
-    """The rows of `QUERIES` as lines."""
+    """Return the rows of `QUERIES` as lines."""
     return b"".join(
         f'{{"kind":"{row[0]}","row":{row[1]}}}\n'.encode("utf-8", "replace") for row in rows if len(row) == 2
     )
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What the rows say. They repeat everything, except for a reply that is longer ago than they go back."""
+    """Return the state in the rows. They repeat everything except replies older than these."""
     found = Reading(reply=state.reply, outcome=state.outcome) if state is not None else Reading()
     rows: dict[str, list[dict[str, Any]]] = {"session": [], "message": [], "part": [], "todo": [], "child": []}
     for entry in entries(tail, (b'"row"',)):
@@ -104,7 +104,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         else:
             continue
         found.is_known = True
-    # Those of the present turn, and what else still works.
+    # Children of the present turn, and others that still work.
     for row in rows["child"]:
         is_busy = row.get("busy") == 1
         if is_busy or (epoch(row.get("created")) or 0.0) >= since:
@@ -113,7 +113,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
 
 
 def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[dict[str, Any]]) -> None:
-    """A message of the assistant, last written *at*, with its parts."""
+    """Process a message of the assistant, last written *at*, with its parts."""
     tokens = table(data, "tokens")
     cache = table(tokens, "cache")
     found.named(data.get("modelID"))

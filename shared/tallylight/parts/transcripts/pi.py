@@ -1,10 +1,10 @@
 """
 pi's session: `~/.pi/agent/sessions/--<directory>--/<time>_<session>.jsonl`, one JSON object a line.
 
-As seen in 1.5.2. A session begins with its process, and its file is made with the first answer: until then there is
-none. Nothing names the process: a session belongs to the one that worked in its directory when it began. An answer
-tells by `stopReason` how it went: `stop` ends the turn, `toolUse` goes on. What a person is asked, by an extension, is
-not in it; nor is the window of the model. Most errors it tries again, and only the others end a turn.
+As seen in 1.5.2. A session begins with its process, but its file is made with the first answer. The process is not
+recorded: a session belongs to the one that worked in its directory when it began. An answer's `stopReason` shows how it
+went: `stop` ends the turn, `toolUse` continues. Questions of an extension to a person are not recorded; nor is the
+window of the model. It retries after most errors, and only the others end a turn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[0-9TZ-]{20,32}_([A-Za-z0-9-]{1,64})\.jsonl")
 _WORDS = (b'"type":"message"', b'"type":"session"', b'"type":"model_change"')
 #: A line begins with the type of its entry.
 _WITHIN = 64
-#: The status that a server answered with, and words of errors that are tried again.
+#: The status in a server's answer, and words of errors that are retried.
 _STATUS = re.compile(r"(4\d\d)\b")
 _RETRIED = re.compile(
     r"4(?:08|09|29)\b|overload|rate.?limit|too many|unavailable|server.?error|internal|network|connection|timed? ?out|"
@@ -32,7 +32,7 @@ _RETRIED = re.compile(
     re.IGNORECASE,
 )
 
-#: Words of errors that it takes for a limit, and does not try again.
+#: Words of errors that mean a limit, without a retry.
 _LIMITS = re.compile(
     r"GoUsageLimitError|FreeUsageLimitError|usage limit reached|hit your ChatGPT usage limit|available balance|"
     r"insufficient_quota|out of budget|quota exceeded|billing|usage_limit_exceeded|\"code\"\s*:\s*\"?1308(?!\d)",
@@ -41,7 +41,7 @@ _LIMITS = re.compile(
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session of this process; None where that is not certain."""
+    """Return the session of this process; None if uncertain."""
     folder = facts.environ.get("PI_CODING_AGENT_SESSION_DIR", "")
     if not folder:
         top = facts.environ.get("PI_CODING_AGENT_DIR") or posixpath.join(facts.home, ".pi/agent")

@@ -1,8 +1,8 @@
 """
 Qwen Code's chat: `~/.qwen/projects/<directory>/chats/<session>.jsonl`, one JSON object a line.
 
-As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` says which session a process holds: its owner is certain. What a
-person is asked is not in it, nor that a turn was broken off.
+As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` names the session of a process: its owner is certain. Questions to a
+person are not recorded, nor that a turn was cancelled.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tallylight.wire import values
 
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _WORDS = (b'"type":"user"', b'"type":"assistant"', b'"type":"tool_result"', b'"type":"system"', b'"qwen-code.')
-#: Errors after which it asks again by itself.
+#: Errors after which it retries by itself.
 _RETRIED = frozenset({408, 409, 429})
 _TODO = "todo_write"
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
-    """The session that the status file of one of the processes names."""
+    """Return the session that the status file of one of the processes names."""
     top = posixpath.join(facts.home, ".qwen")
     for pid in (facts.pid, *facts.pids):
         path = posixpath.join(top, "sessions", f"{pid}.json")

@@ -1,8 +1,8 @@
 """
-The server: what all agents do, for programs and for a page in a browser.
+The server: the state of all agents, for programs and for a page in a browser.
 
-`guard` decides who may ask, `hub` sends every change to every listener, `model` has the replies, `app` is the ASGI
-application that ties them together. docs/places.md describes it for those who use it.
+`guard` decides which requests are served, `hub` sends every change to every listener, `model` has the replies, and
+`app` is the ASGI application around them. docs/places.md describes it for users.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-What a person does to a session through the server: see it, answer it, send it text, interrupt it.
+A person's actions on a session through the server: see it, answer it, send it text, interrupt it.
 
 Everything goes through `actions.client`, one at a time in each session: a browser sends a click twice, and two people
-may hold two phones. The answer is confirmed once the screen shows something else, so that what comes next is
-compared with what is there then. Every call waits for a multiplexer: they are made on threads.
+may hold two phones. An answer is confirmed once the screen shows something else. The next request is then compared with
+the new screen. Every call waits for a multiplexer, so call it on a thread.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
 
 _R = TypeVar("_R")
-#: Sessions that are remembered; beyond that, the ones that are gone are forgotten.
+#: Sessions that are remembered; beyond that, closed ones are forgotten.
 MAX_SESSIONS = 1000
-#: Of a screen that is shown, in rows and in cells of a row. What is cut is marked with `…`.
+#: The largest screen that is shown, in rows and in cells of a row. A cut is marked with `…`.
 MAX_ROWS, MAX_CELLS = 1000, 4000
-#: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
+#: The most runs of one colour in a screen; the rest is shown without colours.
 MAX_RUNS = 20_000
 #: The statuses of an agent at its prompt.
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
-#: Stands for a text, to find out whether one would be typed.
+#: Takes the place of a text, to find out whether one would be typed.
 _SAMPLE = "x"
-#: The message to a person at the page, by the rule that refuses; other askers get the rule's own words.
+#: The message to a person at the page, by the rule that refuses; other callers get the rule's own words.
 _ONLY_SHOWN = {
     "permission": "this page only shows that agent: answer at its pane or in the list; to answer here, set "
     '`[scripting] allow = "ask"` or "all" and run `tally serve` in a window of that terminal',
@@ -56,30 +56,30 @@ UNREACHED = Refusal("unreachable", "that pane cannot be seen or used from here")
 
 @attrs.define
 class Answering:
-    """All panes that *client* reaches, for whoever asks. *client* is this server's own."""
+    """Access to all panes of *client*, this server's own, for every caller."""
 
     _client: PaneClient
-    #: Of each pane that is reached from here: the one that types into it holds it.
+    #: One lock for each pane, held while something is typed into it.
     _locks: dict[str, threading.Lock] = attrs.field(init=False, factory=dict)
 
     def keep(self, panes: Collection[str]) -> None:
-        """Forget sessions, if there are too many, but not those with these ids."""
+        """Forget the locks of closed sessions if there are too many; *panes* are the open ones."""
         if len(self._locks) > MAX_SESSIONS:
             for gone in set(self._locks) - set(panes):
                 del self._locks[gone]
 
     def can_see(self, found: Row) -> bool:
-        """Whether its screen can be asked for, as far as its host says."""
+        """Return whether its screen can be read, according to its host."""
         if fleet_machine(found.host):
             return False
         return is_asked(found) or self._client.panes.can_type(found.host, found.pane)
 
     def can_type(self, found: Row) -> bool:
-        """Whether anything can be done to it from here, as far as its host says."""
+        """Return whether it can be typed into from here, according to its host."""
         return self.can_see(found) and (not is_asked(found) or self._client.why_not(found) is None)
 
     def perform(self, found: Row, asked: Request, caller: Caller) -> Reply:
-        """Have done what *caller* asks."""
+        """Carry out *asked* for *caller*."""
         client = self._client.by(caller)
         if isinstance(asked, Look) or is_asked(found):
             return _worded(client.perform(found, asked), caller)
@@ -87,7 +87,9 @@ class Answering:
             return client.perform(found, asked)
 
     def view(self, found: Row, caller: Caller) -> model.Buffer | Refusal:
-        """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
+        """
+        Return the view of a session for *caller*: all of one look, or, for a terminal's pane, of several requests.
+        """
         client = self._client.by(caller)
         if is_asked(found):
             return _view_from_host(client, found, caller)
@@ -118,20 +120,20 @@ class Answering:
         )
 
     def _mere_screen(self, found: Row, why: Refusal) -> model.Buffer:
-        """The screen of a session that cannot be used now."""
+        """Return the screen of a session that cannot be used now."""
         lines = self._client.panes.screen(found.host, found.pane).lines
         return _buffer(found.address, [plain(line) for line in lines], lines, why)
 
 
 def _worded(reply: _R, caller: Caller) -> _R | Refusal:
-    """Return *reply*; a refusal that tells a person at the page to go to the page says what they can do instead."""
+    """Return *reply*; for a person at the page, a refusal explains what they can do instead."""
     if isinstance(reply, Refusal) and caller.who is Who.PERSON and reply.rule in _ONLY_SHOWN:
         return Refusal(reply.rule, _ONLY_SHOWN[reply.rule])
     return reply
 
 
 def _view_from_host(client: PaneClient, found: Row, caller: Caller) -> model.Buffer | Refusal:
-    """A terminal's reply about a pane. Its status here decides what can be done: the terminal looks before it types."""
+    """Return a terminal's view of a pane. Its status decides the actions: the terminal looks again before it types."""
     screen = client.look(found, SCREEN)
     if not isinstance(screen, Rows):
         return _worded(screen, caller) if isinstance(screen, Refusal) else SILENT
@@ -160,9 +162,9 @@ def _buffer(
     can_interrupt: bool = False,
 ) -> model.Buffer:
     """
-    A session at one moment: the *lines* of its screen, those that are known in *colours*, and the agent's process.
+    Return a session at one moment: the *lines* of its screen, with *colours* where known, and the agent's process.
 
-    *why* nothing may be done to it, if a rule forbids even to ask: a question is to be read then, not answered.
+    *why* is the rule that forbids all actions, if there is one: the question can then be read, but not answered.
     """
     if question is not None and why is not None:
         choices = tuple(attrs.evolve(choice, keys="") for choice in question.choices)
@@ -182,7 +184,7 @@ def _buffer(
 
 
 def _shown(lines: Sequence[str]) -> list[str]:
-    """The rows of a screen for display, without the empty ones at its end."""
+    """Return the rows of a screen for display, without the empty ones at its end."""
     rows = []
     for line in lines[:MAX_ROWS]:
         row = sanitise(line, cells=MAX_CELLS + 1)
@@ -196,9 +198,9 @@ def _shown(lines: Sequence[str]) -> list[str]:
 
 def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> list[StyledLine]:
     """
-    These *rows* in the colours of *lines*, row by row where both say the same.
+    Return *rows* in the colours of *lines*, for each row where both have the same text.
 
-    What a person is shown is what was looked at, whatever has been drawn since: only the colours are of a later look.
+    The person sees the screen that was looked at, whatever has been drawn since: only the colours are newer.
     """
     found: list[StyledLine] = []
     left = MAX_RUNS

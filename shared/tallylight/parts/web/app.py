@@ -1,8 +1,8 @@
 """
 The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
 
-`Service` wires a `Guard`, a source of snapshots and the client that reaches panes; nothing in here opens a socket.
-Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
+`Service` connects a `Guard`, a source of snapshots and the client for panes; nothing here opens a socket. Files are
+read and multiplexers queried on other threads, so a slow answer delays no other.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from tallylight.ui.beside import Watch
 if TYPE_CHECKING:
     from tallylight.parts.web.push.routes import Push  # an installation may lack it
 
-#: How often, in seconds, the hosts' snapshots are looked at.
+#: How often, in seconds, the hosts' snapshots are read.
 POLL_S = 0.1
-#: A listener that does not take what it is sent for so long is dropped.
+#: A listener that does not take its messages for so many seconds is disconnected.
 SEND_S = 20.0
-#: Questions put to multiplexers at a time.
+#: Queries to multiplexers at a time.
 MAX_ASKED = 8
 _LOG = logging.getLogger("uvicorn.error")
 ReadAll = Callable[[], Sequence[Snapshot] | None]
-#: Tells who sends a request; called on a thread.
+#: Returns the sender of a request; called on a thread.
 Asking = Callable[[Request], Caller]
 Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
 _T = TypeVar("_T")
@@ -69,13 +69,13 @@ _T = TypeVar("_T")
 @attrs.define(eq=False)
 class Service:
     """
-    All that is served: its state and its routes.
+    The state and the routes of the server.
 
-    *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
-    *client* reaches the panes; the page has lights in these *colours*; *watch* follows the repositories of agents while
-    somebody listens; *labels* returns the names of conversations; *stale* says why what is shown may be out of
-    date, as `Feed.stale`; *push* sends messages to browsers, where there
-    is one; *asking* finds who sends a request; *devices* are the browsers that stay signed in.
+    *read_all* returns the snapshots of all hosts, or None without a change; it is called on another thread. *client*
+    reaches the panes; the page has lights in these *colours*. *watch* follows the repositories of agents while a
+    listener is connected. *labels* returns the names of conversations; *stale* why the state may be out of date, as
+    `Feed.stale`. *push* sends messages to browsers, if installed; *asking* returns the sender of a request; *devices*
+    are the browsers that stay signed in.
     """
 
     _guard: Guard
@@ -91,12 +91,12 @@ class Service:
     _answering: Answering = attrs.field(
         init=False, default=attrs.Factory(lambda self: Answering(self._client), takes_self=True)
     )
-    #: What wakes each listener, and the device that it is; nothing for one with the token.
+    #: Wakes each listener, with its device; empty for one with the token.
     _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
     #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
     _beside: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
-    #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
+    #: For queries that wait for a multiplexer or a terminal: the state of the hosts is read on other threads.
     _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
     _found: dict[str, Row] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
@@ -104,7 +104,7 @@ class Service:
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
 
     def app(self) -> ASGIApp:
-        """The application."""
+        """Return the application."""
         app = FastAPI(
             title="Tallylight",
             version=__version__,
@@ -144,7 +144,7 @@ class Service:
             await self._look()
 
     async def _follow_devices(self) -> None:
-        """End the sockets of devices that are signed out, from the page or by another process."""
+        """Disconnect devices that were signed out, from the page or by another process."""
         while self._devices is not None:
             await asyncio.to_thread(self._devices.poll)
             for wake, device in self._listening.items():
@@ -156,7 +156,7 @@ class Service:
         return self._devices is None or self._devices.is_in(device)
 
     async def _look(self) -> None:
-        """Take in what the hosts show. A fault in that costs this look, and is reported once."""
+        """Read the hosts' state. A fault costs this look only, and is reported once."""
         try:
             snapshots = await asyncio.to_thread(self._read_all)
             if snapshots is not None:
@@ -176,7 +176,7 @@ class Service:
                 _LOG.error("the state of the hosts could not be read: %s", fault)
 
     def _look_beside(self, *, is_new: bool) -> bool:
-        """Take what threads have read of repositories, if somebody listens; return whether anything is new."""
+        """Take the repositories' new state, if a listener is connected; return whether anything is new."""
         was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
         now = time.monotonic()
         if self._watch is None or not self._is_followed or not (is_new or not was_followed or now >= self._watch.due()):
@@ -197,7 +197,7 @@ class Service:
     # Routes --------------------------------------------------------------------------------------------------
 
     def _add_routes(self, app: FastAPI) -> None:
-        """Everything that can be asked."""
+        """Add all routes to *app*."""
 
         # The token is checked by the middleware; this states it in the document.
         guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": PROBLEMS}
@@ -241,11 +241,11 @@ class Service:
         return self._session(self._pick(address))
 
     async def buffer(self, address: Address, request: Request) -> model.Buffer:
-        """The screen of one detached session at this moment, what it asks, and what may be done to it."""
+        """The screen of one detached session at this moment, its question, and the possible actions."""
         return await self._ask(address, request, self._answering.view)
 
     async def question(self, address: Address, request: Request) -> model.Question:
-        """What one detached session asks at this moment, with all that an answer has to name."""
+        """The question of one detached session at this moment, with the values that an answer needs."""
         asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
         if not isinstance(asked, Question):
             raise RefusedError(SILENT)
@@ -271,7 +271,7 @@ class Service:
             raise RefusedError(PERSON_ONLY)
 
     async def _type(self, address: str, request: Request, given: Callable[[str], Given]) -> model.Done:
-        """Have typed what is *given* to a pane of this id, for whoever sends *request*."""
+        """Type the text or keys that *given* makes for a pane id, for the sender of *request*."""
         self._guard.check_write(time.monotonic())
         done = await self._perform(address, request, given)
         if not isinstance(done, Done):
@@ -317,7 +317,7 @@ class Service:
         return found
 
     async def _ask(self, address: str, request: Request, ask: Callable[[Row, Caller], _T | Refusal]) -> _T:
-        """What *ask* returns of a session for who sends *request*, on a thread; `RefusedError` if a rule refuses it."""
+        """Return the result of *ask* for a session and the sender of *request*, on a thread; raise `RefusedError`."""
         found = self._pick(address)
         if not self._answering.can_see(found):
             raise RefusedError(UNREACHED)
@@ -336,7 +336,7 @@ class Service:
 
 
 async def _drain(socket: WebSocket) -> None:
-    """Until the listener leaves. What it says is of no interest."""
+    """Wait until the listener disconnects; ignore its messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 

@@ -1,9 +1,9 @@
 """
-Who asks the server, beside having its token: the program at the other end, where that runs on this machine.
+The sender of a request with the token: the program at the other end, if it runs on this machine.
 
-A request with the token is a person's: their browser may have been started anywhere. But an agent, and what runs below
-one, may do no more by way of the server than it may do itself.
-The connection is looked up in the tables of `/proc`, on the thread that serves a request, once for each connection.
+A request with the token counts as a person's: their browser may have been started anywhere. But an agent, and its child
+processes, may do no more through the server than they may do themselves. The connection is looked up in the tables of
+`/proc`, on the thread of a request, once for each connection.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def who_asks(
     processes: Callable[[tuple[str, int], tuple[str, int]], Sequence[int]] = connected,
 ) -> Caller:
     """
-    Who sends *request*. *processes* are those at the other end of a connection, *agents* describes the known agents.
+    Return the sender of *request*. *processes* returns those at the other end of a connection; *agents* are all known.
 
-    It looks through the process table, and is called on a thread.
+    It reads the process table: call it on a thread.
     """
     connection, client, server = connection_of(request.scope), request.client, request.scope.get("server")
     if connection is not None and connection.caller is not None:

@@ -1,7 +1,7 @@
 """
-What a browser is given without the token: the page, its parts and its colours, and what makes it an app.
+The files that a browser gets without the token: the page, its parts and its colours, and those of an app.
 
-An installed page keeps these files, and no other ones, so that it opens without the server, too: `page/sw.js`.
+An installed page keeps exactly these files, so that it opens without the server, too: `page/sw.js`.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _WORKER, _THEME = "sw.js", "theme.css"
 
 @attrs.frozen
 class Asset:
-    """A file as a browser is given it, with its media type."""
+    """A file for a browser, with its media type."""
 
     content: bytes
     kind: str
 
 
 def all_assets(colours: Mapping[Status, RGB]) -> dict[str, Asset]:
-    """Every file, by its path below the page, which has none itself. The page's lights have these *colours*."""
+    """Return every file by its path below the page; the page's own is empty. The page's lights have these *colours*."""
     shell = {("" if name == _FILES[0] else name): _asset(name, _read(name)) for name in _FILES}
     shell[_THEME] = _asset(_THEME, theme.stylesheet(colours).encode())
     digest = hashlib.sha256()

@@ -1,9 +1,9 @@
 """
-Connections that have not shown the token: so many, for so long, and never at the expense of those that have.
+Connections that have not shown the token: limited in number and time, and never at the expense of others.
 
-Anybody who can reach the port can open connections; without a limit they would take the places of the server's
-owner. A connection that comes when there are too many takes the place of the oldest one: a person's shows
-the token with its first bytes, and is served however many idle ones there are. https://uvicorn.dev/settings/
+Every program that reaches the port can open connections; without a limit they would take the places of the server's
+owner. When there are too many, a new one replaces the oldest. A person's connection shows the token with its first
+bytes, and is served however many idle ones there are. https://uvicorn.dev/settings/
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from tallylight.actions.caller import Caller
 
-#: Connections without the token at a time, as many as one person's programs may open at once; and the seconds that each
-#: has for all of its request.
+#: Connections without the token at a time, as many as one person's programs may open at once. Each has so many seconds
+#: for its whole request.
 MAX_UNKNOWN = 1024
 KNOWN_WITHIN_S = 5.0
 #: Connections with the token at a time.
 MAX_KNOWN = 1200
-#: Taken from the kernel in one go, far fewer than `MAX_UNKNOWN`: each is heard before it can be the oldest.
+#: Accepted from the kernel in one go, far fewer than `MAX_UNKNOWN`: each is read before it can be the oldest.
 ACCEPTED_AT_ONCE = 16
-#: Where a request's scope has its `Connection`, in `scope["state"]`.
+#: The key of a request's `Connection` in `scope["state"]`.
 STATE = "tallylight.connection"
 
 
@@ -43,7 +43,7 @@ class Unknown:
     timers: dict[Connection, asyncio.TimerHandle] = attrs.field(init=False, factory=dict)
 
     def add(self, close: Callable[[], None]) -> Connection:
-        """A new connection, which *close* ends at once. It may cost the oldest one its place."""
+        """Return a new connection, which *close* ends at once. It may replace the oldest one."""
         if len(self.timers) >= self.most:
             next(iter(self.timers)).end()
         made = Connection(self, close)
@@ -58,37 +58,37 @@ class Connection:
     _unknown: Unknown
     _close: Callable[[], None]
     is_known: bool = False
-    #: Who is at its other end, once that was asked; see `asking`.
+    #: The caller at its other end, once looked up; see `asking`.
     caller: Caller | None = None
 
     def know(self) -> None:
-        """It has shown the token: it may stay."""
+        """Let the connection stay: it has shown the token."""
         self.is_known = True
         self.leave()
 
     def leave(self) -> None:
-        """It is over, or none of ours to end any more."""
+        """Forget the connection: it has ended, or may stay."""
         if (timer := self._unknown.timers.pop(self, None)) is not None:
             timer.cancel()
 
     def end(self) -> None:
-        """Its time is over, or its place is needed."""
+        """Close the connection: its time is over, or its place is needed."""
         self.leave()
         self._close()
 
 
 class Server(uvicorn.Server):
-    """Takes connections a few at a time, while many wait in the kernel."""
+    """Accepts connections a few at a time, while many wait in the kernel."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listener in sockets or ():
-            # asyncio lets no more wait in the kernel than it takes at once, and would turn a crowd away.
+            # asyncio lets no more wait in the kernel than it accepts at once, and would refuse a crowd.
             listener.listen(socket.SOMAXCONN)
 
 
 class Http(H11Protocol):
-    """HTTP on a connection that is one of the *unknown* at first; `WebSockets` takes it over if it becomes one."""
+    """HTTP on a connection that is *unknown* at first; `WebSockets` takes it over if it becomes one."""
 
     def __init__(self, *, unknown: Unknown, **more: Any) -> None:
         super().__init__(**more)
@@ -112,18 +112,18 @@ class WebSockets(WebSocketsSansIOProtocol):
 
 
 def config(app: ASGIApp, most_files: int) -> uvicorn.Config:
-    """How `Server` serves *app*: no more than a person's browsers and programs need, with *most_files* open."""
+    """Return the configuration of `Server` for *app*: limits for one person's browsers and programs."""
     unknown = Unknown(min(MAX_UNKNOWN, most_files // 4))
     return uvicorn.Config(
         app,
         loop="asyncio",
         http=cast(type[asyncio.Protocol], functools.partial(Http, unknown=unknown)),
         ws=WebSockets,
-        # What anybody may send without the token is no news for a log.
+        # Messages without the token are no news for a log.
         log_level="error",
         access_log=False,
         server_header=False,
-        # Who asks is who is connected, whatever a header says.
+        # The sender is the connected program, whatever a header claims.
         proxy_headers=False,
         backlog=ACCEPTED_AT_ONCE,
         # More are answered 503.
@@ -138,6 +138,6 @@ def config(app: ASGIApp, most_files: int) -> uvicorn.Config:
 
 
 def connection_of(scope: Scope) -> Connection | None:
-    """The connection of a request; None where there is no server, as in tests."""
+    """Return the connection of a request; None without a server, as in tests."""
     found = scope.get("state", {}).get(STATE)
     return found if isinstance(found, Connection) else None

@@ -1,13 +1,13 @@
 """
-The guard: who may ask the server, and how often. Pure; the time is an argument.
+The guard: which requests the server serves, and how many. Pure; the time is an argument.
 
-A page of another origin must not reach the server through a person's browser, not even by a name that it points to
-this machine (DNS rebinding): so the `Host` must be one of ours, and the `Origin`, where there is one, must be that of
-a page that this server has sent under that very name: the same scheme, host and port. Another port of this machine may
-be anybody's server.
-Reading and typing both need the token, or the key of a device that was signed in with it: what agents show is no
-business of other users of this machine. Neither is a cookie, which a browser shows to every port of a host: an agent's
-own server may listen at the next one.
+A page of another origin must not reach the server through a person's browser, even by DNS rebinding. So the `Host` must
+be one of ours. The `Origin`, if there is one, must be that of a page from this server under that very name: the same
+scheme, host and port. Another port of this machine may belong to any server.
+
+Reading and typing both need the token, or the key of a device that was signed in with it: other users of this machine
+must not see agents' screens. A cookie would not do: a browser sends it to every port of a host, and an agent's own
+server may listen at the next one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fastapi import HTTPException
 
 from tallylight.model.bucket import Bucket
 
-#: What precedes the token in the list of WebSocket subprotocols: a browser can send no other header there.
+#: The prefix of the token in the list of WebSocket subprotocols: a browser can send no other header there.
 SUBPROTOCOL_PREFIX = "tally.token."
 SUBPROTOCOL = "tally.v1"
-#: The schemes for a port: a browser leaves out the port that is a scheme's own. Behind any other port
-#: of a name that the person has allowed is one server, which speaks one of the two.
+#: The schemes for a port: a browser leaves out a scheme's own port. At any other port of a name that the person has
+#: allowed is one server, with one of the two schemes.
 _SCHEMES = {80: ("http",), 443: ("https",)}
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
@@ -33,10 +33,9 @@ _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 class Guard:
     """
     The rules of one server: its *token*, and its allowed *hosts*, each with the origins of its pages.
-    What a rule refuses is an `HTTPException`.
 
-    *holder* returns the signed-in device that has a key; nothing if it is no key. *failures* limits
-    guesses, *writes* what is typed into sessions.
+    A refused request raises `HTTPException`. *holder* returns the signed-in device with a key; empty without one.
+    *failures* limits guesses, *writes* limits typing into sessions.
     """
 
     token: str
@@ -55,7 +54,7 @@ class Guard:
 
     def check_token(self, given: str | None, now: float) -> str:
         """
-        The device with the key *given*; nothing for the token. Refuses a request with neither.
+        Return the device with the key *given*; empty for the token. Refuse a request with neither.
 
         Both are compared in constant time, and guesses are limited.
         """
@@ -75,8 +74,9 @@ class Guard:
 
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[str]]:
     """
-    The allowed names of a server on *port*, with the origins of a page under each: those of this machine,
-    and *more* (`name` or `name:port`). A name without a port is reached at ours, and by https.
+    Return the allowed names of a server on *port*, with the origins of a page under each.
+
+    They are this machine's and *more* (`name` or `name:port`). A name without a port is reached at ours, and by https.
     """
     found: dict[str, set[str]] = {}
     for name in _LOCAL:
@@ -98,6 +98,6 @@ def _add(found: dict[str, set[str]], name: str, port: int, schemes: Iterable[str
 
 
 def offered(protocols: Iterable[str]) -> str | None:
-    """The token among the subprotocols that a WebSocket offers."""
+    """Return the token among the subprotocols that a WebSocket offers; None without one."""
     found = (name.removeprefix(SUBPROTOCOL_PREFIX) for name in protocols if name.startswith(SUBPROTOCOL_PREFIX))
     return next(found, None)

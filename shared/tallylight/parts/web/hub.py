@@ -1,9 +1,9 @@
 """
 The hub: sends every change to every listener, and waits for none.
 
-A change is encoded once for all listeners. Each listener has a bounded queue; one that falls behind so far that its
-queue is full is given the whole state instead, once it reads again: it may miss what was in between, never what is
-true at last. No input or output: `publish` and `take` are called by the owner of a socket.
+A change is encoded once for all listeners. Each listener has a queue of limited length. If it is full, the listener
+gets the whole state instead, once it reads again. So it may miss states in between, never the last one. The hub does no
+input or output: the owner of a socket calls `publish` and `take`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_LISTENERS = 1000
 
 @attrs.define(eq=False)
 class Listener:
-    """One who listens. *wake* is called when there is something to `take`; never twice before it is taken."""
+    """A listener. *wake* is called when there is something to `take`, and only once until it is taken."""
 
     wake: Callable[[], None]
     queue: deque[str] = attrs.field(init=False, factory=deque)
@@ -33,7 +33,7 @@ class Listener:
 
 @attrs.define(eq=False)
 class Hub:
-    """The present state, by address, why it may be out of date, and who listens."""
+    """The present state, by address; why it may be out of date; and the listeners."""
 
     _state: dict[str, Session] = attrs.field(init=False, factory=dict)
     _stale: str = attrs.field(init=False, default="")
@@ -43,7 +43,7 @@ class Hub:
         return len(self._listeners)
 
     def publish(self, state: Mapping[str, Session], stale: str = "") -> None:
-        """Make *state* the present one, and send its changes to all listeners, and why it may be *stale*."""
+        """Replace the state, and queue its changes for all listeners, with the reason why it may be *stale*."""
         events = [Event(type="change", session=one) for key, one in state.items() if self._state.get(key) != one]
         events += [Event(type="gone", address=key) for key in self._state if key not in state]
         events += [Event(type="stale", stale=stale)] * (stale != self._stale)
@@ -60,7 +60,7 @@ class Hub:
                     listener.wake()
 
     def join(self, wake: Callable[[], None]) -> Listener | None:
-        """A new listener, which gets the whole state first; None if there are `MAX_LISTENERS` already."""
+        """Return a new listener, which gets the whole state first; None if there are `MAX_LISTENERS` already."""
         if len(self._listeners) >= MAX_LISTENERS:
             return None
         listener = Listener(wake)
@@ -71,7 +71,7 @@ class Hub:
         self._listeners.discard(listener)
 
     def take(self, listener: Listener) -> list[str]:
-        """What to send to *listener* now, in order."""
+        """Return the messages for *listener*, in order, and empty its queue."""
         listener.is_woken = False
         found = list(listener.queue)
         listener.queue.clear()

@@ -18,14 +18,14 @@ from tallylight.parts.web.connections import Connection, connection_of
 from tallylight.parts.web.guard import Guard, offered
 from tallylight.wire.text import sanitise
 
-#: Of a request's body.
+#: The largest body of a request, in bytes.
 MAX_BODY = 64 * 1024
 _TOO_LARGE = f"the body is larger than {MAX_BODY} bytes, the limit"
-#: What needs the token: all but the page and the document.
+#: The prefix of paths that need the token: all but the page and the document.
 GUARDED = "/api/"
-#: Where a request's scope has the id of its device; nothing if it showed the token.
+#: The key of a request's device in its scope; empty if it showed the token.
 DEVICE = "tallylight.device"
-#: Of the answer to a request that is not as the document says.
+#: Limits of the answer to a malformed request: problems, and cells of text.
 _MAX_PROBLEMS, _MAX_CELLS = 5, 500
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; "
@@ -35,7 +35,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-#: What the document says of answers that are none.
+#: The document's descriptions of errors.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": model.Problem, "description": why}
     for code, why in (
@@ -58,8 +58,10 @@ NO_SESSION: dict[int | str, dict[str, Any]] = {
 @attrs.define(eq=False)
 class AccessMiddleware:
     """
-    Turns away what is not for us before anything of it is read: other hosts and origins, bodies too large, and what
-    asks for more than the page without showing the token.
+    Refuses requests before anything of them is read.
+
+    It refuses other hosts and origins, bodies that are too large, and requests for more than the page without the
+    token.
     """
 
     _app: ASGIApp
@@ -77,7 +79,7 @@ class AccessMiddleware:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008, "reason": refused.detail})
                 return
-            # The rest of a body too large is not read: the connection ends with the answer.
+            # The rest of a body that is too large is not read: the connection ends with the answer.
             response = JSONResponse({"detail": refused.detail}, refused.status_code, headers={"Connection": "close"})
             await response(scope, receive, send)
             return
@@ -94,7 +96,7 @@ class AccessMiddleware:
 
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                # What has not shown the token is not kept open.
+                # A connection without the token is not kept open.
                 more = {"Connection": "close"} if connection is not None and not connection.is_known else {}
                 message["headers"] = [
                     *message["headers"],
@@ -105,7 +107,7 @@ class AccessMiddleware:
         await self._app(scope, bounded, dressed)
 
     def _check(self, scope: Scope, connection: Connection | None) -> None:
-        """Turn a request away, if it may not come in. Its *connection* is known once it shows the token."""
+        """Raise an error for a request that may not pass. Its *connection* is known once it shows the token."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         self._guard.check_origin(headers.get("host"), headers.get("origin"))
         if scope["path"].startswith(GUARDED):
@@ -123,7 +125,7 @@ class AccessMiddleware:
 
 
 class RefusedError(Exception):
-    """A rule refuses what was asked for."""
+    """A rule refuses the request."""
 
     def __init__(self, why: Refusal) -> None:
         super().__init__(why.text)
@@ -131,14 +133,14 @@ class RefusedError(Exception):
 
 
 async def refused(_request: Request, error: Exception) -> JSONResponse:
-    """The answer to what a rule refuses."""
+    """Return the answer to a request that a rule refuses."""
     assert isinstance(error, RefusedError)
     detail = sanitise(error.why.text, cells=_MAX_CELLS)
     return JSONResponse({"detail": detail, "rule": error.why.rule}, 409)
 
 
 async def unfit(_request: Request, error: Exception) -> JSONResponse:
-    """The answer to what is not as the document says. Nothing that was sent is sent back."""
+    """Return the answer to a malformed request. Nothing of the request is repeated."""
     assert isinstance(error, RequestValidationError)
     found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
     return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS)}, 422)

@@ -1,4 +1,4 @@
-"""What the server says, as types: https://docs.pydantic.dev . They are the schemas of its OpenAPI document."""
+"""The types of the server's replies, which are the schemas of its OpenAPI document: https://docs.pydantic.dev ."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from tallylight.actions import answer
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Status
@@ -20,16 +20,16 @@ from tallylight.wire import styled
 from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
-#: Of a reply, in cells.
+#: The longest reply, in cells.
 REPLY_CELLS = 500
 StatusWord = Literal["working", "waiting", "limited", "quiet", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
-#: What a program or a person wrote: cleaned on its way out.
+#: Text of a program or a person, cleaned on its way out.
 Clean = Annotated[str, BeforeValidator(sanitise)]
 Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS))]
-#: What JSON's readers keep exactly.
+#: The largest number that all JSON readers keep exactly.
 _MAX_NUMBER = 2**53
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
@@ -41,7 +41,7 @@ class Versioned(BaseModel):
 
 
 class Keys(BaseModel):
-    """An answer a prompt takes: what is typed for it, and what it says."""
+    """An answer that a prompt accepts: its keys and its label."""
 
     keys: str
     label: Clean
@@ -92,7 +92,7 @@ class Collision(BaseModel):
 
 
 class Label(BaseModel):
-    """What a person gave a conversation in the list: nothing where they gave none."""
+    """The names that a person gave a conversation in the list; empty without one."""
 
     name: str
 
@@ -163,7 +163,7 @@ class Counts(Versioned):
 
 
 class Choice(BaseModel):
-    """One choice of a question, by its number from 1; *keys* are what will be typed, nothing if that is not known."""
+    """One choice of a question, by its number from 1; *keys* will be typed, empty if unknown."""
 
     number: int
     label: str
@@ -172,10 +172,11 @@ class Choice(BaseModel):
 
 class Question(Versioned):
     """
-    What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
+    The question of a session at this moment.
 
-    Rows of *context* before *first* are of before the dialog; the others must have been shown to the person. Without
-    choices any text may be the answer: `POST text` with this *fingerprint*.
+    `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number. Rows of *context* before *first* come
+    before the dialog; the others must have been shown to the person. Without choices any text may be the answer: `POST
+    text` with this *fingerprint*.
     """
 
     address: str
@@ -200,7 +201,7 @@ class Run(BaseModel):
 
 
 class Buffer(Versioned):
-    """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
+    """A session's screen at this moment, its question, and the possible actions: all of one look."""
 
     address: str
     lines: list[str]
@@ -214,7 +215,7 @@ class Buffer(Versioned):
 
 
 class _Given(BaseModel):
-    """Which session is meant, and which process in it."""
+    """The session and its process."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -233,7 +234,7 @@ class Answer(_Given):
 class Text(_Given):
     """Text for an agent at its prompt, or with a question that takes any text."""
 
-    text: str = Field(min_length=1, max_length=MAX_TEXT, description="no control characters but tab and line feed")
+    text: str = Field(min_length=1, max_length=MAX_TYPED, description="no control characters but tab and line feed")
     enter: bool = Field(default=False, description="whether Enter is pressed after it")
     fingerprint: str = Field(default="", max_length=64, description="that of the question that takes any text")
 
@@ -243,7 +244,7 @@ class Interrupt(_Given):
 
 
 class Done(Versioned):
-    """It was done, and what that was: `answered 1. Yes`."""
+    """The action that was done, such as `answered 1. Yes`."""
 
     address: str
     done: str
@@ -270,12 +271,12 @@ class Event(Versioned):
     stale: str | None = None
 
 
-#: What a pane has by the same name.
+#: The fields that a pane has by the same name.
 _OF_PANE = Session.model_fields.keys() & {field.name for field in attrs.fields(Pane)}
 
 
 def session_of(found: Row, beside: seen.RepositoryStatus | None = None, *, can_see: bool, can_type: bool) -> Session:
-    """The reply about the pane *found*."""
+    """Return the reply about the pane *found*."""
     pane, label = found.pane, found.label
     waits = pane.status is Status.WAITING
     own: dict[str, Any] = {
@@ -301,12 +302,12 @@ def session_of(found: Row, beside: seen.RepositoryStatus | None = None, *, can_s
 
 
 def question_of(address: str, asked: answer.Question) -> Question:
-    """The reply about a question."""
+    """Return the reply about a question."""
     return Question.model_validate(attrs.asdict(asked) | {"address": address})
 
 
 def run_of(run: styled.Run) -> Run:
-    """The reply about text of one style."""
+    """Return the reply about text of one style."""
     style = run.style
     foreground, background = (
         theme.css(colour) if isinstance(colour, tuple) else colour for colour in (style.foreground, style.background)

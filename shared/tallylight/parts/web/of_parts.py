@@ -1,7 +1,7 @@
 """
-Routes of other parts: `GET /api/parts/NAME/ROUTE`, behind the same guard as every other.
+Routes of other parts: `GET /api/parts/NAME/ROUTE`, guarded like all others.
 
-A route is a function of a part, which knows nothing of the server. A fault in it costs that answer.
+A route is a function of a part, which knows nothing of the server. A fault in it costs that answer only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOG = logging.getLogger("uvicorn.error")
 
 
 def add_routes(app: FastAPI, guarded: dict[str, Any]) -> None:
-    """Have *app* answer the routes that parts declare."""
+    """Add the routes that parts declare to *app*."""
     for path, name in index.routes():
         app.get(f"/api/parts/{path}", include_in_schema=False, **guarded)(_route(path, name))
 

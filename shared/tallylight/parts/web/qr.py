@@ -1,6 +1,7 @@
 """
-A text as a QR code for a terminal, so that a phone's camera can read an address. ISO/IEC 18004, by segno:
-https://segno.readthedocs.io
+A text as a QR code for a terminal, so that a phone's camera can read an address.
+
+ISO/IEC 18004, by segno: https://segno.readthedocs.io
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import segno
 
 #: Light modules on each side: a reader needs them to find the code.
 BORDER = 4
-#: Black on white whatever the theme is: by the colour cube, which themes leave alone.
+#: Black on white in every theme: colours of the cube, which themes do not change.
 _BEGIN, _END = "\x1b[38;5;16;48;5;231m", "\x1b[0m"
 #: Two modules, one above the other, as one character: by whether the upper and the lower one is dark.
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
@@ -17,7 +18,7 @@ _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (Tru
 
 def rows(text: str) -> list[str]:
     """
-    The QR code of *text* as rows of characters, one column a module and two modules a row, its border included.
+    Return the QR code of *text* as rows of characters, one column a module and two modules a row, with its border.
 
     Any address of a host with a token is at most 73 columns wide.
     """
@@ -32,5 +33,5 @@ def rows(text: str) -> list[str]:
 
 
 def coloured(found: list[str]) -> str:
-    """These rows in black on white, which can be read on dark and on light terminals."""
+    """Return these rows in black on white, which is legible on dark and on light terminals."""
     return "".join(f"{_BEGIN}{row}{_END}\n" for row in found)

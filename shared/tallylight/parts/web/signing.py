@@ -1,8 +1,8 @@
 """
-Signing in: `POST device` gives a browser a key of its own, `DELETE device` ends it, `/proof` shows it the right server.
+Signing in: `POST device` gives a browser a key of its own, `DELETE device` ends it, `/proof` identifies the server.
 
-A browser shows its key only to a server that has proved to know it, under the very name that the browser calls it by:
-while this server is down, another program may listen at its port.
+A browser shows its key only to a server that has proved to know it, under the same name. While this server is down,
+another program may listen at its port.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Signing:
         self._guard, self._devices = guard, devices
 
     def add_routes(self, app: FastAPI, write: dict[str, Any], person: dict[str, Any]) -> None:
-        """What can be asked; *write* and *person* say how, the last what only a person may."""
+        """Add the routes to *app*; *write* and *person* are their options, the last for a person only."""
         app.post("/api/v1/device", response_model=Key, **person)(self.sign_in)
         app.delete("/api/v1/device", response_model=Versioned, **write)(self.sign_out)
         app.get("/proof", include_in_schema=False)(self.proof)
@@ -71,7 +71,7 @@ class Signing:
         device: Annotated[str, Query(max_length=16)],
         nonce: Annotated[str, Query(pattern="^[0-9a-f]{32}$")],
     ) -> dict[str, str]:
-        """That this server knows a device, by the key, for one *nonce* and the name that it is called by."""
+        """Prove that this server knows a device's key, for one *nonce* and this host name."""
         found = self._devices.proof(device, f"{nonce} {request.headers.get('host', '').lower()}")
         if not found:
             raise HTTPException(404, "there is no such device")

@@ -1,10 +1,10 @@
 """
-The colours of the page, out of those of the configuration: a stylesheet of custom properties. Pure.
+The colours of the page, from those of the configuration: a stylesheet of custom properties. Pure.
 
-Each light has two signs, `--waiting` for what is drawn and `--waiting-ink` for what is read: the configured colour,
-darker or brighter as far as it takes on the page and on a card. What needs a person and what is news is filled:
-`--waiting-fill` with `--waiting-on` for the text on it, `--waiting-cap` and `--waiting-sign` for the mark. A fill that
-has little contrast, as amber on a light page, has its mark in a black cap.
+Each light has two colours, `--waiting` for shapes and `--waiting-ink` for text: the configured colour, darker or
+brighter as far as the page and a card require it. Lights that need a person or are news are filled. They have
+`--waiting-fill` with `--waiting-on` for the text on it, `--waiting-cap` and `--waiting-sign` for the mark. A fill with
+little contrast, such as amber on a light page, has its mark in a black cap.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tallylight.model.status import Status
 #: The backgrounds of lights, in a light and in a dark page: the page itself, and a card on it.
 PAGE: tuple[RGB, RGB] = ((0xF4, 0xF5, 0xF7), (0x10, 0x13, 0x17))
 CARD: tuple[RGB, RGB] = ((0xFF, 0xFF, 0xFF), (0x1A, 0x1E, 0x24))
-#: For each, the background that it is harder to read on.
+#: The background with less contrast, for each.
 _HARD: tuple[RGB, RGB] = (PAGE[0], CARD[1])
 
 
 def stylesheet(colours: Mapping[Status, RGB] = COLOURS) -> str:
-    """The custom properties of a page with lights of these *colours*; a light without one has its default."""
+    """Return the custom properties of a page with lights of these *colours*; a light without one has its default."""
     given = {status: colours.get(status, default) for status, default in COLOURS.items()}
     light, dark = (_scheme(given, number) for number in (0, 1))
     lines = [f"  --{name}: light-dark({css(colour)}, {css(dark[name])});\n" for name, colour in light.items()]
@@ -39,7 +39,7 @@ def stylesheet(colours: Mapping[Status, RGB] = COLOURS) -> str:
 
 
 def _scheme(colours: Mapping[Status, RGB], number: int) -> dict[str, RGB]:
-    """The properties of the light page, 0, or of the dark one, 1."""
+    """Return the properties of the light page, 0, or of the dark one, 1."""
     hard, touching = _HARD[number], frozenset({PAGE[number], CARD[number]})
     found = {"page": PAGE[number], "card": CARD[number]}
     for status, colour in colours.items():
@@ -62,5 +62,5 @@ def _filled(status: Status, fill: RGB, on: RGB, cap: RGB, sign: RGB) -> dict[str
 
 
 def css(colour: RGB) -> str:
-    """*colour* as a stylesheet has it."""
+    """Return *colour* as a stylesheet has it."""
     return "#{:02x}{:02x}{:02x}".format(*colour)

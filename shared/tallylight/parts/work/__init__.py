@@ -1,14 +1,13 @@
 """
-What agents do to a work tree: the changes of a turn for review, and two agents that change the same lines.
+The work of agents: the changes of a turn for review, and two agents that change the same lines.
 
-`turns` has `trees` taken as turns begin and end, and the `ledger` says which; `review` makes the diff and reads
-comments, and `undo` puts files back. `did` keeps what ran.
+`turns` has `trees` taken as turns begin and end, and the `ledger` lists them. `review` makes the diff and reads
+comments, and `undo` puts files back. `did` keeps the calls of a turn.
 
-`watch` is a host's: it knows which agents work in one repository, decides when that is looked at, and is where to
-start reading. `looks` is a worker's: it asks git by the rules of `actions.git`, and compares what the agents' records
-say that they have written. `others` finds the agents of this machine's other hosts. `hunks` is pure: lines of a diff,
-and whether two changes are of the same ones. `beside` reads
-the branch and the changes beside an agent, `changes` counts what a turn came to.
+`watch` runs in a host: it knows which agents work in one repository, and decides when to look; start reading there.
+`looks` runs on a thread: it asks git by the rules of `actions.git`, and compares the edits in the agents' records.
+`others` finds the agents of this machine's other hosts. `hunks` is pure: it reads diffs, and compares changes. `beside`
+reads the branch and the changes beside an agent, `changes` counts the lines of a turn.
 """
 
 from __future__ import annotations

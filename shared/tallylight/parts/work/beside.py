@@ -2,15 +2,14 @@
 Branch and changes of each visible agent, read on threads of a program that shows a list.
 
     watch = Watch(home)
-    watch.poll(panes, now)      the panes that can be seen, at monotonic now; True: something is new
-    watch.known                 what is known, by the process of the agent
+    watch.poll(panes, now)      the visible panes, at monotonic now; True: something is new
+    watch.known                 the repositories, by the process of the agent
     watch.due()                 when to poll again
 
-One reading is made at a time, of one repository: soon after an agent shows another status, every few seconds while it
-works, and else seldom. A repository with a slow git is read less and less often. `read_all` reads once, for a
-list that is printed.
+One repository is read at a time: soon after an agent's status changed, every few seconds while it works, and else
+seldom. A repository with a slow git is read less and less often. `read_all` reads all of them once, for a printed list.
 
-Only a directory that a host has seen itself is looked into: no output of a program leads there.
+Only a directory that a host has seen itself is read: no output of a program leads there.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.parts.work import repository
-from tallylight.parts.work.repository import PATIENCE_S
+from tallylight.parts.work.repository import GIT_S
 from tallylight.snapshot.schema import Pane
 
 #: Seconds between two readings of one repository: while an agent works in it, and while none does.
 BUSY_S, CALM_S = 5.0, 60.0
-#: Seconds between two readings of it after its agent showed another status.
+#: Seconds between two readings after a status change of its agent.
 SOON_S = 1.0
-#: A reading that took so long, in seconds, is repeated no sooner than after so many times as long.
+#: A reading is repeated no sooner than after so many times its duration.
 SHARE = 20
 #: Seconds until a repository with a slow git is read again; doubled each time, up to the last.
 PAUSE_S, PAUSE_MAX_S = 60.0, 900.0
 #: How often, in seconds, to look whether a thread is done.
 WAIT_S = 0.05
-#: Directories that are known at once, and threads of `read_all`.
+#: Directories that are remembered, and threads of `read_all`.
 MAX_KNOWN, THREADS = 256, 4
 
 _BUSY = (Status.WORKING, Status.BACKGROUND)
@@ -49,8 +48,8 @@ _BUSY = (Status.WORKING, Status.BACKGROUND)
 _Shown = frozenset[tuple[int | None, Status, float]]
 
 
-def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[RepositoryStatus, bool]:
-    """What to show beside an agent that works in *directory*, and whether git was too slow to list the changes."""
+def read_one(directory: str, home: str, seconds: float = GIT_S) -> tuple[RepositoryStatus, bool]:
+    """Return the repository around *directory*, and whether git was too slow to list the changes."""
     found = NOTHING
     try:
         if (head := repository.head_of(directory, home)) is not None:
@@ -64,24 +63,24 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Re
     return found, False
 
 
-#: What reads, on a thread, as `read_one` does.
+#: Reads a directory on a thread; see `read_one`.
 Read = Callable[[str, str], tuple[RepositoryStatus, bool]]
 
 
 @attrs.define
 class _Schedule:
-    """When one directory was read."""
+    """The last reading of one directory, and when the next one is allowed."""
 
-    #: When it was read last, and before when it must not be again.
+    #: When it was last read, and until when it must not be read again.
     read_at: float = float("-inf")
     rests_until: float = float("-inf")
     slow: int = 0
-    #: What its agents showed when it was read.
+    #: The statuses of its agents when it was read.
     shown: _Shown = frozenset()
 
 
 def _wanted(panes: Iterable[Pane]) -> dict[str, _Shown]:
-    """Return the directories of *panes*, those with an agent, each with what their agents show."""
+    """Return the directories of *panes* with agents, each with the statuses of its agents."""
     wanted: dict[str, set[tuple[int | None, Status, float]]] = {}
     for pane in panes:
         if pane.works_in:
@@ -90,19 +89,19 @@ def _wanted(panes: Iterable[Pane]) -> dict[str, _Shown]:
 
 
 def _together(panes: Iterable[Pane], known: Mapping[str, RepositoryStatus]) -> dict[int, RepositoryStatus]:
-    """Return what is *known* of the repositories of *panes*, by the process of each agent."""
+    """Return the *known* repositories of *panes*, by the process of each agent."""
     return {pane.agent_pid: known.get(pane.works_in, NOTHING) for pane in panes if pane.agent_pid is not None}
 
 
 class Watch:
-    """Follows panes. *home* is the person's; *reads* reads one repository."""
+    """Follows panes and reads their repositories. *home* is the user's home directory; *reads* reads one repository."""
 
     def __init__(self, home: str, reads: Read = read_one) -> None:
         self._home = home
         self._reads = reads
         self._places: dict[str, _Schedule] = {}
         self._found: dict[str, RepositoryStatus] = {}
-        #: Takes in what a thread has found, when it is given the time.
+        #: Calls that apply the result of a thread, with the time.
         self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
         self._is_reading = False
         self._due = float("inf")
@@ -113,7 +112,7 @@ class Watch:
         return self._due
 
     def poll(self, panes: Iterable[Pane], now: float) -> bool:
-        """Take what was read, and begin to read what is due of *panes*; return whether anything is new."""
+        """Apply finished readings, and start one that is due for *panes*; return whether anything is new."""
         while not self._read.empty():
             self._read.get()(now)
         panes = [pane for pane in panes if pane.agent_pid is not None]
@@ -127,7 +126,7 @@ class Watch:
         return is_new
 
     def _begin_first(self, shown: Mapping[str, _Shown], now: float) -> float:
-        """Begin to read the directory that is due first; return when to look again."""
+        """Start reading the directory that is due first; return when to look again."""
         dues = {directory: self._due_of(directory, status) for directory, status in shown.items()}
         first = min(dues, key=lambda directory: dues[directory], default=None)
         if self._is_reading:
@@ -151,7 +150,7 @@ class Watch:
         began = time.monotonic()
         found = NOTHING
         was_slow = False
-        with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
+        with contextlib.suppress(Exception):  # the next one can succeed, and a list has no place for a traceback
             found, was_slow = self._reads(directory, self._home)
         took = time.monotonic() - began
 

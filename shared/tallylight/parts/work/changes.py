@@ -1,7 +1,7 @@
 """
-Work: how many lines a repository has that are not committed, read once at each end of a turn of an agent in it.
+Work: how many uncommitted lines a repository has, read once at each end of a turn of an agent in it.
 
-git is asked on a worker, by the rules of `actions.git`: no program runs that a repository names.
+git runs on a thread, by the rules of `actions.git`: no program of the repository runs.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from tallylight.parts.work.beside import PAUSE_MAX_S, read_one
 from tallylight.snapshot import values
 from tallylight.ui.beside import signed
 
-#: Disks where git is asked at a time, and slow directories that are remembered.
+#: Disks where git may run at a time, and slow directories that are remembered.
 MAX_ASKED, MAX_SLOW = 2, 64
-#: The field of a pane that has the lines, added and removed.
+#: The pane's field with the lines, added and removed.
 FIELD = "diffstat"
 
 Id = TypeVar("Id", bound=Hashable)
@@ -39,25 +39,29 @@ FORM = values.Form(_read, {"type": "array", "items": values.COUNT.schema, "minIt
 
 
 def shown(value: tuple[int, int]) -> str:
-    """Return *value* in words: `+12 −3`; nothing for none."""
+    """Return *value* as text: `+12 −3`; empty for none."""
     added, removed = value
     return signed(("+", added), ("−", removed))
 
 
 @attrs.define
 class Work(Generic[Id]):
-    """*submit* does one job of a name at a time; *home* is the person's; *told* is called with each changed pane."""
+    """
+    Reads the changes of finished turns. *submit* runs one job per key on a thread; *touched* gets each changed pane.
+
+    *home* is the user's home directory.
+    """
 
     submit: Submit
     home: str
     mounts: Mounts
-    told: Callable[[Id], None]
-    #: The disks that are being asked; and the directories with a slow git, with the time until they are read again.
+    touched: Callable[[Id], None]
+    #: Disks where git runs; and directories with a slow git, each with the time of its next reading.
     _asked: set[str] = attrs.field(factory=set)
     _slow: dict[str, float] = attrs.field(factory=dict)
 
     def look(self, id_: Id, pane: Pane, now: float, *, is_wanted: bool) -> None:
-        """Have read what the turn of *pane* came to, if it is over and that was not read."""
+        """Start reading the changes of a turn of *pane* that is over, unless they were read."""
         decision = pane.decision
         if decision.status is not Status.DONE:
             pane.more.pop(FIELD, None)
@@ -94,4 +98,4 @@ class Work(Generic[Id]):
         if changes is not None and pane.decision.status is Status.DONE:
             pane.more[FIELD] = changes.added, changes.removed
         pane.tracker.touch()
-        self.told(id_)
+        self.touched(id_)

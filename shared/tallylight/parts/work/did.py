@@ -1,7 +1,7 @@
 """
-What ran unasked: the commands of an agent's last turn, what it wrote outside its project, and what was denied.
+The calls of an agent's last turn: commands, files outside its project, and denials.
 
-Its transcript tells that (`evidence.records.reading.Ran`). The host keeps it for `tally did`, in
+They are in its transcript (`evidence.records.reading.Ran`). The host keeps them for `tally did`, in
 `<state directory>/work/did/`, one file for each pane, and shows counts in the row.
 """
 
@@ -33,7 +33,7 @@ from tallylight.wire import values as wire_values
 
 #: The field of a pane: commands, denials, files written outside, and the last denials in a row.
 FIELD = "did"
-#: Denials in a row that a person is told of: the agent may stand still, in other words.
+#: Denials in a row that a person hears of: the agent may be stuck.
 REPEATED = 3
 #: Seconds between two writings of one pane.
 EVERY_S = 1.0
@@ -94,7 +94,7 @@ class Call:
 
 @attributes.frozen(kw_only=True)
 class Did:
-    """What the agent of one pane has done in its last turn, as of *at*, in seconds since the epoch."""
+    """The calls of one pane's agent in its last turn, as of *at*, in seconds since the epoch."""
 
     pane: str = attributes.field(metadata=declared("", ID))
     agent: str = key("", form=short(80))
@@ -130,14 +130,14 @@ def load(address: str, environ: Mapping[str, str]) -> Did | None:
 
 @attrs.define
 class Doings(Generic[Id]):
-    """Those of the panes of the host *name*; *told* is called with each pane that has other counts."""
+    """Keeps the calls in all panes of the host *name*. *told* is called with each pane that has other counts."""
 
     name: str
     environ: Mapping[str, str]
     submit: Submit
     clock: Callable[[], float]
     told: Callable[[Id], None]
-    #: What was read last of each pane, and when, monotonic.
+    #: The calls that were read last of each pane, and when, monotonic.
     _seen: dict[Id, tuple[Mapping[str, Ran], float]] = attrs.field(factory=dict)
 
     def look(self, id_: Id, pane: Pane, now: float) -> None:
@@ -212,7 +212,7 @@ _WITH = {
     "go": "get install mod",
 }
 _PARTS = re.compile(r"[;&|()\n`]+|\$\(")
-#: What may stand before the name of a program.
+#: Words before the name of a program.
 _BEFORE = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+|(?:sudo|env|time|nohup|exec|command)\s+)*")
 
 

@@ -18,7 +18,7 @@ from tallylight.parts.work.watch import Collisions
 
 
 class WorkHost(HostPart):
-    """Notes what agents change, and which of them change the same lines."""
+    """Records the changes of agents, and finds agents that change the same lines."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -1,8 +1,8 @@
 """
-Hunks: which lines of a file were changed, and whether two changes are of the same ones.
+Hunks: the changed lines of a file, and whether two changes are of the same lines.
 
-Pure. Lines count from 1, and a span of them ends before its second number: `(40, 40)` is the place before line 40.
-Changes are of the same lines that git could not merge by itself: they overlap or touch, and are not the same change.
+Pure. Lines count from 1, and a span of them ends before its second number: `(40, 40)` is the place before line 40. Two
+changes are of the same lines if git could not merge them by itself: they overlap or touch, and differ.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from tallylight.model.tool_call import alike
 
 Lines = tuple[int, int]
 
-#: Of one file that are compared, and spans of them that are told.
+#: The most hunks of one file that are compared, and the most spans that are reported.
 MAX_HUNKS, MAX_TOLD = 256, 3
 _FILE = re.compile(r"(?:---|\+\+\+) (?:[ab]/([^\t]*)\t?|/dev/null)")
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-#: A line with fewer characters is in every file: `}`, `else:`.
+#: A shorter line is in every file: `}`, `else:`.
 _TELLING = 8
 
 
 @attrs.frozen
 class Hunk:
-    """Lines *was* of a file that are the lines *now*, by *text*, what git says of them."""
+    """Lines *was* of a file that became the lines *now*; *text* is git's text of them."""
 
     was: Lines
     now: Lines
@@ -36,7 +36,10 @@ class Hunk:
 
 
 def parsed(diff: str) -> dict[str, tuple[Hunk, ...]]:
-    """The hunks of a diff without context, by file. https://git-scm.com/docs/git-diff#generate_patch_text_with_p"""
+    """
+    Return the hunks of a diff without context, by file.
+    https://git-scm.com/docs/git-diff#generate_patch_text_with_p
+    """
     found: dict[str, list[Hunk]] = {}
     path, lines = "", iter(diff.split("\n"))
     for line in lines:
@@ -58,17 +61,17 @@ def _span(first: str, count: str | None) -> Lines:
 
 
 def _rows(lines: Iterator[str], count: int) -> Iterator[str]:
-    """The next *count* rows of *lines* that are of a file."""
+    """Yield the next *count* rows of *lines* that belong to a file."""
     return itertools.islice((line for line in lines if not line.startswith("\\")), count)
 
 
 def touch(one: Lines, other: Lines) -> bool:
-    """Whether two spans have a line in common, or nothing between them."""
+    """Return whether two spans have a line in common, or nothing between them."""
     return one[0] <= other[1] and other[0] <= one[1]
 
 
 def clashing(mine: Sequence[Hunk], others: Sequence[Hunk]) -> list[Hunk]:
-    """Those of *others* that git could not merge with *mine* by itself: of the same lines, and another change."""
+    """Return the hunks of *others* that git could not merge with *mine* by itself: of the same lines, but different."""
     return [
         other
         for other in others
@@ -77,13 +80,13 @@ def clashing(mine: Sequence[Hunk], others: Sequence[Hunk]) -> list[Hunk]:
 
 
 def line_ranges(spans: Iterable[Lines]) -> str:
-    """The lines in words: `40–62, 80`."""
+    """Return the spans as text: `40–62, 80`."""
     words = [f"{first}–{end - 1}" if end - first > 1 else f"{first}" for first, end in spans]
     return ", ".join(words[:MAX_TOLD]) + (" …" if len(words) > MAX_TOLD else "")
 
 
 def changed(edit: Edit) -> tuple[int, list[str]]:
-    """How many lines of its new text an edit has left as they were, and those behind them that it has changed."""
+    """Return how many lines at the start of its new text an edit has left unchanged, and then the changed lines."""
     new = edit.new.split("\n")
     old = edit.old.split("\n") if edit.old is not None else []
     before, after = alike(old, new)
@@ -91,7 +94,7 @@ def changed(edit: Edit) -> tuple[int, list[str]]:
 
 
 def located(edit: Edit, text: str) -> Lines | None:
-    """Which lines of *text* are those that *edit* has written; None if they are not there, or at several places."""
+    """Return the lines of *text* that *edit* has written; None if they are missing, or at several places."""
     if not edit.new or text.count(edit.new) != 1:
         return None
     before, lines = changed(edit)
@@ -100,7 +103,7 @@ def located(edit: Edit, text: str) -> Lines | None:
 
 
 def written(mine: Sequence[Edit], others: Sequence[Edit], text: str) -> list[Lines]:
-    """Which lines of *text* are of *mine*; what one of *others* has written over since counts as where that is."""
+    """Return the lines of *text* from *mine*; if one of *others* has replaced them since, the replacement."""
     found = []
     for edit in mine:
         span = located(edit, text)
@@ -115,7 +118,7 @@ def written(mine: Sequence[Edit], others: Sequence[Edit], text: str) -> list[Lin
     return found
 
 
-#: What a request is called that writes a file, and how many lines it changes, behind the files.
+#: The words of a request that writes a file, followed by the files and the number of lines.
 _WRITES = re.compile(
     r"(?:Edit|MultiEdit|NotebookEdit|Write|WriteFile|Update|Create|Delete|Patch|edit|write|create|delete|patch|replace"
     r"|write_file|write_to_file|edit_file|create_file|replace_in_file|apply_patch|editor|str_replace\w{0,20}) "
@@ -124,6 +127,6 @@ _WRITES = re.compile(
 
 
 def asked(what: str) -> tuple[str, ...]:
-    """The files that a request in one line, `Edit src/api.py (+12 −3)`, asks to write; none for any other."""
+    """Return the files that a one-line request, `Edit src/api.py (+12 −3)`, asks to write; none for another request."""
     found = _WRITES.fullmatch(what)
     return tuple(found[1].split(", ")) if found is not None else ()

@@ -31,7 +31,7 @@ MAX_OTHERS = 64
 @attributes.frozen(kw_only=True)
 class Stretch:
     """
-    What happened between two trees, *before* and *after*, in the turn of one agent that began at *turn*.
+    The time between two trees, *before* and *after*, in the turn of one agent that began at *turn*.
 
     Times are in seconds since the epoch. *pane* is its address, *pid* its process. *is_fresh*: a person had looked when
     it began. *others* are files that other agents wrote meanwhile, by their transcripts, and this one did not; *beside*

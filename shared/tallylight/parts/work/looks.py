@@ -1,10 +1,9 @@
 """
-Looks at one repository: what git and the agents' records say that each of its agents has changed. It blocks.
+Compares the changes of all agents in one repository, by git and by the agents' records. It blocks.
 
-Of each work tree git is asked what is not committed, and once for each pair of commits which files differ between them.
-Only where two agents have changed the same file it is asked for the lines: of both work trees against the last commit
-that they have in common. So they are compared as a merge would compare them. In one work tree the lines that are not
-committed are those of the agent whose record has their text.
+git lists the uncommitted files of each work tree, and once for each pair of commits the files that differ. Only if two
+agents have changed the same file, git shows the lines. Both work trees are compared with their last common commit, as a
+merge would. In one work tree, uncommitted lines belong to the agent with their text in its record.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from tallylight.parts.work.hunks import Hunk, clashing, line_ranges, parsed, tou
 from tallylight.snapshot.entries import CollisionEntry
 
 #: Seconds for one look.
-PATIENCE_S = 4.0
+COLLISIONS_S = 4.0
 #: Files of two agents that are compared, bytes of one that is read, and pairs of commits that are remembered.
 MAX_FILES, MAX_BYTES, MAX_KNOWN = 32, 1 << 20, 512
-#: Of one agent that are told.
+#: The most collisions of one agent.
 MAX_ENTRIES = 16
 
 _STATUS = (
@@ -54,10 +53,10 @@ _HEAD = "# branch.oid "
 @attrs.frozen(kw_only=True)
 class AgentChanges:
     """
-    An agent at *address*, whom a person calls *name*, that works in *cwd* in the work tree *top*.
+    The changes of the agent at *address*, with the user's *name* for it, in *cwd* in the work tree *top*.
 
-    *edits* are what it has written of late, and *asks* are the files that it asks to write, by paths from *cwd*. Those
-    of other hosts, which are not *own*, are only compared with.
+    *edits* are its recent writes, and *asks* the files that it asks to write, by paths from *cwd*. Agents of other
+    hosts, which are not *is_own*, are only compared with.
     """
 
     address: str
@@ -70,13 +69,13 @@ class AgentChanges:
     names: frozenset[str] = frozenset()
     is_own: bool = True
     is_busy: bool = False
-    #: When it began what it does: git may tell something else from then on.
+    #: When its status began: git may have changes since then.
     since: float = 0.0
 
 
 @attrs.frozen
 class Overlaps:
-    """The collisions of each of our own agents, and the names of the files that were changed in each work tree."""
+    """The collisions of each of our own agents, and the names of the changed files in each work tree."""
 
     entries: Mapping[str, tuple[CollisionEntry, ...]]
     names: Mapping[str, frozenset[str]]
@@ -84,7 +83,7 @@ class Overlaps:
 
 @attrs.frozen
 class _Tree:
-    """A work tree: the commit that is checked out, and the files that are not as they are in it."""
+    """A work tree: the commit that is checked out, and the files that differ from it."""
 
     head: str
     changed: frozenset[str]
@@ -92,23 +91,26 @@ class _Tree:
 
 @attrs.define
 class Looks:
-    """What is known of one repository, of which one look is made at a time."""
+    """The state of one repository, which makes one look at a time."""
 
     _trees: dict[str, _Tree] = attrs.field(factory=dict)
-    #: What two commits have in common, and the files that differ between two.
+    #: The common commit of two commits, and the files that differ between two.
     _bases: dict[frozenset[str], str] = attrs.field(factory=dict)
     _between: dict[tuple[str, str], frozenset[str]] = attrs.field(factory=dict)
-    #: Where git is asked, with what changes when that is another place.
+    #: The git repository of each work tree, with a stamp of its settings.
     _repositories: dict[str, tuple[tuple[int, ...], git.Repository | None]] = attrs.field(factory=dict)
-    #: Of one look: until when it may take, what each agent has written and asks to write, by file; and the hunks of
-    #: some files in a work tree against a commit.
+    #: Values of one look: its end; the recent edits and requested files of each agent, by file; and hunks of files in a
+    #: work tree against a commit.
     _end: float = 0.0
     _edits: dict[str, dict[str, list[Edit]]] = attrs.field(factory=dict)
     _asks: dict[str, frozenset[str]] = attrs.field(factory=dict)
     _hunks: dict[tuple[str, ...], dict[str, tuple[Hunk, ...]]] = attrs.field(factory=dict)
 
     def look(self, parties: Sequence[AgentChanges], stale: Collection[str], end: float) -> Overlaps:
-        """Compare *parties*, and ask git again about *stale* work trees. `StuckError`: git was too slow; `OSError`."""
+        """
+        Compare *parties*, after asking git again about *stale* work trees. Raise `StuckError` if git is slow, or
+        `OSError`.
+        """
         self._end, self._hunks = end, {}
         self._edits = {party.address: _edits_of(party) for party in parties}
         self._asks = {party.address: frozenset(_below(party, path) for path in party.asks) for party in parties}
@@ -133,7 +135,7 @@ class Looks:
     def _told(
         self, mine: AgentChanges, others: AgentChanges, parties: Sequence[AgentChanges]
     ) -> Iterator[CollisionEntry]:
-        """What *mine* is to be told of *others*."""
+        """Yield the collisions of *mine* with *others*."""
         base = self._base(mine, others)
         shared = {
             file
@@ -161,7 +163,9 @@ class Looks:
                 )
 
     def _files(self, party: AgentChanges, other: AgentChanges) -> frozenset[str]:
-        """What *party* may have changed since it had all in common with *other*, and what it asks to write."""
+        """
+        Return the files that *party* may have changed since its common commit with *other*, and those it asks to write.
+        """
         found = self._asks[party.address].union(self._edits[party.address]) - {""}
         base = self._base(party, other)
         if party.top == other.top or not base:
@@ -174,12 +178,12 @@ class Looks:
         return found | tree.changed | self._between[key]
 
     def _is_author(self, party: AgentChanges, file: str, parties: Sequence[AgentChanges]) -> bool:
-        """Whether *party* has changed *file* or asks to, or no other agent of its work tree is known to have."""
+        """Return whether *party* has changed *file* or asks to, or no agent of its work tree is known to have."""
         has = [one.address for one in parties if one.top == party.top and file in self._edits[one.address]]
         return not has or party.address in has or file in self._asks[party.address]
 
     def _parted(self, file: str, mine: AgentChanges, others: AgentChanges, hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
-        """What of *hunks*, of the work tree of both, *mine* has written."""
+        """Return the parts of *hunks*, of the common work tree, that *mine* has written."""
         own, theirs = (self._edits[party.address].get(file, []) for party in (mine, others))
         spans = [
             (max(span[0], hunk.now[0]), min(span[1], hunk.now[1]))
@@ -190,7 +194,7 @@ class Looks:
         return tuple(Hunk(span, span, mine.address) for span in spans)
 
     def _changes(self, top: str, base: str, files: Sequence[str]) -> dict[str, tuple[Hunk, ...]]:
-        """The hunks of *files* in the work tree *top* against the commit *base*."""
+        """Return the hunks of *files* in the work tree *top* against the commit *base*."""
         key = top, base, *files
         if key not in self._hunks:
             found = parsed(self._ask(top, *_LINES, base, "--", *files))
@@ -203,7 +207,7 @@ class Looks:
         return self._hunks[key]
 
     def _base(self, one: AgentChanges, other: AgentChanges) -> str:
-        """The last commit that two work trees have in common; nothing if there is none."""
+        """Return the last common commit of two work trees; empty if there is none."""
         heads = frozenset((self._trees[one.top].head, self._trees[other.top].head))
         if "" in heads or len(heads) == 1:
             return next(iter(heads)) if len(heads) == 1 else ""
@@ -221,32 +225,32 @@ class Looks:
         return _Tree(head if head.isalnum() else "", frozenset(changed))
 
     def _ask(self, top: str, *words: str) -> str:
-        """What git says in the work tree *top*; nothing where it fails, or says too much."""
+        """Return git's output in the work tree *top*; empty if it fails, or is too long."""
         repository, answer = self._repository(top), None
         with contextlib.suppress(StuckError):
             if repository is not None:
-                answer = repository.bounded(*words, seconds=git.left(self._end))
+                answer = repository.run_bounded(*words, seconds=git.seconds_left(self._end))
         if time.monotonic() >= self._end:
             raise StuckError(top)
         return answer or ""
 
     def _repository(self, top: str) -> git.Repository | None:
-        """Where git is asked; its settings are read again once they are others."""
+        """Return the repository of *top*; its settings are read again after a change."""
         stamp, found = self._repositories.get(top, ((), None))
         if found is None or stamp != _stamp(found):
-            found = git.find(top, git.left(self._end))
+            found = git.find(top, git.seconds_left(self._end))
             self._repositories[top] = _stamp(found) if found is not None else (), found
         return found
 
     def _text(self, top: str, file: str) -> str:
-        """The text of a file; nothing if that cannot be read."""
+        """Return the text of a file; empty if unreadable."""
         try:
             return read_write.read_limited(Path(top, file), MAX_BYTES).decode("utf-8", "replace")
         except (OSError, TallyError):
             return ""
 
     def _at(self, party: AgentChanges, file: str) -> float:
-        """When *party* last changed *file*, in seconds since the epoch; 0 if nobody knows."""
+        """Return when *party* last changed *file*, in seconds since the epoch; 0 if unknown."""
         if edits := self._edits[party.address].get(file):
             return max(edit.at for edit in edits)
         try:
@@ -256,7 +260,7 @@ class Looks:
 
 
 def _edits_of(party: AgentChanges) -> dict[str, list[Edit]]:
-    """What *party* has written of late, by file."""
+    """Return the recent edits of *party*, by file."""
     found: dict[str, list[Edit]] = {}
     for edit in party.edits:
         if file := _below(party, edit.path):
@@ -265,7 +269,7 @@ def _edits_of(party: AgentChanges) -> dict[str, list[Edit]]:
 
 
 def _first(entries: list[CollisionEntry]) -> tuple[CollisionEntry, ...]:
-    """As many as are told, those of the same lines first."""
+    """Return the first `MAX_ENTRIES` collisions, those of the same lines first."""
     return tuple(sorted(entries, key=lambda entry: (not entry.same, entry.file))[:MAX_ENTRIES])
 
 
@@ -285,7 +289,7 @@ def _shorten(known: dict[Any, Any]) -> None:
 
 
 def _below(party: AgentChanges, path: str) -> str:
-    """*path* from the top of the work tree; nothing for what lies elsewhere."""
+    """Return *path* from the top of the work tree; empty if it is elsewhere."""
     try:
         found = os.path.relpath(os.path.realpath(posixpath.join(party.cwd, path)), party.top)
     except (OSError, ValueError):

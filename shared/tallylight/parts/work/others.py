@@ -1,7 +1,7 @@
 """
-Others: the agents of this machine's other hosts, by their snapshots, and what their records say that they have written.
+Others: the agents of this machine's other hosts, from their snapshots, and the edits in their records.
 
-Looked for now and then, by two jobs of a worker: a record that cannot be read costs what it says, and not its agent.
+Two jobs read them now and then: an unreadable record costs its edits, and not its agent.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: Seconds between two looks at the snapshots, and at the records.
 SNAPSHOTS_S, RECORDS_S = 2.0, 1.0
-#: Records that are read.
+#: The most records to read.
 MAX_RECORDS = 32
 
 
 @attrs.define
 class Others:
-    """The agents of hosts other than *name*. *reader* knows the agents, *submit* does one job of a key at a time."""
+    """The agents of hosts other than *name*. *reader* knows the agents, *submit* runs one job per key on a thread."""
 
     name: str
     environ: Mapping[str, str]
     submit: Submit
     reader: ForegroundReader
-    #: The agents by address, and what those have written of late whose records are read.
+    #: The agents by address, and the recent edits in the records that are read.
     panes: Mapping[str, PaneEntry] = attrs.field(factory=dict)
     edits: Mapping[str, tuple[Edit, ...]] = attrs.field(factory=dict)
     _feed: Feed | None = None
     _asked_at: float = float("-inf")
     _read_at: float = float("-inf")
-    #: The worker's: the records that it reads.
+    #: Used by the job only: the records that it reads.
     _transcripts: dict[str, Transcript] = attrs.field(factory=dict)
 
     def follow(self, near: Collection[str], now: float) -> None:
-        """Have read, if it is time for that, who there is, and what those *near* have written."""
+        """Start reading snapshots if it is time, and the records of the agents *near*."""
         panes = {at: self.panes[at] for at in itertools.islice(near, MAX_RECORDS)}
         if now - self._asked_at >= SNAPSHOTS_S and self.submit("collisions with others", self._look, self._were_seen):
             self._asked_at = now
@@ -68,7 +68,7 @@ class Others:
         self.panes = panes
 
     def _written(self, panes: Mapping[str, PaneEntry]) -> dict[str, tuple[Edit, ...]]:
-        """What the records say of the agents of *panes*."""
+        """Return the edits in the records of the agents of *panes*."""
         before, self._transcripts = self._transcripts, {}
         for address, pane in panes.items():
             agent, process = self.reader.agents.get(pane.agent), self.reader.table.get(pane.agent_pid or 0)

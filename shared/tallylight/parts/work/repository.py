@@ -1,8 +1,8 @@
 """
-The repository around a directory: its branch, read from files; and what has changed in it, asked of git.
+The repository around a directory: its branch, read from files; and its changes, from git.
 
-`head_of` opens two small files and starts nothing. `changes_of` runs git by the rules of `actions.git`, so that nothing
-runs that the repository names; it is given little time, and what git would write is bounded. Both block.
+`head_of` opens two small files and starts nothing. `changes_of` runs git by the rules of `actions.git`, so that no
+program of the repository runs; its time and its output are limited. Both block.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tallylight.actions import git
 from tallylight.files.program import StuckError
 from tallylight.model.beside import Changes, RepositoryStatus
 
-#: Seconds that git has for all that it is asked of one repository.
-PATIENCE_S = 2.0
+#: Seconds that git has for all queries of one repository.
+GIT_S = 2.0
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"ref: refs/heads/(\S.*)")
-#: What git writes in HEAD where its references are in tables and not in files: git knows the branch.
+#: git writes it in HEAD if its references are in tables and not in files: only git knows the branch.
 _IN_TABLES = ".invalid"
 _STATUS = (
     "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty", "--no-renames",
@@ -35,10 +35,10 @@ _SHORT = re.compile(r"(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?
 
 def head_of(directory: str, home: str) -> tuple[str, RepositoryStatus] | None:
     """
-    The work tree around the absolute *directory*, and what is checked out there; None if that is in no repository.
+    Return the work tree around the absolute *directory*, and its checked-out branch; None outside of a repository.
 
-    The branch is empty where the files do not name it. A repository around *home* says nothing about folders below.
-    `OSError` and `TallyError`: files that cannot be read.
+    The branch is empty if the files do not name it. A repository around *home* does not count for folders below. Raise
+    `OSError` and `TallyError` for unreadable files.
     """
     place = git.place_of(directory, home)
     if place is None:
@@ -52,16 +52,16 @@ def head_of(directory: str, home: str) -> tuple[str, RepositoryStatus] | None:
     return place.top, head
 
 
-def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | None:
+def changes_of(top: str, seconds: float = GIT_S) -> tuple[str, Changes] | None:
     """
-    The branch of the work tree *top*, "" if it is on none, and what has changed in it; None if git does not say.
+    Return the branch of the work tree *top*, "" if it is on none, and its changes; None if git fails.
 
-    `StuckError` after *seconds*, or if git writes too much: leave this repository alone for a while.
+    Raise `StuckError` after *seconds*, or if git writes too much: leave this repository alone for a while.
     """
     end = time.monotonic() + seconds
     found = git.find(top, seconds)
     is_found = found is not None and found.top == os.path.realpath(top)
-    status = found.bounded(*_STATUS, seconds=git.left(end)) if found is not None and is_found else None
+    status = found.run_bounded(*_STATUS, seconds=git.seconds_left(end)) if found is not None and is_found else None
     if found is None or status is None:
         if time.monotonic() >= end:
             raise StuckError(top)
@@ -69,12 +69,12 @@ def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | N
     branch, changes = _of_status(status)
     if any(entry[:2] in ("1 ", "2 ", "u ") for entry in status.split("\0")):
         # Without a commit there is nothing to compare with.
-        changes = with_lines(changes, found.bounded(*_DIFF, seconds=git.left(end)) or "")
+        changes = with_lines(changes, found.run_bounded(*_DIFF, seconds=git.seconds_left(end)) or "")
     return branch, changes
 
 
 def _of_status(status: str) -> tuple[str, Changes]:
-    """The branch and the counts, of the porcelain format, version 2. https://git-scm.com/docs/git-status"""
+    """Return the branch and the counts, from the porcelain format, version 2. https://git-scm.com/docs/git-status"""
     branch = ""
     ahead = behind = new = 0
     for entry in status.split("\0"):
@@ -88,7 +88,7 @@ def _of_status(status: str) -> tuple[str, Changes]:
 
 
 def with_lines(changes: Changes, diff: str) -> Changes:
-    """*changes* and the lines of *diff*: ` 3 files changed, 12 insertions(+), 3 deletions(-)`."""
+    """Return *changes* with the lines of *diff*: ` 3 files changed, 12 insertions(+), 3 deletions(-)`."""
     found = _SHORT.fullmatch(diff.strip().partition(" changed")[2])
     added, removed = found.groups("0") if found is not None else ("0", "0")
     return attrs.evolve(changes, added=int(added[:9]), removed=int(removed[:9]))

@@ -58,7 +58,7 @@ def _notes(one: Stretch, now: float) -> Iterator[str]:
 
 @attrs.frozen
 class Comment:
-    """What a person says of a *line* of the file *path*, 0 for none, which is the text *code*."""
+    """A person's comment on a *line* of the file *path*, 0 for none, with the text *code*."""
 
     said: str
     path: str = ""
@@ -115,7 +115,7 @@ def _places(diff: str) -> Iterator[_Place]:
 
 
 def worded(found: Sequence[Comment]) -> str:
-    """Return *found* as one text for an agent: the file and line of each, the code there, and what was said."""
+    """Return *found* as one text for an agent: the file and line of each, the code there, and the comment."""
     parts = []
     for one in found:
         code = sanitise(" ".join(one.code.split()), cells=_QUOTED)

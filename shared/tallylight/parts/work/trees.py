@@ -4,7 +4,7 @@ Trees: a work tree as it is at one moment, written as a tree object of git, outs
 `<state directory>/work/<work tree>/<day>/` has an index of ours and the objects that the repository lacks. git reads
 the repository's own objects beside them, and writes nothing into it: not its index, no reference, no object. It runs
 by the rules of `actions.git`, so that no program of the repository runs. Submodules and repositories within are left
-out, and so is what git ignores. What is older than `DAYS` days is removed when a day begins.
+out, and so is what git ignores. Trees older than `DAYS` days are removed when a day begins.
 
 Everything here blocks. `OSError` and `TallyError`: there is no tree. `StuckError`: leave this repository alone.
 """
@@ -36,7 +36,7 @@ MAX_FILE, MAX_NEW, MAX_INDEX, MAX_FILES = 8 << 20, 128 << 20, 64 << 20, 10_000
 #: Bytes of ours for one work tree; beyond that no more trees are written.
 MAX_STORE = 512 << 20
 #: Seconds that git has for one tree, and that another host of ours has to end with its own.
-PATIENCE_S, OTHERS_S = 5.0, 1.0
+TREE_S, OTHERS_S = 5.0, 1.0
 #: git splits no index of ours: a part of it would be written beside the repository's.
 _WHOLE = ("-c", "core.splitIndex=false", "-c", "core.quotePath=false")
 _DAY_S = 86_400
@@ -62,7 +62,7 @@ class Store:
     folder: Path
 
     @classmethod
-    def of(cls, directory: str, environ: Mapping[str, str], seconds: float = PATIENCE_S) -> Store | None:
+    def of(cls, directory: str, environ: Mapping[str, str], seconds: float = TREE_S) -> Store | None:
         """Return the store of the work tree around *directory*; None if that is in none."""
         place = git.place_of(directory, environ.get("HOME", "/"))
         if place is None or (found := git.find(place.top, seconds)) is None:
@@ -93,7 +93,7 @@ class Store:
             kept["GIT_INDEX_FILE"] = str(index)
         return kept | {"GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(map(_quoted, also))}
 
-    def take(self, now: float, seconds: float = PATIENCE_S) -> Tree:
+    def take(self, now: float, seconds: float = TREE_S) -> Tree:
         """Write the work tree as it is now, in seconds since the epoch."""
         end = time.monotonic() + seconds
         self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -158,13 +158,13 @@ class Store:
     def _changed(self, also: Mapping[str, str], end: float) -> tuple[list[str], int]:
         """Return the paths that differ from the index, or are new, and how many are left out."""
         words = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard")
-        listed = self.found.bounded(*_WHOLE, *words, seconds=git.left(end), also=also)
+        listed = self.found.run_bounded(*_WHOLE, *words, seconds=git.seconds_left(end), also=also)
         if listed is None:
             raise TreeError(f"git lists no files of {self.top}")
         paths = list(dict.fromkeys(listed.split("\0")[:-1]))
         if len(paths) > MAX_FILES:
             raise self._stuck
-        # What lies behind a link now is not there any more: git takes the link in its place.
+        # A file behind a link has gone: git takes the link in its place.
         whole = {path: Path(self.top, path) for path in paths}
         folders = {
             folder: os.path.realpath(folder) == str(folder) for folder in {path.parent for path in whole.values()}
@@ -178,7 +178,7 @@ class Store:
     def _run(self, *words: str, end: float, given: str = "", also: Mapping[str, str] | None = None) -> str:
         also = self.environ() if also is None else also
         try:
-            return self.found.run(*words, keeps_own=False, seconds=git.left(end), given=given, also=also)
+            return self.found.run(*words, keeps_own=False, seconds=git.seconds_left(end), given=given, also=also)
         except subprocess.TimeoutExpired:
             raise self._stuck from None
 

@@ -29,13 +29,13 @@ from tallylight.parts.work.ledger import MAX_OTHERS, Stretch
 from tallylight.parts.work.trees import Store, Tree
 from tallylight.tracker.attention import DWELL_S
 
-#: What a turn is that goes on.
+#: The statuses of a turn that goes on.
 BUSY = (Status.WORKING, Status.WAITING, Status.BACKGROUND)
 
 
 @attrs.define
 class _Pane:
-    """What is known of one pane. *turn* is when its turn began, 0 between two turns."""
+    """One pane. *turn* is when its turn began, 0 between two turns."""
 
     pid: int = 0
     agent: str = ""
@@ -71,7 +71,7 @@ class _Wish:
 
 @attrs.define
 class Turns:
-    """Those of the host *name*. *submit* does one job of a key at a time; *clock* is that of the wall."""
+    """Follows the panes of the host *name*. *submit* does one job of a key at a time; *clock* is that of the wall."""
 
     name: str
     environ: Mapping[str, str]
@@ -79,7 +79,7 @@ class Turns:
     mounts: Mounts
     clock: Callable[[], float] = time.time
     _panes: dict[Any, _Pane] = attrs.field(factory=dict)
-    #: What waits, by directory.
+    #: The wishes that wait, by directory.
     _wishes: dict[str, list[_Wish]] = attrs.field(factory=dict)
     _slow: dict[str, float] = attrs.field(factory=dict)
 

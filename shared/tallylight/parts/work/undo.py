@@ -1,7 +1,7 @@
 """
 Undo: the files of a turn as they were before it, where nobody has changed them since.
 
-The index and HEAD are never touched. What is undone is a stretch of the ledger as well, so that it can be undone.
+The index and HEAD are never touched. An undo is a stretch of the ledger as well, so that it can be undone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tallylight.parts.work.trees import Store, TreeError
 @attrs.frozen
 class Plan:
     """
-    What is to be done: files to *restore*, files to *remove*, which the turn has made, and files that are *kept*.
+    Files to *restore*, files to *remove*, which the turn has made, and files that are *kept*.
 
     *stretch* is what it undoes, and *now* the tree that it begins with.
     """

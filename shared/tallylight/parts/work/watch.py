@@ -1,9 +1,9 @@
 """
-Watch: which agents work in one repository, and when that is looked at.
+Watch: which agents work in one repository, and when to look at it.
 
-A look comes at once where an agent has written, or asks to write, a file that another one has changed. All else comes
-seldom: git is asked of a work tree once its agent has done something, and so seldom that it takes less than a
-thousandth of a core. Where no agent does anything git is not asked, unless there is a collision that may be over.
+A look comes at once when an agent has written, or asks to write, a file that another one has changed. All else comes
+seldom. git looks at a work tree only after its agent has done something, and takes less than a thousandth of a core. If
+no agent is active git does not run, unless there is a collision that may be over.
 """
 
 from __future__ import annotations
@@ -32,42 +32,42 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
-from tallylight.parts.work.looks import PATIENCE_S, AgentChanges, Looks, Overlaps
+from tallylight.parts.work.looks import COLLISIONS_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: Seconds between two looks at the panes.
 EVERY_S = 0.5
-#: Seconds between two looks at a repository, and how many times as long as the last one took that is at least: where an
-#: agent has just written a file of another one, where there is a collision, and else.
+#: Seconds between two looks at a repository, and the least multiple of the last one's duration: after an agent has
+#: written a file of another one, during a collision, and else.
 SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1500)
 #: Repositories that are looked at at a time.
 MAX_ASKED = 4
-#: Of what an agent has written, the last so many may not have been on the disk yet at the last look.
+#: The last edits of an agent may not have been on the disk at the last look.
 _LAST = 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 
 Id = TypeVar("Id", bound=Hashable)
-#: The part that worktrees share of a repository, and the work tree; nothing for what is in none.
+#: The shared part of a repository's worktrees, and the work tree; empty outside of a repository.
 Place = tuple[str, str]
 
 
 @attrs.define
 class _Group:
-    """The agents of one repository, as they were at the last tick, and what was found."""
+    """The agents of one repository at the last tick, and their collisions."""
 
     looks: Looks = attrs.field(factory=Looks)
     parties: Mapping[str, AgentChanges] = attrs.field(factory=dict)
     found: Overlaps = attrs.field(factory=lambda: Overlaps({}, {}))
     looked_at: float = float("-inf")
-    #: The processor time that it took, and until when a look that is in no hurry waits.
+    #: The last look's processor time, and until when a look without hurry waits.
     cost: float = 0.0
     rests_until: float = float("-inf")
     is_asked: bool = False
-    #: The work trees that may have changed since git was asked of them, in the order in which that is to be done.
+    #: The work trees that may have changed since git looked, in the order in which it will look.
     stale: dict[str, None] = attrs.field(factory=dict)
-    #: Looks in a hurry that are to be made: two, for what a record tells may be written a moment later.
+    #: Hurried looks still to be made: two, because a recorded edit may be written a moment later.
     hurries: int = 0
 
     @property
@@ -83,7 +83,7 @@ class _Group:
         return until if self.hurries or self.is_marked else max(until, self.rests_until)
 
     def note(self, parties: Sequence[AgentChanges]) -> None:
-        """Note which work trees may have changed: whoever ends a collision, that it is over is to be seen."""
+        """Note the work trees that may have changed: during a collision all of them, to see when it is over."""
         here, known = {party.address: party for party in parties}, self.parties
         new = [one for one in parties if (before := known.get(one.address)) is not one and before != one]
         if any(self._concerns_others(one, parties) for one in new):
@@ -93,7 +93,7 @@ class _Group:
         self.parties = here
 
     def take(self) -> frozenset[str]:
-        """The work trees that git is to be asked of now: none in a hurry, for the records tell what was written."""
+        """Return the work trees for git to read now: none in a hurry, when the records have the edits."""
         is_first = not self.found.entries
         count = len(self.stale) if is_first or (self.is_marked and not self.hurries) else 0 if self.hurries else 1
         found = frozenset(itertools.islice(self.stale, count))
@@ -102,12 +102,15 @@ class _Group:
         return found
 
     def _concerns_others(self, party: AgentChanges, parties: Iterable[AgentChanges]) -> bool:
-        """Whether *party*, which is new, has just written, or asks to write, a file that others have changed or ask."""
+        """
+        Return whether the changed *party* has just written, or asks to write, a file that others have changed or ask
+        for.
+        """
         before = self.parties.get(party.address)
-        told = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
+        listed = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
         last = before.edits[-1:] if before is not None else ()
         new = list(itertools.takewhile(lambda edit: (edit,) != last, reversed(party.edits)))
-        names = _names(new) | (_names(party.edits[-_LAST:]) - told) | set(map(posixpath.basename, party.asks))
+        names = _names(new) | (_names(party.edits[-_LAST:]) - listed) | set(map(posixpath.basename, party.asks))
         if not names:
             return False
         others = [one for one in parties if one is not party]
@@ -123,9 +126,9 @@ def _names(edits: Iterable[Edit]) -> set[str]:
 @attrs.define
 class Collisions(Generic[Id]):
     """
-    Those of the panes of the host *name*; *told* is told of each pane that has others than before.
+    Finds collisions for the panes of the host *name*; *touched* gets each pane with a change of them.
 
-    *submit* does one job of a key at a time; *environ* names the person's home and where the other hosts are; *reader*
+    *submit* runs one job per key on a thread; *environ* has the user's home and the place of the other hosts; *reader*
     knows the agents.
     """
 
@@ -133,15 +136,15 @@ class Collisions(Generic[Id]):
     environ: Mapping[str, str]
     submit: Submit
     mounts: Mounts
-    told: Callable[[Id], None]
+    touched: Callable[[Id], None]
     reader: ForegroundReader
     _looked_at: float = float("-inf")
     _places: ByDirectory[Place] = attrs.field(init=False)
     _groups: dict[str, _Group] = attrs.field(factory=dict)
-    #: Our own agents, each with what it was made of.
+    #: Our own agents, each with the values it was made from.
     _made: dict[str, tuple[tuple[object, ...], AgentChanges]] = attrs.field(factory=dict)
     _others: Others = attrs.field(init=False)
-    #: What a look has raised that is no fault of git or of a disk.
+    #: An exception of a look that is no fault of git or of a disk.
     _fault: Exception | None = None
 
     @_places.default
@@ -154,7 +157,7 @@ class Collisions(Generic[Id]):
         return Others(self.name, self.environ, self.submit, self.reader)
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
-        """Look, if it is time for that, whom of *panes* others collide with."""
+        """Look, if it is time, for collisions of *panes* with others."""
         if now - self._looked_at < EVERY_S:
             return
         self._looked_at = now
@@ -169,10 +172,10 @@ class Collisions(Generic[Id]):
             if shown != pane.collisions:
                 pane.collisions = shown
                 pane.tracker.touch()
-                self.told(id_)
+                self.touched(id_)
 
     def _grouped(self, panes: Mapping[Id, Pane], now: float) -> dict[str, list[AgentChanges]]:
-        """The agents that work in one repository with others, by what its work trees share."""
+        """Return the agents that share a repository with others, by its shared folder."""
         own = {f"{self.name}:{id_}": pane for id_, pane in panes.items() if pane.agent_pid is not None}
         self._made = {address: made for address, made in self._made.items() if address in own}
         if not own:
@@ -195,16 +198,16 @@ class Collisions(Generic[Id]):
         return found
 
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
-        """One of our own agents: the same object until anything of it is new."""
+        """Return one of our own agents: the same object until it changes."""
         transcript = pane.transcript
-        stamp = pane.tracker.said.revision, transcript.found if transcript is not None else None, top, cwd
+        stamp = pane.tracker.claims.revision, transcript.found if transcript is not None else None, top, cwd
         before = self._made.get(address)
         if before is None or any(one is not two for one, two in zip(before[0], stamp, strict=True)):
             before = self._made[address] = stamp, _own_party(address, pane, top, cwd)
         return before[1]
 
     def _consider(self, common: str, parties: Sequence[AgentChanges], now: float) -> None:
-        """Have a repository looked at, if anything in it may be another thing by now, and it is time for that."""
+        """Start a look at a repository if it may have changed and is due."""
         group = self._groups[common]
         group.note(parties)
         is_worth_it = (group.stale or group.hurries) and not group.is_asked and now >= group.due
@@ -228,7 +231,7 @@ class Collisions(Generic[Id]):
         self._looked_at = float("-inf")
 
     def _shown(self, address: str, groups: Mapping[str, Sequence[AgentChanges]]) -> tuple[CollisionEntry, ...]:
-        """What is known of the collisions of a pane with agents that are still there."""
+        """Return the collisions of a pane with agents that are still there."""
         for common, group in self._groups.items():
             if found := group.found.entries.get(address):
                 here = {party.address for party in groups[common]}
@@ -254,7 +257,7 @@ def _own_party(address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:
 
 
 def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> AgentChanges:
-    """An agent of another host."""
+    """Return an agent of another host."""
     return AgentChanges(
         address=address,
         name=pane.project or pane.title,
@@ -269,9 +272,9 @@ def _party(address: str, pane: PaneEntry, top: str, edits: tuple[Edit, ...]) -> 
 
 
 def _look(looks: Looks, parties: Sequence[AgentChanges], stale: frozenset[str]) -> tuple[Overlaps, float]:
-    """What a look finds, and the processor time that it took, with that of git."""
+    """Return the result of a look, and the processor time that it took, with that of git."""
     began, used = time.monotonic(), _used()
-    found = looks.look(parties, stale, began + PATIENCE_S)
+    found = looks.look(parties, stale, began + COLLISIONS_S)
     # Other programs of this process may have ended meanwhile.
     return found, min(time.monotonic() - began, _used() - used)
 

@@ -1,3 +1,1 @@
-"""
-The list of agents: which rows (`state`), what a key does (`press`), how they are drawn (`draw`). Pure; `loop` runs it.
-"""
+"""The list of agents: its rows (`state`), its keys (`press`), its drawing (`draw`). Pure; `loop` runs it."""

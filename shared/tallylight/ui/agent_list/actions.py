@@ -1,9 +1,9 @@
 """
-Actions: how the list reaches panes: it has done what was asked, by `actions.client`, or goes there.
+Actions: how the list reaches panes: it has requests carried out by `actions.client`, or goes to the pane.
 
 A list that a terminal opened has a channel to it (`Channelled`): there a pane of that very terminal can be answered,
-forked and resumed. Any other list reaches sessions of tmux, GNU Screen and WezTerm, and panes of other machines. One
-that no person has opened, as one that an agent runs in a terminal of its own making, may do no more than any program.
+forked and resumed. Any other list reaches sessions of tmux, GNU Screen and WezTerm, and panes of other machines. A list
+that no person has opened has no more rights than any program: an agent may run one in a terminal of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tallylight.wire.text import sanitise, width
 if TYPE_CHECKING:
     from tallylight.actions.client import PaneClient
 
-#: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
+#: Seconds to wait for the terminal. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
 _LOST = Refusal("unreachable", "the list has lost its terminal, so nothing was done; open it again")
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
@@ -45,14 +45,14 @@ _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDE
 
 class Direct:
     """
-    By what this process reaches itself; *client*, which makes that, is called when it is needed.
+    Reaches panes from this process. *client* makes the client when it is first needed.
 
     *panel* is the host and the pane of a panel.
     """
 
-    #: Whether the terminal around the list sends the screens of its own panes at once.
+    #: Whether the terminal that opened the list sends the screens of its own panes at once.
     has_channel = False
-    #: What can be read when the terminal has said something, and whether somebody could see the list.
+    #: The descriptors that become readable when the terminal has sent something; and whether the list can be seen.
     descriptors: Sequence[int] = ()
     is_seen = True
 
@@ -63,7 +63,7 @@ class Direct:
         self._host, self._panel = panel
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        """Have done what was *asked* of the pane of *row*."""
+        """Have the request *asked* carried out for the pane of *row*, and return the reply."""
         if isinstance(asked, Mark):
             try:
                 requests.send(row.host, requests.Request(asked.verb, row.pane.id, asked.args), self._environ)
@@ -89,17 +89,17 @@ class Direct:
         return self._client().perform(row, asked)
 
     def back(self) -> None:
-        """Give the keyboard back to the pane beside a panel: which that was, only its terminal knows."""
+        """Give the keyboard back to the pane beside a panel; only its terminal knows which that was."""
         if self._panel:
             with contextlib.suppress(RequestError):
                 requests.send(self._host, requests.Request("focus", self._panel, (self._panel,)), self._environ)
 
     def listen(self) -> None:
-        """Take what the terminal has sent unasked; `descriptors` become readable then."""
+        """Take messages of the terminal that nobody asked for; `descriptors` become readable then."""
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         """
-        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
+        Return the screen of *row* now; a message if it cannot be read; None while nobody can see the list.
 
         Without a channel it may take seconds; then it may be called on another thread.
         """
@@ -118,7 +118,7 @@ class Direct:
 
 
 def _plain(reply: Reply) -> StyledScreen | str:
-    """A screen without colours: only the rows."""
+    """Return the screen in *reply* without colours, or its message."""
     if not isinstance(reply, Rows):
         return reply.text if isinstance(reply, Refusal) else request.SILENT.text
     rows = [sanitise(line, cells=MAX_COLUMNS) for line in reply.rows]
@@ -126,20 +126,24 @@ def _plain(reply: Reply) -> StyledScreen | str:
 
 
 class Channelled(Direct):
-    """By the channel to the terminal that opened the list, too: a pair of connected sockets, this end inherited."""
+    """
+    Reaches panes by the channel to the terminal that opened the list, too.
+
+    The channel is a pair of connected sockets, with this end inherited.
+    """
 
     has_channel = True
 
     def __init__(self, environ: Mapping[str, str], client: Callable[[], PaneClient], channel: socket.socket) -> None:
         super().__init__(environ, client)
         self._channel = channel
-        self._lines = Lines(request.MAX_MESSAGE)
+        self._lines = Lines(request.MAX_MESSAGE_BYTES)
         self._picture = Receiver()
         self.descriptors = (channel.fileno(),)
 
     @classmethod
     def of(cls, environ: Mapping[str, str], client: Callable[[], PaneClient]) -> Channelled | None:
-        """By the channel that *environ* names, if a terminal opened this list."""
+        """Return the actions by the channel that *environ* names; None if no terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):
             return None
@@ -166,7 +170,7 @@ class Channelled(Direct):
         try:
             # A socket with a timeout waits for it, whatever its flags are.
             while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
-                self._take(self._channel.recv(request.CHUNK))
+                self._take(self._channel.recv(request.CHUNK_BYTES))
         except (OSError, TooLongError):
             self._close()
 
@@ -177,25 +181,25 @@ class Channelled(Direct):
         return self._picture.take(row.pane.id, reply.message) if isinstance(reply, Picture) else _plain(reply)
 
     def _ask(self, asked: Request) -> Reply:
-        """Have the terminal do it, and return its answer."""
+        """Send the request *asked* to the terminal, and return its reply."""
         if not self.descriptors:
             return _LOST
         try:
             self._channel.sendall(request.encode(asked))
             with contextlib.suppress(OSError):
-                # The terminal is woken by the list's own output and by nothing else that it has.
+                # Only the list's own output wakes the terminal.
                 if os.isatty(1):
                     os.write(1, RING.encode("ascii"))
             while True:
-                for reply in self._take(self._channel.recv(request.CHUNK)):
+                for reply in self._take(self._channel.recv(request.CHUNK_BYTES)):
                     return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
             self._close()
-        return request.silent("the terminal", asked)
+        return request.no_reply("the terminal", asked)
 
     def _take(self, chunk: bytes) -> list[Reply]:
-        """The answers in what was received; what arrives unasked is noted."""
+        """Return the replies in the received bytes; note messages that nobody asked for."""
         if not chunk:
             raise ConnectionResetError
         answers: list[Reply] = []
@@ -213,7 +217,7 @@ class Channelled(Direct):
 
 
 def _not_opened(asked: Open, machine: str) -> str:
-    """Why a list that no terminal opened does not open the page that is *asked* for, and what does."""
+    """Return why a list without a terminal does not open the page that is *asked* for, and which command does."""
     if machine:
         return f"{asked.verb} is for {machine} itself: Enter goes there"
     if asked.verb == "wrong":
@@ -222,14 +226,14 @@ def _not_opened(asked: Open, machine: str) -> str:
 
 
 def _refused(asked: Request, row: Row) -> Refusal | None:
-    """Why the page of a part that is *asked* for is not opened over *row*, as it is now; None if it is, or is not."""
+    """Return why a part refuses to open its page over *row*; None if it does not, or the page is of no part."""
     call = index.named("opens", asked.verb) if isinstance(asked, Open) else None
     found: Refusal | None = call(row.pane) if call is not None else None
     return found
 
 
 class Elsewhere(Direct):
-    """To panes of other machines: they are shown, and marked where *ask* can."""
+    """Shows panes of other machines, and marks them where *ask* can."""
 
     def __init__(self, ask: Callable[[str, Pane, str, float | None], None]) -> None:
         self._ask = ask

@@ -1,5 +1,5 @@
 """
-Clock: when something that is drawn of the list changes by itself, because time goes on.
+The clock of the list: when its picture changes by itself, because time goes on.
 
 Until then an idle list has nothing to do, not even once a second.
 """
@@ -14,11 +14,11 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.record import OVER, State
 from tallylight.ui.layout import countdown
 
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
 
 def due(state: State) -> float:
-    """When the next age, or the end of something, is drawn otherwise, in seconds since the epoch; infinite: never."""
+    """Return when an age or an end next changes the picture, in seconds since the epoch; infinite for never."""
     if state.mode in OVER:
         return math.inf
     times = (at for row in state.rows for at in _of(row.pane, state.now))
@@ -26,7 +26,7 @@ def due(state: State) -> float:
 
 
 def _of(pane: Pane, now: float) -> Iterator[float]:
-    """When what is drawn of *pane* changes next; some of it may have passed."""
+    """Yield the times at which the picture of *pane* changes next; some of them may have passed."""
     if pane.since:
         yield _older(pane.since, now)
         if pane.status is Status.WAITING and pane.waited_s:
@@ -36,20 +36,20 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
     if pane.snoozed_until > now:
         # When `layout.left` changes, at the latest: of hours it may be a minute too early.
         left = pane.snoozed_until - now
-        unit = 1 if left <= _MINUTE + 1 else _MINUTE
+        unit = 1 if left <= _MINUTE_S + 1 else _MINUTE_S
         yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
         yield now + countdown(pane.limited_until - now)[1]
         # A day ahead or more its end is shown with the day.
-        yield math.nextafter(pane.limited_until - _DAY, math.inf)
+        yield math.nextafter(pane.limited_until - _DAY_S, math.inf)
     if pane.unanswered_since:
-        yield now + _MINUTE - (now - pane.unanswered_since) % _MINUTE
+        yield now + _MINUTE_S - (now - pane.unanswered_since) % _MINUTE_S
     if pane.queued_until > now:
         yield pane.queued_until
 
 
 def _older(since: float, now: float) -> float:
-    """When `layout.age` of what began at *since* changes."""
+    """Return when the `layout.age` of an event at *since* changes."""
     age = max(0.0, now - since)
-    unit = next((unit for unit in (_DAY, _HOUR, _MINUTE) if age >= unit), 1)
+    unit = next((unit for unit in (_DAY_S, _HOUR_S, _MINUTE_S) if age >= unit), 1)
     return since + (math.floor(age / unit) + 1) * unit

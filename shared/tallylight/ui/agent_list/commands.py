@@ -1,6 +1,4 @@
-"""
-Commands: the keys that mark the selected row, name its conversation, and group the list.
-"""
+"""Commands of the list: the keys that mark the selected row, name its conversation, and group the list."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from tallylight.ui.agent_list.state import filtered, listing, notified
 
 
 def snoozing(row: Row, now: float) -> Effects:
-    """Snooze *row*, or take that back."""
-    return marking(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
+    """Return the request to snooze *row*, or to end its snooze."""
+    return mark_request(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
 
 
-def marking(row: Row, verb: str, *args: str) -> Effects:
-    """Ask the host of *row* for *verb*."""
+def mark_request(row: Row, verb: str, *args: str) -> Effects:
+    """Return the effect that asks the host of *row* for the `Mark` *verb*: `seen`, `unread` or `snooze`."""
     return (Perform(row, Mark(verb, row.pane.id, args)),)
 
 
@@ -30,12 +28,12 @@ def marking(row: Row, verb: str, *args: str) -> Effects:
 
 
 def naming(state: State, row: Row) -> tuple[State, Effects]:
-    """Type a name for *row*, beginning with the one that it has."""
+    """Begin to type a name for *row*, starting with its present one."""
     return attrs.evolve(state, mode=Mode.NAME, naming=Naming(row.address, row.label.name)), ()
 
 
 def name_key(state: State, pressed: str) -> tuple[State, Effects]:
-    """What a key makes of the name that is typed: Enter keeps it, and an empty one takes it away."""
+    """Return the state after a key on the typed name: Enter keeps it, and an empty one removes it."""
     naming, row = state.naming, state.row
     if pressed == "escape" or naming is None or row is None:
         return listing(state), ()
@@ -47,7 +45,7 @@ def name_key(state: State, pressed: str) -> tuple[State, Effects]:
 
 
 def named(state: State, text: str) -> State:
-    """The name is *text* as far as it is typed."""
+    """Return the state with *text* as the name typed so far."""
     assert state.naming is not None
     # A blank at the end may be followed by another word.
     kept = labels.named(text + "x").removesuffix("x") if text.endswith(" ") else labels.named(text)
@@ -55,7 +53,7 @@ def named(state: State, text: str) -> State:
 
 
 def group(state: State) -> tuple[State, Effects]:
-    """Group by the next thing."""
+    """Return the state grouped by the next criterion."""
     by = after(state.group, labels.GROUPS)
     words = f"grouped by {by}" if by else "not grouped"
     return notified(filtered(attrs.evolve(state, group=by)), words), (Plain.REGROUP,)

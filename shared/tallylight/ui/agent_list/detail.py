@@ -1,8 +1,9 @@
 """
-Detail: all that a person needs to decide on the selected row: what it asks, whole, its answers, and then the facts.
+The detail of the selected row: everything that a person needs to decide. Its whole question, its answers, and then the
+facts.
 
-What is left out first where there is little room is blank lines, then facts. What is asked and its answers never are:
-what has no room at all is shown over the whole list.
+Where there is little room, blank lines are left out first, then facts. The question and its answers never are: without
+room for them they are shown over the whole list.
 """
 
 from __future__ import annotations
@@ -46,20 +47,20 @@ _BAR = Span("▌", style=Style(foreground=lights.COLOURS[Status.WAITING]))
 
 
 def draw(state: State, columns: int, height: int) -> list[Line]:
-    """*height* lines about the selected row."""
+    """Return *height* lines about the selected row."""
     row = state.row
     if row is None or height < 1:
         return filled([], height)
     room = height - 1
     is_page = state.mode is Mode.ANSWER
-    if state.asking is not None and state.asking.address == row.address and (is_page or not _missing(state)):
+    if state.asking is not None and state.asking.address == row.address and (is_page or not _missing_message(state)):
         found = state.asking.window
         parts = [state.asking.lines[index] for index in found]
         if not is_page and not state.asking.is_whole:
             hint = f"… {len(state.asking.lines) - len(parts) + 1} more lines; a shows all of it"
             parts = [*parts[: max(0, room - 1)], Part(hint, is_before=True)]
     else:
-        parts = _parts(row, state, columns, room)[:room]
+        parts = _known_lines(row, state, columns, room)[:room]
     lines = [line_of(part, columns) for part in parts]
     facts = _facts(row, state, columns) if state.mode is Mode.LIST else []
     if lines and len(lines) + 1 + len(facts) <= room:
@@ -68,7 +69,10 @@ def draw(state: State, columns: int, height: int) -> list[Line]:
 
 
 def line_of(part: Part, columns: int) -> Line:
-    """One line of a question: the command on a ground of its own, a choice with its number, all of one weight."""
+    """
+    Return one line of a question: a choice behind its bold number, the command on a raised ground, earlier text dim.
+    All choices look alike.
+    """
     if part.is_choice:
         if not part.number:
             return (Span(" " * NUMBER + part.text),)
@@ -80,7 +84,7 @@ def line_of(part: Part, columns: int) -> Line:
 
 
 def _heading(row: Row, state: State, columns: int) -> Line:
-    """Whom it is about and what it does; which of those that ask it is."""
+    """Return the heading: the agent, its status, and the place of its question among all."""
     pane = row.pane
     verb = _WAITS.get(pane.kind, "asks") if pane.status is Status.WAITING and pane.kind else _VERBS[pane.status]
     if pane.status is Status.DONE and pane.kind is Kind.QUESTION:
@@ -102,11 +106,13 @@ def _heading(row: Row, state: State, columns: int) -> Line:
     )
 
 
-def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
-    """What is known of it without a look at its screen."""
+def _known_lines(row: Row, state: State, columns: int, height: int) -> list[Part]:
+    """Return the lines known about *row* without a look at its screen."""
     pane = row.pane
     if pane.status is Status.WAITING:
-        told = question.sized(question.opened(_told(row, _missing(state)), row), columns, height, is_page=False)
+        told = question.sized(
+            question.opened(_reported_question(row, _missing_message(state)), row), columns, height, is_page=False
+        )
         return list(told.lines)
     seen: list[str] = []
     says = pane.outcome or pane.message
@@ -125,13 +131,13 @@ def _parts(row: Row, state: State, columns: int, height: int) -> list[Part]:
     return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
 
 
-def _missing(state: State) -> str:
-    """What of the question cannot be seen on its screen."""
+def _missing_message(state: State) -> str:
+    """Return the message about the part of the question that is not on its screen."""
     return state.asking.question.missing if state.asking is not None else ""
 
 
-def _told(row: Row, missing: str) -> Question:
-    """The question as its host reports it, only to be drawn: nobody has seen all of it on its screen."""
+def _reported_question(row: Row, missing: str) -> Question:
+    """Return the question as its host reports it, only for drawing: nobody has seen all of it on its screen."""
     pane = row.pane
     command = tool_call.request(pane.what)
     tool = pane.what.removesuffix(command).rstrip(": ")
@@ -144,13 +150,13 @@ def _told(row: Row, missing: str) -> Question:
     )  # fmt: skip
 
 
-def _known(row: Row, state: State, columns: int) -> list[str]:
-    """The facts of it, each in a few words; some are empty."""
+def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
+    """Return the facts about *row*, each in a few words; some are empty."""
     pane = row.pane
     found = state.beside.get(pane.agent_pid or 0, NOTHING)
     found = attrs.evolve(found, worktree="") if pane.worktree else found
     facts = [
-        details.asked_of(pane, state.now),
+        details.changed_meanwhile(pane, state.now),
         *_collisions(row, state),
         row.label.name and pane.project,
         pane.agent,
@@ -184,12 +190,15 @@ def _collisions(row: Row, state: State) -> dict[str, bool]:
 
 
 def _facts(row: Row, state: State, columns: int) -> list[Line]:
-    """What is known of it besides, dim, as many facts in a line as fit; what a person should know is not dim."""
+    """Return the other facts, dim, as many in a line as fit; important ones are not dim."""
     lines: list[Line] = []
     used = columns
-    loud = {details.asked_of(row.pane, state.now), *(fact for fact, same in _collisions(row, state).items() if same)}
+    loud = {
+        details.changed_meanwhile(row.pane, state.now),
+        *(fact for fact, same in _collisions(row, state).items() if same),
+    }
     loud |= {details.context(row.pane)} if details.is_nearly_full(row.pane) else set()
-    for known in filter(None, _known(row, state, columns)):
+    for known in filter(None, _fact_texts(row, state, columns)):
         fact = clean(known, max(1, columns - 1))
         if used + width(fact) + len(_DOT) > columns:
             lines.append((Span(" "),))

@@ -1,8 +1,8 @@
 """
-Draw: a state as lines of styled text, for any surface; `ansi` makes them sequences.
+The drawing of the list: a state as lines of styled text, for any surface; `ansi` makes them sequences.
 
-Everything that a program said goes through `clean`. A line has at most as many cells as the screen has columns, and
-there are as many lines as the screen has.
+Every text of a program goes through `clean`. A line has at most as many cells as the screen has columns, and there are
+as many lines as the screen has.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.model import lights
 from tallylight.model.prose import counted
 from tallylight.model.status import Status
@@ -29,7 +29,7 @@ _PLAIN = (Status.LIMITED, Status.QUIET, Status.WORKING, Status.BACKGROUND, Statu
 
 
 def draw(state: State) -> list[Line]:
-    """All lines of the screen."""
+    """Return all lines of the screen."""
     parts = geometry.areas(state)
     if state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
@@ -50,7 +50,7 @@ def draw(state: State) -> list[Line]:
 
 
 def _beside(left: list[Line], right: list[Line]) -> list[Line]:
-    """*left* and *right* beside it, with a line between them."""
+    """Return *left* with *right* beside it, and a line between them."""
     lines: list[Line] = []
     for here, there in zip(left, filled(right, len(left)), strict=True):
         spans = _clipped(here, geometry.LIST)
@@ -59,7 +59,7 @@ def _beside(left: list[Line], right: list[Line]) -> list[Line]:
 
 
 def _clipped(line: Line, columns: int) -> Line:
-    """The line as far as the screen is wide; a screen narrower than a mark and a name is no reason to fail."""
+    """Return the line cut to the width of the screen, however narrow it is."""
     if cells(line) <= columns:
         return line
     spans: list[Span] = []
@@ -73,6 +73,7 @@ def _clipped(line: Line, columns: int) -> Line:
 
 
 def _head(state: State) -> Line:
+    """Return the first line: counts, a title, the filter or the news."""
     if state.mode is Mode.HELP:
         if state.sought is None:
             return (Span("Keys", is_bold=True),)
@@ -98,7 +99,7 @@ def _head(state: State) -> Line:
 
 
 def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) -> Line:
-    """How many agents there are of each light. Words go where there is no room, numbers never."""
+    """Return the number of agents with each light. Words are left out where there is no room, numbers never."""
     counts = Counter(row.pane.status for row in state.rows if not is_snoozed(row.pane, state.now))
     total = f" {counted(len(state.rows), 'agent')}"
     spans, gap = [Span(total if has_total else "", is_bold=True)], "  " * has_total
@@ -117,7 +118,7 @@ def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) 
 
 
 def _run(state: State) -> Line:
-    """The number of the question among all, and the names to come."""
+    """Return the number of the question among all, and the names to come."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)
@@ -128,16 +129,16 @@ def _run(state: State) -> Line:
     )
 
 
-# What is written ---------------------------------------------------------------------------------------------------
+# The written text -------------------------------------------------------------------------------------------------
 
 
 def _written(state: State, columns: int, height: int) -> list[Line]:
-    """The text that is written, below a line that says whom it is for; always with the line of the cursor."""
+    """Return the written text below a line with its receiver; always with the line of the cursor."""
     writing = state.writing
     if writing is None or height < 1:
         return []
     length = len(writing.editor.text)
-    many = f" {length} of {MAX_TEXT} characters " if length > MAX_TEXT // 2 else ""
+    many = f" {length} of {MAX_TYPED} characters " if length > MAX_TYPED // 2 else ""
     when = ", queued until its turn ends" if writing.why else ""
     to = clean(f"── to {writing.holder.agent} in {writing.name}{when} ", max(1, columns - len(many)))
     lines: list[Line] = [

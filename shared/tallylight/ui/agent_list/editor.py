@@ -1,11 +1,8 @@
 """
-Editor: a text of one or more lines that a person writes in the list, and where its cursor is.
+The editor of the list: a text of one or more lines, and its cursor.
 
-    editor = pressed(editor, "left")            None for a key that is none of the editor's
-    editor = inserted(editor, "pasted\\ntext")   what is over `MAX_TEXT` characters is left out
-    rows, (row, column) = rows_of(editor, columns)
-
-What is typed into an agent is the text as it is; `actions.say` refuses characters that nobody could see.
+`pressed` applies a key, `inserted` a paste, and `rows_of` lays the text out. The text is typed into an agent as it is;
+`actions.say` refuses characters that nobody could see.
 """
 
 from __future__ import annotations
@@ -15,49 +12,49 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.actions.say import MAX_TEXT
+from tallylight.actions.say import MAX_TYPED
 from tallylight.ui.layout import chop
 from tallylight.wire.text import sanitise, width
 
 #: The keys that begin a new line; Enter sends.
 NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
 _LINE_END = re.compile(r"\r\n?")
-#: What a terminal would not paste either, and what could not be encoded.
+#: Characters that a terminal would not paste either, and ones that could not be encoded.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MOST = MAX_TEXT * 2
+_MOST = MAX_TYPED * 2
 
 
 @attrs.frozen
 class Editor:
-    """*text*, and before which of its characters the cursor is."""
+    """A *text*, and the index of the character behind its cursor."""
 
     text: str = ""
     cursor: int = 0
 
     @property
     def before(self) -> str:
-        """What is before the cursor."""
+        """The text before the cursor."""
         return self.text[: self.cursor]
 
     @property
     def after(self) -> str:
-        """What is behind it."""
+        """The text behind the cursor."""
         return self.text[self.cursor :]
 
 
 def inserted(editor: Editor, text: str) -> Editor:
-    """*text* at the cursor, as far as there is room for it."""
-    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TEXT - len(editor.text)]
+    """Return the editor with *text* inserted at the cursor; characters beyond `MAX_TYPED` are left out."""
+    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TYPED - len(editor.text)]
     return Editor(editor.before + clean + editor.after, editor.cursor + len(clean))
 
 
 def has_room(editor: Editor, text: str) -> bool:
-    """Whether all of *text* can be inserted."""
-    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
+    """Return whether all of *text* can be inserted."""
+    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TYPED
 
 
 def pressed(editor: Editor, name: str) -> Editor | None:
-    """The text after a key; None if the key does nothing to it."""
+    """Return the editor after a key; None for a key that it does not use."""
     if name in NEW_LINE:
         return inserted(editor, "\n")
     if (change := _KEYS.get(name)) is not None:
@@ -66,14 +63,14 @@ def pressed(editor: Editor, name: str) -> Editor | None:
 
 
 def line_pressed(text: str, name: str) -> str | None:
-    """A *text* of one line, with the cursor at its end, after a key; None if the key does nothing to it."""
+    """Return a *text* of one line, with the cursor at its end, after a key; None if the key is not used."""
     if name == "backspace":
         return text[:-1]
     return "" if name == "ctrl+u" else text + name if len(name) == 1 else None
 
 
 def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
-    """The text in rows of at most *columns*, for display; and the row and the column of the cursor."""
+    """Return the text in rows of at most *columns*, for display; and the row and the column of the cursor."""
     rows: list[str] = []
     place = (0, 0)
     begin = 0
@@ -98,7 +95,7 @@ def _shown(line: str) -> str:
 
 
 def _left(editor: Editor) -> Editor:
-    """Over one character, with all that is drawn on top of it."""
+    """Move the cursor back by one character, with all marks that combine with it."""
     cursor = editor.cursor - 1
     while cursor > 0 and _is_mark(editor.text[cursor]):
         cursor -= 1
@@ -113,15 +110,20 @@ def _right(editor: Editor) -> Editor:
 
 
 def _is_mark(char: str) -> bool:
-    """Whether *char* combines with the one before it. Alone it would be dropped, so it is looked at with a base."""
+    """
+    Return whether *char* combines with the one before it. Its width is measured behind another, since alone it is
+    dropped.
+    """
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
 
-def _home(editor: Editor) -> Editor:
+def _to_line_start(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the start of its line."""
     return attrs.evolve(editor, cursor=editor.before.rfind("\n") + 1)
 
 
-def _end(editor: Editor) -> Editor:
+def _to_line_end(editor: Editor) -> Editor:
+    """Return *editor* with the cursor at the end of its line."""
     end = editor.text.find("\n", editor.cursor)
     return attrs.evolve(editor, cursor=len(editor.text) if end < 0 else end)
 
@@ -152,15 +154,15 @@ _KEYS: dict[str, Callable[[Editor], Editor]] = {
     "right": _right,
     "up": _up,
     "down": _down,
-    "home": _home,
-    "ctrl+a": _home,
-    "end": _end,
-    "ctrl+e": _end,
+    "home": _to_line_start,
+    "ctrl+a": _to_line_start,
+    "end": _to_line_end,
+    "ctrl+e": _to_line_end,
     "backspace": lambda editor: _without(editor, _left(editor).cursor, editor.cursor),
     **dict.fromkeys(("delete", "ctrl+d"), lambda editor: _without(editor, editor.cursor, _right(editor).cursor)),
     "ctrl+w": lambda editor: _without(
         editor, max(editor.before.rstrip().rfind(blank) for blank in " \n\t") + 1, editor.cursor
     ),
-    "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
-    "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),
+    "ctrl+u": lambda editor: _without(editor, _to_line_start(editor).cursor, editor.cursor),
+    "ctrl+k": lambda editor: _without(editor, editor.cursor, _to_line_end(editor).cursor),
 }

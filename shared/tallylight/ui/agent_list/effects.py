@@ -1,6 +1,4 @@
-"""
-Effects: what a key or the mouse asks the loop of the list to carry out. What is for one pane is a request.
-"""
+"""Effects: actions that a key or the mouse asks the loop of the list to carry out. For one pane it is a request."""
 
 from __future__ import annotations
 
@@ -16,14 +14,13 @@ from tallylight.ui.agent_list.selection import Act, Proposal
 
 
 class Plain(enum.Enum):
-    """What needs no words."""
+    """Effects without arguments."""
 
-    #: The person is done with the list.
+    #: Close the list.
     QUIT = "quit"
-    #: Back to the pane beside a panel, which stays.
+    #: Give the keyboard back to the pane beside a panel, which stays.
     BACK = "back"
-    #: Read what the agents did in the last days: `looked_back` takes it.
-    #: Keep by what lists group their rows.
+    #: Keep the new grouping for all lists.
     REGROUP = "regroup"
     #: Explain the selected row: `explained` takes the text.
     WHY = "why"
@@ -31,7 +28,7 @@ class Plain(enum.Enum):
 
 @attrs.frozen
 class Perform:
-    """Have done what is *asked* of the pane of *row*, and show what comes of it."""
+    """Have the request *asked* carried out for the pane of *row*, and show its result."""
 
     row: Row
     asked: Request
@@ -39,7 +36,7 @@ class Perform:
 
 @attrs.frozen
 class Propose:
-    """Find out what is in the panes of *rows* before *act* is done to them: `proposed` takes it."""
+    """Find out which programs are in the panes of *rows* before *act* is done to them: `proposed` takes the result."""
 
     act: Act
     rows: tuple[Row, ...]
@@ -47,7 +44,7 @@ class Propose:
 
 @attrs.frozen
 class Gather:
-    """Find out which of *rows* ask the very same as *like*: `proposed` takes it."""
+    """Find out which of *rows* ask the very same as *like*: `proposed` takes the result."""
 
     rows: tuple[Row, ...]
     like: Question
@@ -69,11 +66,13 @@ class Relabel:
     label: Label
 
 
-#: A `Proposal` is to be done as it was shown.
+#: A `Proposal` is carried out as it was shown.
 Effect = Plain | Perform | Propose | Proposal | Gather | Lend | Relabel
 Effects = tuple[Effect, ...]
 
 
 def opening(row: Row, verb: str = "go") -> Effects:
-    """Go to the pane of *row*, and away with the list; or `fork` or `resume` its conversation."""
+    """
+    Return the effects that go to the pane of *row* and close the list; or that `fork` or `resume` its conversation.
+    """
     return (Perform(row, Open(verb, row.pane.id)),)

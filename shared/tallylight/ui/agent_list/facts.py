@@ -6,22 +6,22 @@ from tallylight.parts import index
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import sanitise
 
-#: Cells of what a part says of a pane.
-MAX_FACT = 60
+#: Cells of a part's words about a pane.
+MAX_FACT_CELLS = 60
 
 
 class Facts:
-    """The words of parts about a pane in the list. A part that raises says nothing any more."""
+    """The words of parts about a pane in the list. A part that raises is not asked again."""
 
     def __init__(self) -> None:
         self._calls = {found.part.name: found.part.fact for found in index.used() if found.part.fact}
 
     def of(self, pane: Pane) -> tuple[str, ...]:
-        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT` cells."""
+        """Return the words of each part that has any for *pane*, each cut to `MAX_FACT_CELLS` cells."""
         said = []
         for name, fact in list(self._calls.items()):
             try:
-                said.append(sanitise(index.load(fact)(pane), cells=MAX_FACT))
+                said.append(sanitise(index.load(fact)(pane), cells=MAX_FACT_CELLS))
             except Exception:  # a part must not cost the list
                 del self._calls[name]
         return tuple(filter(None, said))

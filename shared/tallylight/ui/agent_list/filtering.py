@@ -1,9 +1,9 @@
 """
-Filtering: which rows a filter lets through, the orders of rows, and the groups.
+Filtering: the rows that a filter selects, the orders of rows, and the groups.
 
-A filter is words that all occur in what is known of a pane, and terms such as `is:waiting` or
-`agent:codex` that each begin what they name. A group is where its first row would be, below a heading: a
-project, a machine, a terminal or a conversation that several panes show.
+A filter is words that must all occur in the texts of a pane. A term such as `is:waiting` or `agent:codex` is compared
+with the beginning of one field. A group is where its first row would be, below a heading: a project, a machine, a
+terminal or a conversation that several panes show.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Order(enum.Enum):
-    """By what rows are sorted; *need* is what a person has to deal with first."""
+    """The orders of rows; *need* puts the rows first that a person has to deal with."""
 
     NEED = "need"
     AGE = "age"
@@ -26,12 +26,12 @@ class Order(enum.Enum):
 
 
 def after(value: T, circle: Sequence[T], step: int = 1) -> T:
-    """The value *step* places after *value* in *circle*."""
+    """Return the value *step* places after *value* in *circle*."""
     return circle[(circle.index(value) + step) % len(circle)]
 
 
 def matches(row: Row, wanted: str, now: float) -> bool:
-    """Whether *row* is let through by the filter *wanted* at this time."""
+    """Return whether the filter *wanted* selects *row* at this time."""
     words = []
     for word in wanted.casefold().split():
         key, colon, value = word.partition(":")
@@ -44,7 +44,7 @@ def matches(row: Row, wanted: str, now: float) -> bool:
 
 
 def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
-    """What a term with *key* is compared with; None if that is no such term."""
+    """Return the texts that a term with *key* is compared with; None if it is no such term."""
     pane = row.pane
     match key:
         case "is":
@@ -61,12 +61,12 @@ def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
 
 
 def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
-    """*rows*, sorted by need, in this order; of equals the most urgent stays first."""
+    """Return *rows*, which are sorted by need, in this order; of equals the most urgent stays first."""
     match order:
         case Order.NEED:
             return tuple(rows)
         case Order.AGE:
-            # The longest in its status first; those with an unknown start are last.
+            # The longest in its status first; rows with an unknown start are last.
             return tuple(sorted(rows, key=lambda row: (not row.pane.since, row.pane.since)))
         case Order.NAME:
             return tuple(sorted(rows, key=lambda row: row.called.casefold()))
@@ -78,7 +78,7 @@ _ALONE = "one pane each"
 
 
 def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, ...]]:
-    """*rows* in groups *by* one of `labels.GROUPS`, and the heading of each; no headings where there are no groups."""
+    """Return *rows* in groups *by* one of `labels.GROUPS`, with the heading of each row; no headings without groups."""
     shown = tuple(rows)
     if not by:
         return shown, ()

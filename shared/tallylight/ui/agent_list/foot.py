@@ -14,9 +14,9 @@ from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span, cells
 
-#: A key, and what it does.
+#: A key and its effect.
 Hint = tuple[str, str]
-#: What is always last, and never left out.
+#: The hints that are always last, and never left out.
 _LAST: tuple[Hint, ...] = (("?", "help"), ("q", "quit"))
 _LIST: tuple[Hint, ...] = (
     ("Enter", "go"),
@@ -46,7 +46,7 @@ _PREVIEW: tuple[Hint, ...] = (("Tab", "page"), ("[ ] ← →", "move"), ("Space"
 
 
 def line(state: State) -> Line:
-    """The last line: a message, else the keys that do something now."""
+    """Return the last line: a message, else the keys that have an effect now."""
     if state.naming is not None:
         typed = end_of(clean(state.naming.text), max(1, state.columns - 7))
         return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
@@ -56,7 +56,7 @@ def line(state: State) -> Line:
 
 
 def _drawn(hints: tuple[Hint, ...], columns: int) -> Line:
-    """As many of *hints* as fit; the last ones stay, the others go from the right."""
+    """Return as many of *hints* as fit; the last ones stay, the others go from the right."""
     last = tuple(hint for hint in hints if hint in _LAST)
     others = [hint for hint in hints if hint not in last]
 
@@ -76,9 +76,9 @@ def _hints(state: State) -> tuple[Hint, ...]:
     if state.writing is not None and state.writing.why:
         return (("Enter", "queue"), *_HINTS[Mode.WRITE][1:])
     if state.mode is Mode.LIST:
-        return (*_of_the_list(state), *_LAST)
+        return (*_list_hints(state), *_LAST)
     if state.mode is Mode.ANSWER:
-        return _answering(state)
+        return _answer_hints(state)
     if state.mode is Mode.HELP and state.sought is not None:
         return (("type", "to search"), ("Esc", "back"))
     if state.proposal is not None:
@@ -88,7 +88,8 @@ def _hints(state: State) -> tuple[Hint, ...]:
     return _HINTS.get(state.mode, _HINTS[Mode.TEXT] if state.mode in OVER else ())
 
 
-def _of_the_list(state: State) -> tuple[Hint, ...]:
+def _list_hints(state: State) -> tuple[Hint, ...]:
+    """Return the keys that have an effect on the selected row."""
     row = state.row
     if row is None:
         return ()
@@ -104,7 +105,7 @@ def _of_the_list(state: State) -> tuple[Hint, ...]:
     return tuple(hints)
 
 
-#: Whether a key can do something to the selected pane, as far as its light says; those that are missing always can.
+#: Whether a key has an effect on a pane with this light; keys that are missing here always have.
 _APPLIES: dict[str, Callable[[Pane], bool]] = {
     "1-9": lambda pane: pane.status is Status.WAITING,
     "i": lambda pane: pane.status is Status.WORKING,
@@ -115,8 +116,8 @@ _APPLIES: dict[str, Callable[[Pane], bool]] = {
 }
 
 
-def _answering(state: State) -> tuple[Hint, ...]:
-    """What to press while a question has the screen, and how much of it has not been seen."""
+def _answer_hints(state: State) -> tuple[Hint, ...]:
+    """Return the keys while a question has the screen, and how many of its lines have not been seen."""
     shown = state.asking
     others: tuple[Hint, ...] = (("Esc", "leave"), *_LAST[1:])
     if state.run:

@@ -1,7 +1,7 @@
 """
-Geometry: which lines and columns of the screen each part of the list has, and which rows have room.
+Geometry: the lines and columns of each part of the list, and the rows that have room.
 
-Where all rows fit, each has as many lines as it wants; else one. How high a row is does not depend on the selection.
+Where all rows fit, each has as many lines as it needs; else one. The height of a row does not depend on the selection.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.record import OVER, Mode, State
 
-#: From so many columns on the detail is at the right of the list, which has so many, and so many part them.
+#: Columns from 160 on put the detail at the right of the list; the columns of the list, and of the gap.
 BESIDE, LIST, BETWEEN = 160, 112, 3
-#: A text that is written has at least so many lines, if there is room.
+#: Lines of a written text, at least, if there is room.
 WRITTEN = 3
-#: Up to so many columns a panel has rows of its own form.
+#: Columns up to which a panel has rows of its own form.
 NARROW = 40
-#: Lines of the detail that are kept for a question beside its answers, and for what asks nothing.
-_QUESTION, _FACTS = 6, 4
-#: Rows that are kept above a preview below the list.
-_ABOVE_PREVIEW = 3
+#: Lines of the detail for a question without its answers, and for a row without a question.
+_QUESTION_LINES, _FACT_LINES = 6, 4
+#: Rows above a preview below the list, at least.
+_ABOVE_PREVIEW_ROWS = 3
 
 
 @attrs.frozen
 class Areas:
     """
-    How many lines each part has: a head of one, rows, the detail of the selected one, a preview, a foot of one.
+    The lines of each part: a head of one, rows, the detail of the selected one, a preview, a foot of one.
 
     The detail and the preview are below the rows, or at their right.
     """
@@ -43,7 +43,9 @@ class Areas:
 
 
 def areas(state: State) -> Areas:
-    """Part the lines: the rows have what they want, the detail is never without room for what decides."""
+    """
+    Return the lines of each part: rows have as many as they need, and the detail always has room for the question.
+    """
     middle = max(0, state.lines - 2)
     if state.mode in OVER:
         return Areas(middle, 0)
@@ -65,44 +67,44 @@ def areas(state: State) -> Areas:
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
     if not is_previewing(state):
         return Areas(rows, middle - rows)
-    rows = min(rows, max(_ABOVE_PREVIEW, (middle - kept) // 3), middle - kept)
+    rows = min(rows, max(_ABOVE_PREVIEW_ROWS, (middle - kept) // 3), middle - kept)
     return Areas(rows, kept, middle - rows - kept)
 
 
 def _kept(state: State, middle: int) -> int:
-    """The lines that the detail has at least: as many for each row, so that the rows do not move with the cursor."""
+    """Return the least lines of the detail: the same for each row, so that the rows do not move with the cursor."""
     asking = [len(row.pane.choices) for row in state.shown if row.pane.status is Status.WAITING]
-    return min(middle // 2, _QUESTION + max(asking) if asking else _FACTS)
+    return min(middle // 2, _QUESTION_LINES + max(asking) if asking else _FACT_LINES)
 
 
 def is_previewing(state: State) -> bool:
-    """Whether the preview is drawn: what takes the whole screen for itself covers it."""
+    """Return whether the preview is open in a mode that draws it; a narrow panel has no lines for it."""
     modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
     return state.preview is not None and state.mode in modes
 
 
 def is_beside(state: State) -> bool:
-    """Whether the detail is at the right of the list."""
+    """Return whether the detail is at the right of the list."""
     return state.columns >= BESIDE and state.mode is not Mode.ANSWER
 
 
 def list_columns(state: State) -> int:
-    """The columns of the list."""
+    """Return the columns of the list."""
     return LIST if is_beside(state) else state.columns
 
 
 def side_columns(state: State) -> int:
-    """The columns of the detail and the preview."""
+    """Return the columns of the detail and the preview."""
     return state.columns - LIST - BETWEEN if is_beside(state) else state.columns
 
 
 def is_narrow(state: State) -> bool:
-    """Whether rows are drawn as in a panel, and not as the lines of a table."""
+    """Return whether rows are drawn as in a panel, and not as the lines of a table."""
     return state.is_panel and state.columns <= NARROW and state.mode is not Mode.ANSWER
 
 
 def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
-    """Whether the idle ones of *rows*, which are in order, become one line, so that those before them fit."""
+    """Return whether the idle ones of *rows*, which are in order, become one line, so that the rows before them fit."""
     if state.is_open or state.filter or state.group or state.order is not Order.NEED:
         return False
     idle = [row for row in rows if row.pane.status is Status.IDLE]
@@ -116,36 +118,36 @@ def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
 
 
 def heights(state: State) -> tuple[int, ...]:
-    """How many lines each row is to have where all of them fit; nothing where each has one."""
+    """Return the number of lines of each row where all of them fit; nothing where each has one."""
     middle = max(0, state.lines - 2)
     room = middle if is_narrow(state) or is_beside(state) else middle - _kept(state, middle)
     room -= bool(state.folded) + len(set(state.headings))
     if len(state.shown) > room:
         return ()
     if is_narrow(state):
-        found = tuple(1 + table.needs(row, state.now) for row in state.shown)
+        found = tuple(1 + table.needs_person(row, state.now) for row in state.shown)
     else:
-        cells = table.table(state, list_columns(state), is_roomy=True).said
-        said = [table.said(row, state) for row in state.shown]
+        cells = table.table(state, list_columns(state), is_roomy=True).row_text
+        said = [table.row_text(row, state) for row in state.shown]
         found = tuple(len(table.lines_of(one, cells, table.MOST_LINES)) for one in said)
     return found if sum(found) <= room else ()
 
 
 def drawn_heights(state: State) -> tuple[int, ...]:
-    """How many lines each row has now; nothing where each has one, as beside an editor or a preview."""
+    """Return the number of lines of each row as drawn; empty if each has one, as above an editor or a preview."""
     room = areas(state).rows - bool(state.folded) - len(set(state.headings))
     return state.heights if sum(state.heights) <= room else ()
 
 
 def capacity(state: State) -> int:
-    """How many lines the rows and their headings have, without the count of those that have no room."""
+    """Return the number of lines for the rows and their headings, without the count of hidden rows."""
     room = areas(state).rows - bool(state.folded)
     is_more = len(state.shown) + len(set(state.headings)) > room > 1 + bool(state.headings)
     return max(0, room - is_more)
 
 
 def in_view(state: State) -> int:
-    """How many rows there is room for, from the top one on. The heading of the first is always drawn."""
+    """Return how many rows have room, from the top one on. The heading of the first is always drawn."""
     if drawn_heights(state):
         return len(state.shown) - state.top
     lines = capacity(state)
@@ -161,7 +163,7 @@ def in_view(state: State) -> int:
 
 
 def least_top(state: State, index: int) -> int:
-    """The first row that can be on top while row *index* has room; *index* itself where there is room for none."""
+    """Return the first row that can be on top while row *index* is in view; *index* itself without room for any."""
     if drawn_heights(state):
         return 0
     headings, lines = state.headings, capacity(state)
@@ -175,7 +177,7 @@ def least_top(state: State, index: int) -> int:
 
 
 def placed(state: State) -> Iterator[tuple[str, int]]:
-    """What is drawn from the top on: the heading of a group, or nothing and the index of a row of *shown*."""
+    """Yield the rows from the top on: the heading of a group, or "", and the index of a row of *shown*."""
     for index in range(state.top, min(state.top + in_view(state), len(state.shown))):
         if state.headings and (index == state.top or state.headings[index] != state.headings[index - 1]):
             yield state.headings[index], index
@@ -183,7 +185,7 @@ def placed(state: State) -> Iterator[tuple[str, int]]:
 
 
 def row_at(state: State, line: int, column: int = 0) -> int | None:
-    """The index of the row that is drawn there, the head being line 0; None if none is."""
+    """Return the index of the row at this place, the head being line 0; None if none is."""
     each, at = drawn_heights(state), 1
     if not 1 <= line <= areas(state).rows or column >= list_columns(state):
         return None
@@ -195,7 +197,7 @@ def row_at(state: State, line: int, column: int = 0) -> int | None:
 
 
 def detail_line(state: State, line: int, column: int) -> int | None:
-    """Which line of the detail, below its heading, is on *line* of the screen; None if none is."""
+    """Return the line of the detail, below its heading, that is on *line* of the screen; None if none is."""
     parts = areas(state)
     if is_beside(state) and column < LIST + BETWEEN:
         return None

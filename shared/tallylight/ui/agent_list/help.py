@@ -1,6 +1,4 @@
-"""
-Help: the keys of the list in groups, and those of them that a person looks for. No line has more than 80 columns.
-"""
+"""The help: the keys of the list in groups, and a search in them. No line has more than 80 columns."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ HELP: tuple[str, ...] = (
 
 def found(sought: str, keys: Mapping[str, Key] = MappingProxyType({})) -> tuple[str, ...]:
     """
-    The lines of the help with each word of *sought*, in upper or lower case; all of it where nothing is sought.
+    Return the lines of the help with each word of *sought*, in upper or lower case; all of them without a word.
 
     *keys* are those of parts.
     """

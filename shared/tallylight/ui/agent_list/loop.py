@@ -1,8 +1,8 @@
 """
-The loop of the list: waits for a key or for a snapshot to change, and draws what has changed.
+The loop of the list: waits for a key or for a snapshot to change, and draws the changes.
 
 A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to report one, or
-for the next age that changes, and costs nothing; where a feed cannot report, it is looked at every `POLL_S`.
+for the next age that changes, and costs nothing. A feed that cannot report is polled every `POLL_S`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.facts import Facts
 from tallylight.ui.agent_list.reading import Reading, Screens
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.agent_list.selection import Act, Proposal, outcome, together
-from tallylight.ui.keys import Decoder, Event, Key, Told
+from tallylight.ui.agent_list.selection import Act, Proposal, outcome, shared_answer
+from tallylight.ui.keys import Decoder, Event, Key, TerminalColour
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from tallylight.ui.beside import Watch
 
 POLL_S = 0.05
-#: How long, in seconds, a lone ESC may wait for the rest of a sequence.
+#: Seconds that a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
-#: How often ages are drawn again, at most.
+#: Seconds between two drawings of ages, at least.
 CLOCK_S = 1.0
-#: How long after its time an age is drawn: sooner, the clock might say that it has not come.
+#: Seconds after its time at which an age is drawn: sooner, the clock might not have reached it.
 LATE_S = 0.01
-#: How long, in seconds, the first picture waits for the terminal's colours. Some never report them.
+#: Seconds that the first picture waits for the terminal's colours. Some never report them.
 COLOURS_S = 0.1
-#: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
-#: most; a disk that does not respond is not waited for.
-PATIENCE_S = 3.0
-#: After so many seconds without a key a person was away, and sees for so long what happened.
+#: Seconds to wait for a file that is as new as the picture. A host keeps it back for half a second at most; the list
+#: does not wait for a dead disk.
+FRESH_WAIT_S = 3.0
+#: Seconds without a key after which a person was away, and seconds for which the news is shown then.
 AWAY_S, BACK_S = 1800.0, 60.0
 
-#: Makes the explanation of a row, at most so many columns wide, at this time.
+#: Returns the explanation of a row, at most so many columns wide, at this time.
 Explain = Callable[[Row, int, float], list[str]]
 
 
@@ -75,18 +75,15 @@ def run(
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
 
-    *labels* are what a person gave conversations, and are changed by the list.
-
-    A list that *is_panel* stays when it has done what it was asked for, and does not have the keyboard at the start.
-
-    *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
-    than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
-    *beside* makes what reads the repositories of agents, once the first picture is drawn; None: they are not read.
-    *key* is pressed at the start, and the list ends with what that shows.
+    *labels* are a person's names for conversations, and are changed by the list. A list that *is_panel* stays after an
+    action, and does not have the keyboard at the start. *selected* is the address of the row that is selected in a
+    picture that is there already. That picture may be newer than the host's file: it stays, and keys wait, until the
+    file is as of *as_of*, or for `FRESH_WAIT_S`. *beside* makes the watch of the agents' repositories, once the first
+    picture is drawn; None: they are not read. *key* is pressed at the start, and the list ends with what that shows.
     """
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel, keys=index.keys())
     shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first, key)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + FRESH_WAIT_S
     while time.monotonic() < end:
         feed.poll(time.monotonic())
         if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:
@@ -98,6 +95,8 @@ def run(
 
 @attrs.define(eq=False)
 class _List:
+    """The running list: its state, its feeds and the screen that it draws on."""
+
     terminal: Terminal
     feed: Hosts
     actions: Direct
@@ -112,7 +111,7 @@ class _List:
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)
     _is_open: bool = True
-    #: The message about hosts that cannot write what they show.
+    #: The message about hosts that cannot write their snapshots.
     _stale: str = ""
     _refreshed_at: float = float("-inf")
     _ground: ansi.Ground = ansi.UNKNOWN
@@ -123,16 +122,16 @@ class _List:
     _keyed_at: float = float("inf")
     _back_at: float = float("-inf")
     _beside: Watch | None = None
-    #: What parts say, of which row they said it last, and as of which refresh.
+    #: The words of parts; the row and the refresh that they were last asked for.
     _facts: Facts | None = None
-    _said: tuple[str, float] | None = None
-    #: What was explained in the preview: its row, its refresh, and its columns.
+    _facts_of: tuple[str, float] | None = None
+    #: The explanation in the preview: its row, its refresh, and its columns.
     _explained: tuple[str, float, int] | None = None
     #: The present contents of the screen.
     _drawn: State | None = None
 
     def refresh(self, now: float) -> None:
-        """Take in what the hosts show, if it changed."""
+        """Take in the hosts' snapshots, if they changed."""
         changed = self.feed.poll(now)
         if self.labels.poll():
             changed = True
@@ -150,7 +149,7 @@ class _List:
         self.state = state.refreshed(self.state, built, wall)
 
     def watch(self, now: float) -> None:
-        """Have the preview show its agent as it is now."""
+        """Read the question, the screen and the facts that the picture needs."""
         if (found := self._screens.poll(state.watched(self.state), now)) is not None:
             self.state = state.pictured(self.state, *found)
         if (asked := self._questions.poll()) is not None:
@@ -171,17 +170,17 @@ class _List:
         self._explain()
 
     def _note_facts(self) -> None:
-        """Ask the parts about the selected row, once it is another one or something is new."""
+        """Ask the parts about the selected row, once it is another one or has changed."""
         row = self.state.row
-        if row is None or self._drawn is None or self._said == (row.address, self._refreshed_at):
+        if row is None or self._drawn is None or self._facts_of == (row.address, self._refreshed_at):
             return
-        self._said = row.address, self._refreshed_at
+        self._facts_of = row.address, self._refreshed_at
         self._facts = self._facts or Facts()
         if (facts := self._facts.of(row.pane)) != self.state.facts:
             self.state = attrs.evolve(self.state, facts=facts)
 
     def _welcome(self, now: float) -> None:
-        """Show what happened while the person was away, for a while."""
+        """Show the news from the person's absence, for a while."""
         if (away := self._away.poll()) is not None or (self.state.away and now - self._back_at >= BACK_S):
             self.state = attrs.evolve(self.state, away=away or "")
 
@@ -200,23 +199,25 @@ class _List:
                 self.state = attrs.evolve(self.state, preview=attrs.evolve(shown, why=text))
 
     def _ask(self, row: Row) -> tuple[Row, Reply]:
+        """Return the question of *row*; a refusal if reading it fails."""
         try:
             return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
             return row, Refusal("fault", f"its question could not be read: {error or type(error).__name__}")
 
     def _draw(self) -> None:
-        # What a person has read by this drawing changes what the next one says of it.
+        # The lines that a person has read by this drawing change the next one.
+        """Draw the state until the drawing changes it no more."""
         while self.state is not self._drawn:
             lines = [ansi.sgr(line, self.depth, self._ground) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
                 self.terminal.write(written)
             self._drawn = self.state
-            self.state = flow.stands(state.drawn(self.state), time.monotonic())
+            self.state = flow.note_shown(state.drawn(self.state), time.monotonic())
 
     def _take(self, event: Event) -> None:
-        """A colour of the terminal's, or what a person did."""
-        if isinstance(event, Told):
+        """Take in a colour of the terminal's, or a person's action."""
+        if isinstance(event, TerminalColour):
             name = "background" if event.is_background else "foreground"
             self._ground, self._drawn = attrs.evolve(self._ground, **{name: event.colour}), None
             return
@@ -230,19 +231,20 @@ class _List:
             self._carry_out(effect)
 
     def _learn_colours(self) -> list[Event]:
-        """Wait a moment for the terminal's colours, so that the first picture has them; what else was typed."""
+        """Wait a moment for the terminal's colours, so that the first picture has them; return the typed events."""
         end, typed = time.monotonic() + COLOURS_S, list[Event]()
         while None in (self._ground.background, self._ground.foreground) and not typed:
             if (patience := end - time.monotonic()) <= 0 or not (read := self.terminal.read(patience)):
                 break
             for event in self._decoder.feed(read):
-                if isinstance(event, Told):
+                if isinstance(event, TerminalColour):
                     self._take(event)
                 else:
                     typed.append(event)
         return typed
 
     def run(self) -> None:
+        """Draw and read keys until the person leaves, or the terminal is gone."""
         events = self._learn_colours() if self.depth is not ansi.Depth.NONE else []
         self.terminal.enter()
         if self.key:
@@ -265,7 +267,7 @@ class _List:
             else:
                 # In a hidden tab it costs nothing, whatever the agents do.
                 descriptors, patience = None, ESCAPE_S if self._decoder.is_pending else None
-                self.state = flow.unseen(self.state)
+                self.state = flow.after_absence(self.state)
             read = self.terminal.read(patience, (*(descriptors or ()), *self.actions.descriptors))
             if read is None:
                 return
@@ -277,7 +279,7 @@ class _List:
             events = []
 
     def _patience(self, *, is_woken: bool) -> float | None:
-        """How long, in seconds, to wait for a key; for ever, if changes are reported and nothing is due."""
+        """Return how long, in seconds, to wait for a key; None for ever, if changes are reported and nothing is due."""
         if self._decoder.is_pending:
             return ESCAPE_S
         if not is_woken:
@@ -314,7 +316,7 @@ class _List:
             case effects.Gather(wanted, like):
                 looks = [self._ask(row) for row in wanted]
                 read = tuple((row, reply) for row, reply in looks if isinstance(reply, Question))
-                self.state = state.proposed(self.state, together(read, like))
+                self.state = state.proposed(self.state, shared_answer(read, like))
             case effects.Lend(row, call):
                 self._lend(row, call)
             case effects.Relabel(row, label):
@@ -337,13 +339,13 @@ class _List:
             self._carry_out(effects.Perform(row, Look(row.pane.id, PROMPT_AGENT)))
 
     def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
-        """What would be done to *wanted*, as they are now."""
+        """Return the proposal of *act* for the programs that are in the panes of *wanted* now."""
         found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
         targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
         return Proposal(act, targets, tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal)))
 
     def _show(self, row: Row, asked: Request, reply: Reply) -> None:
-        """Show what came of what was *asked* of the pane of *row*."""
+        """Show the reply to the request *asked* of the pane of *row*."""
         match reply, asked:
             case Question(choices=()), _:
                 self._notify("it asks for text, not for a choice; press Enter to go there")
@@ -367,11 +369,12 @@ class _List:
                 self._notify(text)
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
+        """Change the labels file by *how*, and apply it at once."""
         self._notify(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())
 
     def _notify(self, message: str) -> None:
-        """Tell the person *message*, if there is any."""
+        """Show *message* to the person, if there is any."""
         if message:
             self.state = state.notified(self.state, message)

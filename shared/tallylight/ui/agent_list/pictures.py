@@ -1,11 +1,10 @@
 """
-Pictures of a pane's screen, sent from the terminal that owns the pane to its list: of each, only the rows that changed.
+Pictures of a pane's screen, sent from the terminal that owns the pane to its list: only the rows that changed.
 
     {"number": 7, "since": 6, "columns": 80, "count": 24, "cursor": [3, 0], "rows": [[3, "\\u001b[m❯ "]]}
 
-Each row is text with SGR sequences of its own. `since` is the picture that the changes are for,
-0: to an empty one. The terminal does no more than compare; the list reads the rows (`wire.styled`), and believes
-nothing of them.
+Each row is text with SGR sequences of its own. `since` is the picture that the changes are for, 0 for an empty one. The
+terminal only compares; the list reads the rows (`wire.styled`), and trusts nothing in them.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
 from tallylight.wire.styled import MAX_COLUMNS, MAX_ROW, MAX_ROWS, Reader, StyledLine, StyledScreen
 
-#: Of all rows of one picture, in characters, which have 12 bytes as JSON at most; the rows behind that are left out.
-MAX_PICTURE = 340_000
+#: Characters of all rows of one picture, each at most 12 bytes in JSON; the rows behind that are left out.
+MAX_PICTURE_CHARS = 340_000
 
 
 @attrs.define
 class Sender:
-    """The terminal's side: what it sent last to one list."""
+    """The terminal's side: the last picture that it sent to one list."""
 
     _pane: str = ""
     _number: int = 0
@@ -33,14 +32,14 @@ class Sender:
     def picture(
         self, pane: str, rows: Sequence[str], columns: int, cursor: tuple[int, int] | None, has: int
     ) -> dict[str, object]:
-        """The screen of *pane* as a message for a list that has the picture number *has*."""
+        """Return the screen of *pane* as a message for a list that has the picture number *has*."""
         kept = [row[:MAX_ROW] for row in rows[:MAX_ROWS]]
         is_known = has == self._number > 0 and pane == self._pane
         before = self._rows if is_known else []
         changed = [
             [index, row] for index, row in enumerate(kept) if row != (before[index] if index < len(before) else "")
         ]
-        left = MAX_PICTURE
+        left = MAX_PICTURE_CHARS
         for position, (_, row) in enumerate(changed):
             left -= len(str(row))
             if left < 0:
@@ -49,7 +48,7 @@ class Sender:
         since = self._number if is_known else 0
         if changed or not is_known or len(kept) != len(before):
             self._number += 1
-        # What was left out counts as sent: it comes when it changes, or with the next whole picture.
+        # A row that was left out counts as sent: it comes when it changes, or with the next whole picture.
         self._pane, self._rows = pane, kept
         return {
             "number": self._number,
@@ -63,7 +62,7 @@ class Sender:
 
 @attrs.define
 class Receiver:
-    """The list's side: the picture of one pane, as it was sent so far."""
+    """The list's side: the picture of one pane, as received so far."""
 
     _pane: str = ""
     number: int = 0
@@ -71,11 +70,11 @@ class Receiver:
     _lines: list[StyledLine] = attrs.Factory(list)
 
     def has(self, pane: str) -> int:
-        """The number of the picture of *pane* that there is; 0 for none."""
+        """Return the number of the present picture of *pane*; 0 for none."""
         return self.number if pane == self._pane else 0
 
     def take(self, pane: str, message: object) -> StyledScreen | None:
-        """The screen of *pane* after *message*; None if that is none, or changes a picture that is not here."""
+        """Return the screen of *pane* after *message*; None if it is invalid, or changes a picture that is not here."""
         if not isinstance(message, dict):
             return None
         number, since = (values.integer(message.get(name), 0, MAX_EXACT) for name in ("number", "since"))

@@ -1,9 +1,9 @@
 """
-Press: what a key, a paste or the mouse makes of the list.
+Press: the effect of a key, a paste or the mouse on the list.
 
     state, effects = press(state, event)
 
-What effects there are, `effects` says; they are for the loop to carry out. `help.HELP` names the keys.
+`effects` lists the effects, which the loop carries out. `help.HELP` names the keys.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
-from tallylight.actions.say import MAX_TEXT, Say
+from tallylight.actions.say import MAX_TYPED, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
@@ -23,12 +23,12 @@ from tallylight.ui.agent_list import state as states
 from tallylight.ui.agent_list.effects import Effects, Gather, Lend, Perform, Plain, Propose, opening
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.record import OVER, Mode, State, told
-from tallylight.ui.agent_list.selection import Act, Proposal, Together
-from tallylight.ui.keys import Event, Focus, Mouse, Paste, Told
+from tallylight.ui.agent_list.record import OVER, Mode, State, question_id
+from tallylight.ui.agent_list.selection import Act, Proposal, SharedAnswer
+from tallylight.ui.keys import Event, Focus, Mouse, Paste, TerminalColour
 
 #: Lines that a turn of the wheel moves.
-WHEEL = 3
+WHEEL_LINES = 3
 #: The keys that answer, and where they do.
 _NUMBERS = tuple("123456789")
 _NUMBERED = (Mode.LIST, Mode.ANSWER)
@@ -39,10 +39,12 @@ MAX_LINES = 100_000
 
 
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
-    """A person pressed a key, pasted, used the mouse, or came to the list or left it; *at* this time, as in `flow`."""
+    """
+    Return the state and the effects after *event*, a person's key, paste, mouse or focus, *at* this time as in `flow`.
+    """
     if isinstance(event, Focus):
-        return states.filtered(attrs.evolve(flow.unseen(state), has_focus=event.is_in)), ()
-    if isinstance(event, Told):
+        return states.filtered(attrs.evolve(flow.after_absence(state), has_focus=event.is_in)), ()
+    if isinstance(event, TerminalColour):
         return state, ()
     state = attrs.evolve(state, message="")
     effects: Effects = ()
@@ -54,13 +56,13 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
         state, effects = _write_key(state, event.name)
     elif event.name == "ctrl+c":
         effects = (Plain.QUIT,)
-    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, Together)):
-        state, effects = _numbered(state, event.name, at)
+    elif event.name in _NUMBERS and (state.mode in _NUMBERED or isinstance(state.proposal, SharedAnswer)):
+        state, effects = _answer_by_number(state, event.name, at)
     elif event.name == "y" and isinstance(state.proposal, Proposal):
-        state, effects = _agreed(state, state.proposal, at)
+        state, effects = _carry_out_proposal(state, state.proposal, at)
     else:
         state, effects = _KEYS[state.mode](state, "enter" if event.name == "ctrl+j" else event.name)
-    # What a key opened or closed has left more or less room for the question.
+    # A part that a key opened or closed has left more or less room for the question.
     return states.fitted(states.followed(state)), effects
 
 
@@ -68,6 +70,7 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
 
 
 def _list_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key in the list."""
     if (moved := _moved(state, name) if name != " " else None) is not None:
         return moved, ()
     if (shown := _preview_key(state, name)) is not None:
@@ -83,23 +86,24 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())
 
 
-def _escaped(state: State) -> tuple[State, Effects]:
-    """One step back: from the filter, from the list."""
+def _step_back(state: State) -> tuple[State, Effects]:
+    """Go one step back: from the filter, from the list."""
     if state.filter:
         return states.filtering(state, ""), ()
     return state, (Plain.BACK if state.is_panel else Plain.QUIT,)
 
 
-def _resorted(state: State) -> tuple[State, Effects]:
+def _sort_next(state: State) -> tuple[State, Effects]:
+    """Sort by the next order."""
     order = after(state.order, tuple(Order))
     return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
 
 def _preview_key(state: State, name: str) -> State | None:
-    """The state after a key that opens, closes, turns or moves the preview; None for any other."""
+    """Return the state after a key that opens, closes, turns or moves the preview; None for any other."""
     if name == " ":
         turned = attrs.evolve(state, preview=None if state.preview is not None else Preview())
-        # There are fewer rows, and the selected one is still to be seen.
+        # There are fewer rows, and the selected one must stay in view.
         return states.select(turned, turned.index)
     if state.preview is None:
         return None
@@ -114,7 +118,7 @@ def _preview_key(state: State, name: str) -> State | None:
 
 
 def _preview_moved(state: State, lines: int, columns: int) -> State:
-    """The view of the preview moved, as far as there is anything to see."""
+    """Return the state with the view of the preview moved, as far as it has lines."""
     shown = state.preview
     assert shown is not None
     count = len(preview.body(shown, state.row, geometry.side_columns(state)))
@@ -149,16 +153,16 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     return state, opening(row) if shown.question.missing and name == "enter" else ()
 
 
-def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
-    """A number: it answers what was on the screen whole; in the list it shows first what was not."""
+def _answer_by_number(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
+    """Answer by a number if the question was on the screen whole; in the list, show the rest of it first."""
     too_soon, typed = flow.is_too_soon(state, at, is_click=is_click), attrs.evolve(state, typed_at=at)
     row, shown, is_page = state.row, state.asking, state.mode is not Mode.LIST
-    if isinstance(state.proposal, Together):
-        return _together(typed, state.proposal, name, too_soon)
+    if isinstance(state.proposal, SharedAnswer):
+        return _answer_all(typed, state.proposal, name, too_soon)
     if row is None or not (is_page or state.asks(row)):
         return typed, ()
     if shown is None:
-        return (typed, ()) if is_page else _answering(typed, row)
+        return (typed, ()) if is_page else _open_question(typed, row)
     if not is_page and (not shown.is_whole or shown.question.missing):
         return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
@@ -167,11 +171,11 @@ def _numbered(state: State, name: str, at: float, *, is_click: bool = False) -> 
     if problem := _problem(shown, choice, name, too_soon):
         return states.notified(typed, problem), ()
     after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)
-    return attrs.evolve(after, looked=told(row)), (Perform(row, shown.question.answer(choice.number)),)
+    return attrs.evolve(after, read_question=question_id(row)), (Perform(row, shown.question.answer(choice.number)),)
 
 
 def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
-    """Why *choice* of what is shown is not made by this key; nothing if it is."""
+    """Return why this key does not take *choice*; "" if it does."""
     if shown.question.missing:
         return shown.question.missing
     if shown.unread:
@@ -181,8 +185,8 @@ def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) ->
     return _TOO_SOON.format(name) if too_soon else ""
 
 
-def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple[State, Effects]:
-    """The same answer to several agents, each for what was shown of it."""
+def _answer_all(state: State, found: SharedAnswer, name: str, too_soon: bool) -> tuple[State, Effects]:
+    """Give the same answer to several agents, each for its own screen as it was shown."""
     given = found.chosen(name)
     if not given:
         return state, ()
@@ -196,7 +200,7 @@ def _together(state: State, found: Together, name: str, too_soon: bool) -> tuple
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
     if state.sought is None:
         return (states.helped(state, ""), ()) if name == "/" else _text_key(state, name)
-    # Letters and blanks are what is looked for.
+    # Letters and blanks are the searched words.
     if len(name) > 1 and (moved := _scrolled(state, name)) is not None:
         return moved, ()
     if name == "backspace":
@@ -205,22 +209,22 @@ def _help_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _text_key(state: State, name: str) -> tuple[State, Effects]:
-    """Over a text, which may be a proposal: any other key leaves it."""
+    """Take a key over a text, which may be a proposal: keys that do not scroll leave it."""
     proposal = state.proposal
     if (moved := _scrolled(state, name)) is not None:
         return moved, ()
     if name == "q":
         return state, (Plain.QUIT,)
-    if proposal is None or isinstance(proposal, Together):
+    if proposal is None or isinstance(proposal, SharedAnswer):
         return states.listing(state), ()
     if name == proposal.act.key:
-        # The same key again: all that the list shows, which is a page to be read of its own.
+        # The same key again: a page of its own for all rows of the list.
         return states.listing(state), (Propose(proposal.act, state.shown),)
     return states.listing(state), ()
 
 
-def _agreed(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
-    """Do what is proposed, once it was shown whole, and for as long as a question must be."""
+def _carry_out_proposal(state: State, found: Proposal, at: float) -> tuple[State, Effects]:
+    """Carry out the proposal, once it was shown whole, and for as long as a question must be."""
     if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
     if flow.is_too_soon(state, at):
@@ -244,7 +248,7 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _pasted(state: State, text: str) -> State:
-    """Never as commands: what is pasted was not pressed."""
+    """Insert a paste where text is typed. It never acts as keys: nobody pressed them."""
     if state.naming is not None:
         return commands.named(state, state.naming.text + text)
     if state.mode is Mode.HELP:
@@ -255,17 +259,17 @@ def _pasted(state: State, text: str) -> State:
     state = writing.edited(state, editor.inserted(before, text))
     if editor.has_room(before, text):
         return state
-    return states.notified(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+    return states.notified(state, f"a text has at most {MAX_TYPED} characters; the rest of what you pasted is left out")
 
 
 def _scrolled(state: State, name: str) -> State | None:
-    """A text over the list scrolled by the key *name*; None if it does not scroll."""
+    """Return the text over the list scrolled by the key *name*; None if it does not scroll."""
     step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
     return states.scrolled(state, step) if step is not None else None
 
 
 def _step(name: str, page: int, all_: int) -> int | None:
-    """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
+    """Return by how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
     steps = {
         "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page,
         **dict.fromkeys(("home", "g"), -all_), **dict.fromkeys(("end", "G"), all_),
@@ -285,27 +289,29 @@ _KEYS: dict[Mode, Callable[[State, str], tuple[State, Effects]]] = {
 
 
 def _moved(state: State, name: str) -> State | None:
-    """The selection moved, if the key moves it."""
+    """Return the state with the selection moved, if the key moves it."""
     step = _step(name, max(1, geometry.in_view(state) - 1), len(state.shown))
     return None if step is None else states.select(state, state.index + step)
 
 
-def _answering(state: State, row: Row) -> tuple[State, Effects]:
+def _open_question(state: State, row: Row) -> tuple[State, Effects]:
+    """Open the question of *row* as a page, or explain why it cannot be answered here."""
     if not flow.can_ask(row):
         return states.notified(state, flow.ELSEWHERE), ()
-    # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
-    # have read, is older: it may still say that the agent works while the first picture has shown the question already.
+    # Its host decides whether there is a question, by the screen of this moment. Its snapshot is older: it may still
+    # show a working agent while the first picture has shown the question already.
     return state, (Perform(row, Look(row.pane.id, QUESTION)),)
 
 
-def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
+def _unqueue(state: State, row: Row) -> tuple[State, Effects]:
+    """Cancel the text that is queued for *row*."""
     if not row.pane.queued:
         return states.notified(state, "nothing is queued for it; e writes to it"), ()
     return state, (Perform(row, Unqueue(row.pane.id)),)
 
 
-def _unfolded(state: State) -> tuple[State, Effects]:
-    """Show the idle ones that are folded into one line, or fold them again."""
+def _toggle_fold(state: State) -> tuple[State, Effects]:
+    """Show the idle rows that are folded into one line, or fold them again."""
     if not state.folded and not state.is_open:
         return states.notified(state, "the idle ones are shown already"), ()
     return states.filtered(attrs.evolve(state, is_open=not state.is_open)), ()
@@ -313,20 +319,20 @@ def _unfolded(state: State) -> tuple[State, Effects]:
 
 #: The keys that need no row.
 _OF_THE_LIST: dict[str, Callable[[State], tuple[State, Effects]]] = {
-    "escape": _escaped,
+    "escape": _step_back,
     "q": lambda state: (state, (Plain.QUIT,)),
     "/": lambda state: (attrs.evolve(state, mode=Mode.FILTER), ()),
     "?": lambda state: (states.helped(state), ()),
     "A": lambda state: (flow.begun(state), ()),
-    "o": _resorted,
+    "o": _sort_next,
     "O": commands.group,
-    "z": _unfolded,
+    "z": _toggle_fold,
 }
-#: The keys that are for the selected row.
+#: The keys for the selected row.
 _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, opening(row)),
-    "a": _answering,
-    "E": _unqueueing,
+    "a": _open_question,
+    "E": _unqueue,
     "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
     "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
@@ -335,8 +341,8 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "r": lambda state, row: (state, opening(row, "resume")),
     "!": lambda state, row: (state, opening(row, "wrong")),
     "s": lambda state, row: (state, commands.snoozing(row, state.now)),
-    "u": lambda state, row: (state, commands.marking(row, "unread")),
-    "v": lambda state, row: (state, commands.marking(row, "seen")),
+    "u": lambda state, row: (state, commands.mark_request(row, "unread")),
+    "v": lambda state, row: (state, commands.mark_request(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),
 }
 
@@ -345,14 +351,15 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 
 
 def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
+    """Apply a click or a turn of the wheel."""
     if event.what != "press":
-        return _wheeled(state, event, WHEEL if event.what == "wheel_down" else -WHEEL), ()
+        return _wheel(state, event, WHEEL_LINES if event.what == "wheel_down" else -WHEEL_LINES), ()
     if state.mode in OVER:
         return states.listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
     if number := _number_at(state, event):
-        return _numbered(state, str(number), at, is_click=True)
+        return _answer_by_number(state, str(number), at, is_click=True)
     index = geometry.row_at(state, event.line, event.column)
     if index is None:
         return state, ()
@@ -362,7 +369,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
     return states.select(states.listing(state), index), ()
 
 
-def _wheeled(state: State, event: Mouse, step: int) -> State:
+def _wheel(state: State, event: Mouse, step: int) -> State:
     if state.asking is not None and state.mode is Mode.ANSWER:
         return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
     if _is_in_preview(state, event):
@@ -373,7 +380,7 @@ def _wheeled(state: State, event: Mouse, step: int) -> State:
 
 
 def _number_at(state: State, event: Mouse) -> int:
-    """The number of the answer that is drawn there; 0 for none."""
+    """Return the number of the answer at this place; 0 for none."""
     line, shown = geometry.detail_line(state, event.line, event.column), state.asking
     if line is None or shown is None or state.mode not in (Mode.LIST, Mode.ANSWER):
         return 0

@@ -1,10 +1,10 @@
 """
-Preview: one agent beside the list, or below it: its screen as it is now, its last reply, its plan, why.
+The preview: one agent beside the list, or below it: its screen now, its last reply, its plan, why it has its light.
 
     preview = turned(preview, step)             the next page
     lines = draw(preview, row, columns, height)
 
-The screen keeps the colours of its program, and nothing else of what that wrote (`wire.styled`).
+The screen keeps the colours of its program, and no other sequences (`wire.styled`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
-#: How far one key moves the view, in lines and in columns.
+#: Lines and columns by one key.
 LINES, COLUMNS = 5, 20
-#: What is in front of a task, done, current and to do.
+#: The mark in front of a task that is done, current and to do.
 _DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
 
 
 class Page(enum.Enum):
-    """What of an agent is shown; the values are their titles."""
+    """The pages of a preview, by their titles."""
 
     SCREEN = "screen"
     REPLY = "reply"
@@ -44,33 +44,33 @@ PAGES = tuple(Page)
 
 @attrs.frozen(kw_only=True)
 class Preview:
-    """The agent at *address*, which a person calls *name*, and which *page* of it is shown."""
+    """The agent at *address*, by its display *name*, and the *page* of it that is shown."""
 
     address: str = ""
     name: str = ""
     page: Page = Page.SCREEN
-    #: Its screen as it was read last, and why that cannot be read now.
+    #: Its screen as last read, and why it cannot be read now.
     screen: StyledScreen | None = None
     problem: str = ""
-    #: It left the list while it was shown.
+    #: Whether it left the list while it was shown.
     is_gone: bool = False
     #: The explanation of its light.
     why: tuple[str, ...] = ()
-    #: By how many lines the view was moved from where it begins, and by how many columns to the right.
+    #: Lines that the view was moved from its beginning, and columns that it was moved to the right.
     moved: int = 0
     across: int = 0
 
 
-# What happens ----------------------------------------------------------------------------------------------------
+# Events ----------------------------------------------------------------------------------------------------------
 
 
 def turned(preview: Preview, step: int) -> Preview:
-    """The next page, or the one before."""
+    """Return the next page, or with -1 the one before."""
     return attrs.evolve(preview, page=after(preview.page, PAGES, step), moved=0, across=0)
 
 
 def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int) -> Preview:
-    """Move the view, of *count* lines *height* at once, *lines* down and *columns* to the right."""
+    """Move the view by *lines* and *columns*; the page has *count* lines, and *height* are shown at once."""
     # A screen begins at its end, and is moved up from there.
     step = -lines if preview.page is Page.SCREEN else lines
     widest = preview.screen.columns - 1 if preview.screen is not None and preview.page is Page.SCREEN else 0
@@ -85,7 +85,7 @@ def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int
 
 
 def draw(preview: Preview | None, row: Row | None, columns: int, height: int) -> list[Line]:
-    """All lines of it: the titles of its pages, and *height* - 1 lines of the one that is shown."""
+    """Return all lines of it: the titles of its pages, and *height* - 1 lines of the shown one."""
     if preview is None or height < 1:
         return []
     shown = body(preview, row, columns)
@@ -96,7 +96,7 @@ def draw(preview: Preview | None, row: Row | None, columns: int, height: int) ->
 
 
 def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
-    """The lines of the page that is shown, however many there are."""
+    """Return all lines of the shown page."""
     if preview.is_gone:
         return _words(f"{preview.name} is no longer in the list", columns)
     if row is None or row.address != preview.address:
@@ -105,7 +105,7 @@ def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
 
 
 def _titles(preview: Preview, columns: int) -> Line:
-    """The titles of all pages, and of a narrow one only that of the page shown, with its number."""
+    """Return the titles of all pages; where it is narrow only that of the shown page, with its number."""
     shown = PAGES if sum(len(page.value) + 3 for page in PAGES) <= columns else (preview.page,)
     spans: list[Span] = []
     for page in shown:
@@ -132,6 +132,7 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
 
 
 def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
+    """Return the page with the agent's progress, tasks and subagents."""
     found = progress(pane.progress)
     done = found.done if found is not None else -1
     lines: list[Line] = _words(details.bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
@@ -148,14 +149,14 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
 
 
 def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list[Line]:
-    """*text* behind *mark*, below which its other lines leave room."""
+    """Return *text* behind *mark*, with its other lines indented below."""
     room = len(mark.text)
     pieces = [Span(piece.text, is_bold=is_bold) for (piece, *_) in _words(text, max(1, columns - room))]
     return [(Span(" " * room) if number else mark, piece) for number, piece in enumerate(pieces)]
 
 
 def _words(text: str, columns: int) -> list[Line]:
-    """*text*, made harmless, in lines that break between words where they can."""
+    """Return *text*, made harmless, in lines that break between words where they can."""
     whole = sanitise(text, cells=UNBOUNDED)
     return [(Span(piece),) for piece in folded(whole, columns)]
 

@@ -1,9 +1,10 @@
 """
-Asking: a question as the list shows it, whole, wrapped and scrolled; and whether the person has seen all of it.
+A question as the list shows it, whole, wrapped and scrolled; and whether the person has seen all of it.
 
-What is asked and its choices are one text of `Part`s. A choice can be pressed once every line of the dialog has been
-drawn: what could not be shown cannot be agreed to. Of a question that is not whole on its screen, the choices are shown
-without numbers, with what is missing. Blank lines of the dialog go first where there is little room.
+The question and its choices are one text of `Part`s. A choice can be pressed once every line of the dialog has been
+drawn: nobody can agree to a text that could not be shown. If the question is not whole on its screen, its choices are
+shown without numbers, with a message about the missing part. Blank lines of the dialog go first where there is little
+room.
 """
 
 from __future__ import annotations
@@ -20,21 +21,24 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import folded
 from tallylight.wire.text import sanitise
 
-#: Only so many choices have a key of their own.
+#: Choices with a key of their own.
 MAX_CHOICES = 9
-#: Of a label, in cells, as long as the question's own.
-_LABEL = 8000
+#: Cells of a label, as long as the question's own.
+_LABEL_CELLS = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
 INDENT, NUMBER = 3, 5
-#: A row that is nothing but a line across says no more than a blank one.
+#: A row that is only a line across counts as a blank one.
 _RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
-#: Characters of a command that a row must share with it, to be taken for a part of it.
-_SHARED = 4
+#: Characters that a row must share with a command, to be taken for a part of it.
+_SHARED_CHARS = 4
 
 
 @attrs.frozen
 class Part:
-    """One line: the *number* of the choice that begins in it, else 0; whether it is of the command; what was before."""
+    """
+    One line: the *number* of the choice that begins in it, else 0; and whether it is of the command, or of earlier
+    text.
+    """
 
     text: str
     number: int = 0
@@ -46,11 +50,11 @@ class Part:
 @attrs.frozen(kw_only=True)
 class Asking:
     """
-    *question* as *lines* of so many *columns*; *height* of them are drawn from *top* on; the first *must* have to be
-    seen before it is answered.
+    A *question* as *lines* of so many *columns*; *height* of them are drawn from *top* on.
 
-    *address* is that of its pane, for two agents may ask the very same. *reported* are the status and the prompt that
-    the pane's host had reported then, which may be older than the screen. *what* it is about is marked.
+    The first *must* lines have to be seen before it is answered. *address* is that of its pane, for two agents may ask
+    the very same. *reported* are the status and the prompt in the host's snapshot then, which may be older than the
+    screen. *what*, its subject, is marked.
     """
 
     question: Question
@@ -78,21 +82,21 @@ class Asking:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the dialog is on the screen at once."""
+        """Return whether all of the dialog is on the screen at once."""
         return 0 < self.must <= self.height
 
 
 def opened(question: Question, row: Row) -> Asking:
-    """*question* of the pane of *row*, before anything of it is drawn."""
+    """Return the *question* of the pane of *row*, before any line of it is drawn."""
     reported = (row.pane.status, row.pane.prompt)
     return Asking(question=question, address=row.address, reported=reported, what=row.pane.what)
 
 
 def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking:
     """
-    The same on so many *columns* and *height* lines, as a page of its own or in the detail of the list.
+    Return the same on so many *columns* and *height* lines, as a page of its own or in the detail of the list.
 
-    Where its lines are others than before, nothing of it has been seen.
+    Where its lines differ from before, none of them has been seen.
     """
     if columns <= NUMBER + 1:
         height = 0  # a character of two cells would be cut at the edge
@@ -110,6 +114,7 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
 
 def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
+    """Return the lines of the dialog with its choices; *is_roomy*: with its blank lines."""
     question = asking.question
     shown = map(_shown, question.context[question.first :] or (question.question,))
     rows = ["" if _RULE.fullmatch(row) else row.rstrip() for row in shown]
@@ -128,23 +133,25 @@ def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
 
 
 def _command(rows: list[str], what: str) -> range:
-    """Which of *rows* hold what is asked for: from the first to the last that *what* has, whatever parts its words."""
+    """Return which of *rows* hold the command: from the first to the last that *what* has, wherever it is wrapped."""
     sought = "".join(tool_call.request(what).split())
-    # Of one that is cut in the middle both ends are known.
+    # If it is cut in the middle, both ends are known.
     *_, end = ends = sought.split("…")
 
     def is_part(row: str) -> bool:
         found = "".join(row.split())
-        if len(found) < min(_SHARED, len(sought)):
+        if len(found) < min(_SHARED_CHARS, len(sought)):
             return False
-        return any(found in part for part in ends) or (len(ends) > 1 and len(end) >= _SHARED and found.endswith(end))
+        return any(found in part for part in ends) or (
+            len(ends) > 1 and len(end) >= _SHARED_CHARS and found.endswith(end)
+        )
 
     found = [number for number, row in enumerate(rows) if is_part(row)] if sought else []
     return range(found[0], found[-1] + 1) if found else range(0)
 
 
 def _before(question: Question, columns: int) -> Iterator[Part]:
-    """The rows above the dialog on the screen, below a line of its own."""
+    """Yield the rows above the dialog on the screen, below a line of their own."""
     rows = [_shown(row).rstrip() for row in question.context[: question.first]]
     while rows and not rows[0]:
         del rows[0]
@@ -165,16 +172,16 @@ def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
 
 
 def _shown(text: str) -> str:
-    return sanitise(text, cells=_LABEL)
+    return sanitise(text, cells=_LABEL_CELLS)
 
 
 def scrolled(asking: Asking, step: int) -> Asking:
-    """So many lines further down, or up."""
+    """Return the view moved by *step* lines, down or up."""
     last = max(0, len(asking.lines) - asking.height)
     return attrs.evolve(asking, top=max(0, min(asking.top + step, last)))
 
 
 def drawn(asking: Asking) -> Asking:
-    """What is to be drawn was drawn."""
+    """Return the question with the lines in its window marked as seen."""
     seen = asking.seen.union(asking.window)
     return asking if seen == asking.seen else attrs.evolve(asking, seen=seen)

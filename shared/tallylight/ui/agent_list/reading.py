@@ -1,9 +1,8 @@
 """
-Reading: what takes its time is read on a thread, so that a disk or a multiplexer that does not answer leaves the list
-alive.
+Reading on threads, so that a disk or a multiplexer that does not answer leaves the list alive.
 
-A screen is read at most four times a second, one at a time, and none while nobody asks for one. What the terminal that
-opened the list sends at once is read at once. A pane that draws without end is read no more often than one at rest.
+A screen is read at most four times a second, one at a time, and none unless it is shown. A screen that the list's own
+terminal sends at once is read at once. A pane that draws without end is read no more often than one at rest.
 """
 
 from __future__ import annotations
@@ -20,23 +19,25 @@ from tallylight.ui.agent_list.actions import Direct
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
-#: Seconds between two looks whether it has been read, and from the beginning of one look at a screen to the next.
+#: Seconds between two checks for a result, and between the beginnings of two looks at a screen.
 WAIT_S, PACE_S = 0.05, 0.25
-#: Cells of what a part says to somebody who comes back.
-MAX_NEWS = 200
+#: Cells of a part's news for a person who comes back.
+MAX_NEWS_CELLS = 200
 
 Found = TypeVar("Found")
 
 
 class Reading(Generic[Found]):
-    """One thing that is read now and then, once at a time."""
+    """A value that is read now and then, once at a time."""
 
     def __init__(self) -> None:
         self.is_going = False
         self._read: queue.SimpleQueue[Found] = queue.SimpleQueue()
 
     def begin(self, read: Callable[[], Found], *, at_once: bool = False) -> None:
-        """Begin to read, unless that is going on; *at_once*: here, and not on a thread. *read* reports its faults."""
+        """
+        Begin to read, unless a reading is under way; *at_once*: here, and not on a thread. *read* reports its faults.
+        """
         if self.is_going:
             return
         self.is_going = True
@@ -46,7 +47,7 @@ class Reading(Generic[Found]):
             threading.Thread(target=lambda: self._read.put(read()), name="reading", daemon=True).start()
 
     def poll(self) -> Found | None:
-        """What was read since the last call; None if nothing was."""
+        """Return the value that was read since the last call; None if there is none."""
         try:
             found = self._read.get_nowait()
         except queue.Empty:
@@ -56,7 +57,7 @@ class Reading(Generic[Found]):
 
 
 class Screens:
-    """The screens of rows, as *actions* reads them."""
+    """Reads the screens of rows through *actions*."""
 
     def __init__(self, actions: Direct) -> None:
         self._actions = actions
@@ -65,9 +66,9 @@ class Screens:
 
     def poll(self, row: Row | None, now: float) -> tuple[str, StyledScreen | str] | None:
         """
-        Look at *row* if it is time for that; nothing is looked at for None. *now* is monotonic.
+        Begin to read the screen of *row* if it is time; not for None. *now* is monotonic.
 
-        Returns the address of a pane with its screen, or with words that say why there is none, if that has been found
+        Return the address of a pane with its screen, or with a message why there is none. None if no reading has ended
         since the last call.
         """
         self._polled = now
@@ -80,7 +81,7 @@ class Screens:
         return None
 
     def due(self, row: Row | None) -> float:
-        """When to call `poll` for *row* again, on its clock; infinity if there is nothing to be found."""
+        """Return when to call `poll` for *row* again, on its clock; infinity if there is nothing to read."""
         if self._reading.is_going:
             return self._polled + WAIT_S
         return self._began + PACE_S if row is not None else float("inf")
@@ -88,16 +89,16 @@ class Screens:
     def _look(self, row: Row) -> tuple[str, StyledScreen | str | None]:
         try:
             return row.address, self._actions.screen(row)
-        except Exception as error:  # the next look may well succeed
+        except Exception as error:  # the next look may succeed
             return row.address, f"its screen could not be read: {error or type(error).__name__}"
 
 
 def away(panes: Iterable[Row], seconds: float) -> str:
-    """Return what happened in the last *seconds*, in one line of the first part that knows; nothing if none does."""
+    """Return the news of the last *seconds*, in one line of the first part that has any; "" if none has."""
     shown = list(panes)
     for found in index.used():
         if found.part.news:
             with contextlib.suppress(Exception):  # the list stays, whatever is wrong with a part
-                if said := sanitise(index.load(found.part.news)(shown, seconds), cells=MAX_NEWS):
+                if said := sanitise(index.load(found.part.news)(shown, seconds), cells=MAX_NEWS_CELLS):
                     return said
     return ""

@@ -1,6 +1,5 @@
 """
-Record: all that decides what the list draws. What new snapshots or the clock make of it is in `state`, what a key makes
-of it in `press`.
+The record of the list: everything that decides its picture. `state` applies new snapshots and the clock, `press` a key.
 
 Times are seconds since the epoch.
 """
@@ -22,14 +21,14 @@ from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
-from tallylight.ui.agent_list.selection import Proposal, Together
+from tallylight.ui.agent_list.selection import Proposal, SharedAnswer
 
 #: The identity of a question, as far as its host reports it.
-Told = tuple[str, str, float, str] | None
+QuestionId = tuple[str, str, float, str] | None
 
 
 class Mode(enum.Enum):
-    """What keys mean at the moment."""
+    """The meaning of keys at the moment."""
 
     LIST = "list"
     FILTER = "filter"
@@ -37,41 +36,40 @@ class Mode(enum.Enum):
     WRITE = "write"
     #: A text over the whole list: an explanation, or the help.
     TEXT = "text"
-    #: What the agents did in the last days, over the whole list.
-    #: The help over the whole list, and words that are looked for in it.
+    #: The help over the whole list, and the words that are searched in it.
     HELP = "help"
-    #: What would be interrupted or closed, over the whole list.
+    #: The panes that would be interrupted or closed, over the whole list.
     CONFIRM = "confirm"
     #: The name of the selected row is typed.
     NAME = "name"
 
 
-#: What covers the whole list.
+#: The modes that cover the whole list.
 OVER = (Mode.TEXT, Mode.HELP, Mode.CONFIRM)
 
 
-def told(row: Row) -> Told:
-    """The identity of the question of *row*."""
+def question_id(row: Row) -> QuestionId:
+    """Return the identity of the question of *row*."""
     return row.address, row.pane.prompt, row.pane.since, row.pane.asks
 
 
 @attrs.frozen(kw_only=True)
 class Writing:
-    """The text that is being written for *holder*, in the pane at *address*, which a person calls *name*."""
+    """A text that a person is writing for the agent *holder*, in the pane at *address* with the display *name*."""
 
     address: str
     name: str
     holder: Occupant
     editor: Editor
-    #: Why the agent takes no text now: it is queued. Nothing if it does.
+    #: Why the agent takes no text now, so that it is queued; "" if it does.
     why: str = ""
-    #: Until when, in seconds since the epoch, if a limit stops it; 0 for the end of its turn.
+    #: When it is typed, in seconds since the epoch, if a limit stops the agent; 0 for the end of its turn.
     at: int = 0
 
 
 @attrs.frozen
 class Naming:
-    """The name that is typed for the conversation in the pane at *address*, as far as it is typed."""
+    """The name typed so far for the conversation in the pane at *address*."""
 
     address: str
     text: str
@@ -79,14 +77,14 @@ class Naming:
 
 @attrs.frozen(kw_only=True)
 class State:
-    """All that decides what is drawn."""
+    """Everything that decides the picture of the list."""
 
     columns: int = 80
     lines: int = 24
     rows: tuple[Row, ...] = ()
-    #: Those of *rows* that the filter lets through.
+    #: The *rows* that the filter selects.
     shown: tuple[Row, ...] = ()
-    #: How many lines each of *shown* is to have, where all of them fit; nothing where each has one.
+    #: The number of lines of each of *shown*, where all of them fit; nothing where each has one.
     heights: tuple[int, ...] = ()
     #: The idle ones that are folded into one line, and whether a person wants to see them.
     folded: tuple[Row, ...] = ()
@@ -97,40 +95,40 @@ class State:
     top: int = 0
     filter: str = ""
     order: Order = Order.NEED
-    #: By what rows are grouped, of `labels.GROUPS`; and the heading of each row of *shown*, none where they are not.
+    #: The criterion of the groups, of `labels.GROUPS`; and the heading of each row of *shown*, none without groups.
     group: str = ""
     headings: tuple[str, ...] = ()
     #: The name that is being typed.
     naming: Naming | None = None
     mode: Mode = Mode.LIST
-    #: What mode TEXT shows, from the line *scroll* on.
+    #: The text of mode TEXT, shown from the line *scroll* on.
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: What the selected row asks, as it was read off its screen: in the detail, or over the list in mode ANSWER.
+    #: The question of the selected row, as read off its screen: in the detail, or over the list in mode ANSWER.
     asking: Asking | None = None
-    #: The identity of the question that was read last, with any result, and those that were answered.
-    looked: Told = None
-    answered: tuple[Told, ...] = ()
+    #: The identity of the question that was read last, with any result, and of those that were answered.
+    read_question: QuestionId = None
+    answered: tuple[QuestionId, ...] = ()
     #: The addresses of the rows that are answered one after the other.
     run: tuple[str, ...] = ()
-    #: What can be answered by a number, and since when it was on the screen whole; and when a number was typed
-    #: last. By a clock that only goes on.
-    stood: tuple[object, float] = (None, 0.0)
-    #: The same of where on the screen it is: rows above it may come and go under a pointer.
-    placed: tuple[object, float] = (None, 0.0)
+    #: The question that a number can answer, and since when it was on the screen whole; and when a number was typed
+    #: last. By a monotonic clock.
+    shown_whole: tuple[object, float] = (None, 0.0)
+    #: The same with its place on the screen: rows above it may come and go under a pointer.
+    shown_where: tuple[object, float] = (None, 0.0)
     typed_at: float = -math.inf
-    #: The text that is being written; and what was written for each address and not sent.
+    #: The text that is being written; and the unsent drafts, one for each address.
     writing: Writing | None = None
     drafts: tuple[tuple[str, Editor], ...] = ()
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
-    #: What would be done to panes, or answered, in mode CONFIRM; and what is looked for in the help, if anything.
-    proposal: Proposal | Together | None = None
+    #: The proposal of mode CONFIRM; and the words searched in the help, None if there is no search.
+    proposal: Proposal | SharedAnswer | None = None
     sought: str | None = None
-    #: What happened while the person was away, for a while after their return.
+    #: The news from the person's absence, for a while after their return.
     away: str = ""
-    #: What parts say of the selected row.
+    #: The words of parts about the selected row.
     facts: tuple[str, ...] = ()
     #: The keys of parts for the selected row.
     keys: Mapping[str, Key] = attrs.field(factory=dict)
@@ -145,15 +143,15 @@ class State:
 
     @property
     def waiting(self) -> tuple[Row, ...]:
-        """The rows that ask a person something, those aside that have just been answered."""
+        """The rows that ask a person something, without those that have just been answered."""
         return tuple(row for row in self.shown if self.asks(row))
 
     def asks(self, row: Row) -> bool:
-        """Whether *row* waits for an answer, as far as is known."""
+        """Return whether *row* waits for an answer, as far as is known."""
         pane = row.pane
         if pane.status is not Status.WAITING or is_snoozed(pane, self.now):
             return False
-        return told(row) not in self.answered
+        return question_id(row) not in self.answered
 
     @property
     def index(self) -> int:

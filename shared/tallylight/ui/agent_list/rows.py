@@ -1,6 +1,4 @@
-"""
-Rows: the lines of the rows, with what a row weighs: what needs a person is bold, what works is plain, idle is dim.
-"""
+"""The rows of the list as lines. A row that needs a person is bold, a working one is plain, an idle one is dim."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from tallylight.ui.spans import Line, Span, filled
 from tallylight.ui.spans import cells as cells_of
 from tallylight.wire.text import width
 
-#: What the head and the line below the rows call each light.
+#: The word for each light in the head and in the line below the rows.
 WORDS = {
     Status.WAITING: "wait",
     Status.ERROR: "failed",
@@ -36,7 +34,7 @@ WORDS = {
 
 
 #: Cells of the mark and the blank behind it, in a panel.
-_NARROW = 4
+_NARROW_CELLS = 4
 
 
 _NO_MATCH = ("No agent matches.", "Esc shows all.")
@@ -51,8 +49,8 @@ _BEGIN = (
 
 
 @attrs.frozen
-class Look:
-    """How the name of a row is drawn, and whether its text is dim."""
+class RowStyle:
+    """The look of a row's name, and whether its text is dim."""
 
     chip: Status | None = None
     is_bold: bool = False
@@ -60,21 +58,21 @@ class Look:
     is_text_dim: bool = False
 
 
-def look_of(row: Row, state: State) -> Look:
-    """What *row* weighs."""
+def style_of(row: Row, state: State) -> RowStyle:
+    """Return how *row* is drawn: filled if it needs a person, bold for news, dim if it is snoozed or idle."""
     pane = row.pane
-    if table.needs(row, state.now):
-        return Look(pane.status, is_bold=True)
+    if table.needs_person(row, state.now):
+        return RowStyle(pane.status, is_bold=True)
     if pane.status is Status.LIMITED and not is_snoozed(pane, state.now):
-        return Look(pane.status)
+        return RowStyle(pane.status)
     if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.unread):
-        return Look(is_dim=True, is_text_dim=True)
+        return RowStyle(is_dim=True, is_text_dim=True)
     is_news = pane.status is Status.DONE or pane.unread
-    return Look(is_bold=is_news, is_text_dim=not is_news)
+    return RowStyle(is_bold=is_news, is_text_dim=not is_news)
 
 
 def mark_of(row: Row, state: State) -> Span:
-    """The cell with its mark, in three cells."""
+    """Return the mark of *row*, in three cells."""
     pane = row.pane
     chip = None if is_snoozed(pane, state.now) else pane.status
     is_bold = chip in lights.FILLED or chip is Status.DONE
@@ -83,12 +81,12 @@ def mark_of(row: Row, state: State) -> Span:
 
 
 def aged(row: Row, state: State) -> str:
-    """How long it has had its light."""
+    """Return how long *row* has had its light."""
     return age(state.now - row.pane.since) if row.pane.since else ""
 
 
 def draw(state: State, height: int) -> list[Line]:
-    """*height* lines of rows."""
+    """Return *height* lines of rows."""
     if not state.shown and not state.folded:
         return filled(_nothing(state), height)
     each = geometry.drawn_heights(state)
@@ -112,9 +110,10 @@ def draw(state: State, height: int) -> list[Line]:
 
 
 def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line]:
+    """Return the *height* lines of one row."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs(row, state.now)
-    said = table.said(row, state)
+    look, is_needy = style_of(row, state), table.needs_person(row, state.now)
+    said = table.row_text(row, state)
     on = functools.partial(_on, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
     cells = [f"{aged(row, state):>{table.AGE}}"]
@@ -131,21 +130,21 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
         on("".join(f"{GAP}{cell}" for cell in cells[1:]), is_dim=True),
     )
     lines: list[Line] = []
-    for text in table.lines_of(said, columns.said, height):
-        more = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.said else ""
-        rest = more + " " * (columns.said - width(text) - width(more))
+    for text in table.lines_of(said, columns.row_text, height):
+        more = f"{GAP}{said.behind}" if said.behind and width(text) + width(said.behind) + 2 <= columns.row_text else ""
+        rest = more + " " * (columns.row_text - width(text) - width(more))
         lines.append((*before, on(text, is_bold=is_needy, is_dim=look.is_text_dim), on(rest, is_dim=True), *behind))
         before, behind = (on(" " * cells_of(before)),), (on(" " * cells_of(behind)),)
     return lines
 
 
 def _narrow(row: Row, state: State, height: int) -> list[Line]:
-    """A row of a panel: its mark, its name and its age; below, if there is room, what it asks."""
+    """Return a row of a panel: its mark, its name and its age; below, if there is room, its question."""
     is_selected = state.has_focus and row.address == state.selected
-    look, is_needy = look_of(row, state), table.needs(row, state.now)
+    look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_on, is_selected)
-    room = max(1, state.columns - _NARROW)
+    room = max(1, state.columns - _NARROW_CELLS)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
         mark_of(row, state),
@@ -156,22 +155,22 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     )
     if height < 2:
         return [first]
-    return [first, (Span(" " * _NARROW), Span(table.said(row, state).cut(room), is_dim=True))]
+    return [first, (Span(" " * _NARROW_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
 def _on(is_selected: bool, text: str, **look: Any) -> Span:
-    """A piece of a row, on a ground of its own where the row is selected."""
+    """Return a piece of a row, on a ground of its own where the row is selected."""
     return Span(text, is_raised=is_selected, is_reverse=is_selected and look.get("chip") is None, **look)
 
 
 def _heading(heading: str, columns: int) -> Line:
-    """The heading of a group, with a rule behind it."""
+    """Return the heading of a group, with a rule behind it."""
     text = clean(heading, columns)
     return (Span(text, is_bold=True), Span(f" {'─' * max(0, columns - width(text) - 1)}", is_dim=True))
 
 
 def _more(state: State, below: tuple[Row, ...]) -> str:
-    """How many rows have no room, below and above."""
+    """Return how many rows have no room, below and above."""
     counts = Counter(row.pane.status for row in below)
     words = ", ".join(f"{counts[status]} {word}" for status, word in WORDS.items() if counts[status])
     above = f"↑ {state.top} above" if state.top else ""
@@ -179,7 +178,7 @@ def _more(state: State, below: tuple[Row, ...]) -> str:
 
 
 def _fold(state: State) -> Line:
-    """The idle ones, in one line."""
+    """Return the line of the folded idle rows."""
     is_narrow = geometry.is_narrow(state)
     hint = "" if is_narrow else f"{GAP}z opens"
     names = ", ".join(clean(row.called, table.NAME_MOST) for row in state.folded)
@@ -189,6 +188,6 @@ def _fold(state: State) -> Line:
 
 
 def _nothing(state: State) -> list[Line]:
-    """That there is no row, and how to begin."""
+    """Return the message that there is no row, and how to begin."""
     texts = _NO_MATCH if state.rows else _BEGIN
     return [(), *((Span(clean(f"  {text}", state.columns), is_dim=bool(number)),) for number, text in enumerate(texts))]

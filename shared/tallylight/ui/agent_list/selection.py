@@ -1,9 +1,9 @@
 """
-Selection: one row or all that are shown, and the page that shows what would be interrupted or closed.
+Selections: one row or all that are shown, and the page with the panes that would be interrupted or closed.
 
-Nothing is interrupted or closed that was not on that page: each pane with the program that is in front there. `y`
-counts only once all of it was on the screen; the pane's host compares again, with the process, before it acts. The same
-holds for a request of several agents that is answered once for all of them.
+Only panes on that page are interrupted or closed, each with the program that was in front. `y` counts only once all of
+the page was on the screen; the pane's host compares again, with the process, before it acts. The same holds for a
+request of several agents that is answered once for all of them.
 """
 
 from __future__ import annotations
@@ -20,42 +20,41 @@ from tallylight.model.prose import counted
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import clean, status_words
 
-#: Of a name on the page, in cells.
+#: Cells of a name on the page.
 _CELLS = 40
 
 
 class Act(enum.Enum):
-    """What is done to panes after a page was read."""
+    """An action on panes after a page was read."""
 
     INTERRUPT = "interrupt"
     CLOSE = "close"
 
     @property
     def key(self) -> str:
-        """What asks for it in the list; on its page, for all rows of the list."""
+        """The key for it in the list; on its page, for all rows of the list."""
         return "i" if self is Act.INTERRUPT else "D"
 
     @property
     def done(self) -> str:
-        """What was done: `interrupted`."""
+        """The word for the finished action: `interrupted`."""
         return "interrupted" if self is Act.INTERRUPT else "closed"
 
     def look(self, pane: str) -> Look:
-        """Asks what in *pane* it would be done to."""
+        """Return the request to name the program in *pane* that the action would be done to."""
         return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
     def of(self, held: Occupant) -> Interrupt | Close:
-        """Asks to do it to what was shown."""
+        """Return the request to do it to *held*, the program that was shown."""
         return (Interrupt if self is Act.INTERRUPT else Close)(held.pane, held.pid, held.start)
 
 
 @attrs.frozen
 class Proposal:
     """
-    What would be done to the panes of *targets*, each with what was in its foreground when it was shown; *left_out*:
-    rows that it is not done to, and why.
+    An *act* on the panes of *targets*, each with the program in its foreground when it was shown.
 
-    *read*: how many of its lines a person has had on the screen.
+    *left_out*: rows that it is not done to, and why. *read*: how many of its lines were on the screen.
     """
 
     act: Act
@@ -65,17 +64,17 @@ class Proposal:
 
     @property
     def title(self) -> str:
-        """What is asked: `close 2 panes?`."""
+        """The question of the page: `close 2 panes?`."""
         what = "agent" if self.act is Act.INTERRUPT else "pane"
         return f"{self.act.value} {counted(len(self.targets), what)}?"
 
     @property
     def hints(self) -> tuple[tuple[str, str], ...]:
-        """Which keys do what."""
+        """The keys of the page."""
         return ("y", self.title.rstrip("?")), (self.act.key, "all rows")
 
     def lines(self) -> tuple[str, ...]:
-        """Each pane in a line or two that fit 40 columns, then what is left out."""
+        """Return each pane in a line or two that fit 40 columns, then the rows that are left out."""
         lines: list[str] = []
         for row, held in self.targets:
             lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
@@ -88,11 +87,11 @@ class Proposal:
 
 
 @attrs.frozen
-class Together:
+class SharedAnswer:
     """
-    The same request of several agents: each of *targets* with what was read off its own screen.
+    The same request of several agents: *targets* with the question read off the screen of each.
 
-    *read*: how many of its lines a person has had on the screen.
+    *read*: how many of its lines were on the screen.
     """
 
     targets: tuple[tuple[Row, Question], ...]
@@ -100,16 +99,16 @@ class Together:
 
     @property
     def title(self) -> str:
-        """What is asked: `the same for these 3?`."""
+        """The question of the page: `the same for these 3?`."""
         return f"the same for these {len(self.targets)}?"
 
     @property
     def hints(self) -> tuple[tuple[str, str], ...]:
-        """Which keys do what."""
+        """Return the keys for answering all agents at once, with their effect: `1-3`, `answer all 4`."""
         return ((f"1-{len(self.targets[0][1].choices)}", f"answer all {len(self.targets)}"),)
 
     def lines(self) -> tuple[str, ...]:
-        """Each agent with all that it asks, then the answers that all of them take."""
+        """Return each agent with its whole question, then the answers that all of them take."""
         lines: list[str] = []
         for row, question in self.targets:
             folder = f", in {clean(row.pane.cwd)}" if row.pane.cwd else ""
@@ -118,7 +117,7 @@ class Together:
         return (*lines, *(f"{choice.number}  {choice.label}" for choice in self.targets[0][1].choices))
 
     def chosen(self, key: str) -> tuple[tuple[Row, Answer], ...]:
-        """The answers that *key* gives, each for the very screen that was shown; none for any other key."""
+        """Return the answers that *key* gives, each for the very screen that was shown; none for any other key."""
         numbers = {str(choice.number): choice.number for choice in self.targets[0][1].choices}
         if key not in numbers:
             return ()
@@ -126,24 +125,24 @@ class Together:
 
 
 def dialog(question: Question) -> tuple[str, ...]:
-    """The lines of the dialog of *question* that have any text."""
+    """Return the lines of the dialog of *question* that have any text."""
     rows = question.context[question.first :] or (question.question,)
     return tuple(row.rstrip() for row in rows if row.strip())
 
 
-def together(found: tuple[tuple[Row, Question], ...], like: Question) -> Together:
-    """Those of *found* that ask word for word what *like* asks, and can be answered by a number."""
+def shared_answer(found: tuple[tuple[Row, Question], ...], like: Question) -> SharedAnswer:
+    """Return those of *found* with exactly the question of *like*, that a number can answer."""
     wanted = dialog(like), like.choices, ""
     same = [
         (row, question)
         for row, question in found
         if (dialog(question), question.choices, question.missing) == wanted and all(one.keys for one in like.choices)
     ]
-    return Together(tuple(same))
+    return SharedAnswer(tuple(same))
 
 
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:
-    """What came of it, in one line: how many it was done to, and the first that it was not done to."""
+    """Return the result in one line: how many panes it was done to, and the first that it was not done to."""
     words = [f"{done} {act.done}"] if done else []
     words += [f"{clean(row.called, _CELLS)}: {why}" for row, why in failed[:1]]
     words += [f"and {len(failed) - 1} more not"] if len(failed) > 1 else []

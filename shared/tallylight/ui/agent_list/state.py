@@ -1,9 +1,9 @@
 """
-State: what new snapshots or the clock make of what the list shows, its `record`. What a key makes of it is in `press`.
+The state of the list after new snapshots, the clock or an effect; `press` applies keys. The data is in `record`.
 
     state = resized(state, columns, lines)
     state = refreshed(state, rows, now)         new snapshots, or only later
-    state = notified(state, "…")                what came of an effect
+    state = notified(state, "…")                the message of an effect
 
 Times are seconds since the epoch.
 """
@@ -21,38 +21,38 @@ from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.filtering import grouped, matches, ordered
 from tallylight.ui.agent_list.geometry import areas, heights, in_view, is_folded, is_previewing, least_top, side_columns
 from tallylight.ui.agent_list.record import OVER, Mode, State
-from tallylight.ui.agent_list.selection import Proposal, Together, outcome
+from tallylight.ui.agent_list.selection import Proposal, SharedAnswer, outcome
 from tallylight.ui.layout import chop
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
-#: Of a filter, in characters.
+#: Characters of a filter.
 MAX_FILTER = 100
 
 
 def fitted(state: State) -> State:
-    """The question as far as there is room for it."""
+    """Return the state with its question wrapped to the room that it has."""
     if state.asking is None:
         return state
     columns, height = side_columns(state), max(0, areas(state).details - 1)
     return attrs.evolve(state, asking=asking.sized(state.asking, columns, height, is_page=state.mode is Mode.ANSWER))
 
 
-# What happens ----------------------------------------------------------------------------------------------------
+# Events -----------------------------------------------------------------------------------------------------------
 
 
 def resized(state: State, columns: int, lines: int) -> State:
-    """The screen has this many cells."""
+    """Return the state for a screen of so many cells."""
     state = filtered(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
     return _laid_out(state, state.proposal) if state.proposal is not None else state
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
-    """These are the rows *now*, in order."""
+    """Return the state with these *rows* at *now*, in order."""
     before = state
     state = filtered(attrs.evolve(state, rows=rows, now=now))
     if before.asking is not None and (state.asking is None or _is_gone(state, state.asking)):
-        # In the detail, also below what is typed, it is read again; of a run the next one follows.
+        # In the detail, also below a typed text, it is read again; in a run the next one follows.
         is_page = state.mode is Mode.ANSWER
         is_kept = not is_page or state.selected in state.run
         state = attrs.evolve(state, asking=None) if is_kept else listing(state)
@@ -68,18 +68,18 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
 
 
 def _is_gone(state: State, shown: asking.Asking) -> bool:
-    """Whether what is *shown* is asked no more."""
+    """Return whether the question that is *shown* is not asked any more."""
     row = state.row
     if row is None:
         return True
-    # All that the host reports of it can be about the prompt that is being answered, or from before it.
+    # The host's report can be about the prompt that is being answered, or from before it.
     status, prompt = row.pane.status, row.pane.prompt
     is_open = status is Status.WAITING and prompt in ("", shown.question.prompt)
     return not is_open and (status, prompt) != shown.reported
 
 
 def _lost(state: State) -> str:
-    """That what a person writes to or names has gone; nothing while it is still what is selected."""
+    """Return the message that the target of a text or a name has gone; "" while it is still selected."""
     address = state.row.address if state.row is not None else ""
     if state.writing is not None and address != state.writing.address:
         return f"{state.writing.name} is no longer in the list; the draft is kept"
@@ -89,19 +89,21 @@ def _lost(state: State) -> str:
 
 
 def asked(state: State, row: Row, question: Question) -> State:
-    """Show *question*, that was read in the pane of *row*, if that is still what is selected."""
+    """Show *question*, read in the pane of *row*, as a page, if that row is still selected."""
     if state.mode is not Mode.LIST or state.selected != row.address:
         return state
     return opened(attrs.evolve(state, mode=Mode.ANSWER), row, question)
 
 
 def opened(state: State, row: Row, question: Question) -> State:
-    """*question* is what the selected *row* asks."""
+    """Return the state with *question* as that of the selected *row*."""
     return settled(attrs.evolve(state, asking=asking.opened(question, row)))
 
 
 def followed(state: State) -> State:
-    """The preview, if there is one, shows the selected row; of another than before nothing is known yet."""
+    """
+    Return the state with the preview of the selected row, if there is a preview; empty for another row than before.
+    """
     shown, row = state.preview, state.row
     if shown is None or (row is not None and row.address == shown.address and not shown.is_gone):
         return state
@@ -114,7 +116,7 @@ def followed(state: State) -> State:
 
 
 def watched(state: State) -> Row | None:
-    """The row with its screen drawn; None if there is none."""
+    """Return the row with its screen in the preview; None if there is none."""
     shown = state.preview
     if shown is None or not is_previewing(state) or shown.page is not previews.Page.SCREEN or shown.is_gone:
         return None
@@ -122,7 +124,7 @@ def watched(state: State) -> Row | None:
 
 
 def pictured(state: State, address: str, found: StyledScreen | str) -> State:
-    """The screen of the pane at *address* was read, or words say why not."""
+    """Return the state with the screen of the pane at *address*, or the message why it cannot be read."""
     shown = state.preview
     if shown is None or shown.address != address or found in (shown.screen, shown.problem):
         return state
@@ -131,11 +133,11 @@ def pictured(state: State, address: str, found: StyledScreen | str) -> State:
 
 
 def drawn(state: State) -> State:
-    """What `draw` made of *state* is on the screen: the person can have seen it."""
-    # `flow.stands` says since when.
+    """Return the state after its picture was drawn: the person can have seen it."""
+    # `flow.note_shown` notes since when.
     if state.proposal is not None:
         read = state.scroll + areas(state).rows
-        # What was jumped over has not been read.
+        # A part that was jumped over has not been read.
         if state.scroll <= state.proposal.read < read:
             return attrs.evolve(state, proposal=attrs.evolve(state.proposal, read=read))
     if state.asking is None or (found := asking.drawn(state.asking)) is state.asking:
@@ -144,7 +146,7 @@ def drawn(state: State) -> State:
 
 
 def notified(state: State, message: str) -> State:
-    """*state* with *message* for the person."""
+    """Return *state* with *message* for the person."""
     return attrs.evolve(state, message=message)
 
 
@@ -154,18 +156,18 @@ def explained(state: State, title: str, text: tuple[str, ...]) -> State:
 
 
 def helped(state: State, sought: str | None = None) -> State:
-    """Show the help, as far as it is about *sought*; None: nothing is looked for."""
+    """Show the help, filtered by *sought*; None: without a search."""
     kept = sought if sought is None else sanitise(sought)[:MAX_FILTER]
     return attrs.evolve(
         state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept or "", state.keys), scroll=0
     )
 
 
-def proposed(state: State, proposal: Proposal | Together) -> State:
-    """Show *proposal*, unless a person has gone on to something else, or there is nothing left to do."""
-    if state.mode is not (Mode.ANSWER if isinstance(proposal, Together) else Mode.LIST):
+def proposed(state: State, proposal: Proposal | SharedAnswer) -> State:
+    """Show *proposal*, unless the person has moved on, or it has no targets left."""
+    if state.mode is not (Mode.ANSWER if isinstance(proposal, SharedAnswer) else Mode.LIST):
         return state
-    if isinstance(proposal, Together):
+    if isinstance(proposal, SharedAnswer):
         if len(proposal.targets) < 2:
             return notified(state, "no other agent asks exactly the same")
     elif not proposal.targets:
@@ -173,53 +175,53 @@ def proposed(state: State, proposal: Proposal | Together) -> State:
     return _laid_out(attrs.evolve(state, mode=Mode.CONFIRM, title=proposal.title), proposal)
 
 
-def _laid_out(state: State, proposal: Proposal | Together) -> State:
-    """The lines of *proposal*, as wide as the screen, none of them read yet."""
+def _laid_out(state: State, proposal: Proposal | SharedAnswer) -> State:
+    """Return the state with the lines of *proposal*, as wide as the screen, none of them read yet."""
     parts = tuple(part for line in proposal.lines() for part in chop(line, max(1, state.columns)))
     return attrs.evolve(state, proposal=attrs.evolve(proposal, read=0), text=parts, scroll=0)
 
 
 def visible(state: State) -> tuple[Row, ...]:
-    """The rows that a person can see."""
+    """Return the rows that a person can see."""
     if state.mode in OVER:
         return ()
     return state.shown[state.top : state.top + in_view(state)]
 
 
 def wheeled(state: State, step: int) -> State:
-    """Move the view, and the selection only so far that it stays in it."""
+    """Move the view, and the selection only so far that it stays in view."""
     state = attrs.evolve(state, top=max(0, min(state.top + step, least_top(state, len(state.shown) - 1))))
     return select(state, max(state.top, min(state.index, state.top + in_view(state) - 1)))
 
 
 def scrolled(state: State, step: int) -> State:
-    """Scroll the text that is shown by *step* lines."""
+    """Scroll the shown text by *step* lines."""
     last = max(0, len(state.text) - areas(state).rows)
     return attrs.evolve(state, scroll=max(0, min(state.scroll + step, last)))
 
 
-# What follows from what ------------------------------------------------------------------------------------------
+# Consequences -----------------------------------------------------------------------------------------------------
 
 
 def listing(state: State) -> State:
-    """Back to the list."""
+    """Go back to the list."""
     closed = attrs.evolve(state, mode=Mode.LIST, naming=None, proposal=None, sought=None, asking=None, writing=None)
-    return filtered(attrs.evolve(closed, title="", text=(), scroll=0, run=(), looked=None))
+    return filtered(attrs.evolve(closed, title="", text=(), scroll=0, run=(), read_question=None))
 
 
 def filtering(state: State, text: str) -> State:
-    """The filter is *text*."""
+    """Set the filter to *text*."""
     return filtered(attrs.evolve(state, filter=sanitise(text)[:MAX_FILTER]))
 
 
 def select(state: State, index: int) -> State:
-    """Select the shown row *index*, or the nearest that there is."""
+    """Select the shown row *index*, or the nearest one."""
     if not state.shown:
         return state
     index = max(0, min(index, len(state.shown) - 1))
     address = state.shown[index].address
     if address != state.selected:
-        state = attrs.evolve(state, selected=address, asking=None, looked=None)
+        state = attrs.evolve(state, selected=address, asking=None, read_question=None)
     return settled(state)
 
 
@@ -236,12 +238,12 @@ def filtered(state: State) -> State:
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
     if state.asking is not None and (not shown or state.asking.address != state.selected):
-        state = attrs.evolve(state, asking=None, looked=None)
+        state = attrs.evolve(state, asking=None, read_question=None)
     return settled(state)
 
 
 def settled(state: State) -> State:
-    """Keep the selected row in view, and no more empty lines below the last than need be; and what it asks fitted."""
+    """Keep the selected row in view, with as few empty lines below the last as possible, and fit its question."""
     state = fitted(state)
     last = least_top(state, len(state.shown) - 1)
     top = max(min(state.top, state.index, last), least_top(state, state.index))

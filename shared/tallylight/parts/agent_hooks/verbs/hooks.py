@@ -1,8 +1,8 @@
 """
 `tally hooks`: install, remove or show the hooks of agents.
 
-It looks first, shows every change, asks once, does it, and says what it did. An agent's file that cannot be read is
-left alone, with a message that says where, and the others are done.
+It looks first, shows every change, asks once, makes them, and reports the result. An agent's unreadable file stays as
+it is, with a message about the place, and the others are changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tallylight.parts.agent_hooks.install import Target
 from tallylight.snapshot.schema import Snapshot
 
 DONE, FAILED, USAGE = 0, 1, 2
-#: Of `--json`.
+#: The version of `--json`.
 VERSION = 1
 
 
@@ -76,13 +76,13 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
 
 
 def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[Finding]:
-    """Yield the state of the hooks of each agent that is here."""
+    """Yield the state of the hooks of each installed agent."""
     system = System(environ)
     yield from state.findings(system, targets(system))
 
 
 def targets(system: System) -> dict[str, Target]:
-    """The agents that come with us, and those of the user's own files."""
+    """Return the packaged agents, and those of the user's own files."""
     known = install.packaged()
     agents, _ = agent_files.load_agents(system.env)
     own = {str(path.stem) for path in (directories.config_dir(system.env) / "agents").glob("*.toml")}
@@ -97,7 +97,7 @@ def targets(system: System) -> dict[str, Target]:
 
 
 class _Run:
-    """One run of install or remove: what it shows and how it asks."""
+    """One run of install or remove: its output and its question."""
 
     def __init__(self, system: System, *, yes: bool, dry_run: bool, as_json: bool) -> None:
         self.system, self.yes, self.dry_run, self.as_json = system, yes, dry_run, as_json
@@ -113,7 +113,7 @@ class _Run:
         complain("hooks", error, cells=1000)
 
     def do(self, planned: list[Edit], act: Callable[[Edit], str]) -> int:
-        """Show the plan, ask, and do it."""
+        """Show the plan, ask, and make the edits; return the exit code."""
         for edit in planned:
             name = self.system.short(edit.path)
             text = edit.diff(name)

@@ -1,10 +1,9 @@
 """
-`tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
+`tally fork` and `tally resume`: continue a pane's conversation in a new pane, or print the command.
 
-What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty or tmux of the pane, the
-argument list is printed and nothing is started. With `--here`, or where a terminal can open no pane beside that one, it
-is started in this very terminal, in the place of this program; WezTerm's keys open a split with that. docs/commands.md
-describes the JSON.
+The command is shown first and needs one key. Without a terminal, or outside the kitty or tmux of the pane, it is
+printed and nothing is started. With `--here`, or if the terminal can open no pane there, it replaces this program in
+this terminal; WezTerm's keys open a split with that. docs/commands.md describes the JSON.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _DESCRIPTIONS = {
 
 
 def make_parser(verb: Verb = Verb.FORK) -> Parser:
-    """What `tally fork` and `tally resume` take."""
+    """Return the parser of `tally fork` and `tally resume`."""
     parser = Parser(
         prog=f"tally {verb}",
         description=_DESCRIPTIONS[verb],
@@ -87,7 +86,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     found = pick(panes, options.pane, os.environ)
     here = fork.act(verb, found.pane, agents)
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
-    # What was asked for is offered, or why it cannot be: never a fork without its worktree.
+    # Offer exactly the request, or its refusal: never a fork without its worktree.
     offered = plan if isinstance(plan, Refusal) else here
     offer = ForkPage(verb, offered, Place(options.location or Place.VSPLIT), base is not None, base, options.here)
     if options.json:
@@ -99,7 +98,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
 def _start(
     options: argparse.Namespace, offer: ForkPage, found: Row, plan: Plan | Refusal, environ: Mapping[str, str]
 ) -> int:
-    """Ask, and start what is *offer*ed of the pane *found*, or print it where nobody can be asked."""
+    """Ask and start *offer* for the pane *found*, or print it where no person can be asked."""
     verb = offer.verb
     if options.here:
         return _ask_here(offer, found, environ)
@@ -119,7 +118,7 @@ def _start(
 
 
 def _in_worktree(plan: Plan | Refusal) -> tuple[Plan | Refusal, Base | None]:
-    """*plan* in a worktree of its own, and that one; or why it cannot be there."""
+    """Return *plan* in a new worktree, and that worktree; or why there can be none."""
     if isinstance(plan, Refusal):
         return plan, None
     made = fork.worktree_of(plan)
@@ -129,7 +128,7 @@ def _in_worktree(plan: Plan | Refusal) -> tuple[Plan | Refusal, Base | None]:
 
 
 def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:
-    """The JSON object: what to run and where, or which rule forbids it."""
+    """Return the JSON object: the command and its directory, or the rule that forbids it."""
     if isinstance(plan, Refusal):
         return {"version": JSON_VERSION, "refused": plan.rule, "text": plan.text}
     document: dict[str, object] = {
@@ -151,7 +150,7 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
 
 
 def describe(output: Output, plan: Plan, base: Base | None) -> None:
-    """Print what would run: a line that can be pasted into a shell, and where it belongs."""
+    """Print the command: a line that can be pasted into a shell, and its directory."""
     if plan.warning:
         output.line(f"# {clean(plan.warning)}")
     for note in (*plan.notes, *(base.notes if base is not None else ())):
@@ -164,7 +163,9 @@ def describe(output: Output, plan: Plan, base: Base | None) -> None:
 
 
 def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
-    """What has the tmux or kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    """
+    Return the command that opens the new pane in the tmux or kitty around us; None without one that has this pane.
+    """
     how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
     if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
         return command
@@ -176,7 +177,11 @@ def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, s
 
 
 def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: str = "") -> list[str]:
-    """What has kitty start *plan* in a new pane, with the surroundings of the program in *window*, in a tab *tab*."""
+    """
+    Return kitty's command to start *plan* in a new pane, with the environment of the program in *window*.
+
+    The new tab is called *tab*.
+    """
     where = {
         Place.TAB: ["--type=tab"],
         Place.OS_WINDOW: ["--type=os-window"],
@@ -188,13 +193,13 @@ def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: 
     names = [f"--tab-title={tab or plan.title}"] if place is Place.TAB else []
     names += [f"--title={plan.title}", f"--cwd={plan.cwd}"]
     if plan.pid is None:
-        # That program is the shell, whose start-up files have set what the agent had.
+        # That program is the shell: its start-up files have set the agent's variables.
         names += [f"--env={name}={value.replace('$', '$$')}" for name, value in plan.env.items()]
     return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
 
 
 def open_pane(command: list[str], env: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """Run a `launch`; the id of kitty's new window, and why there is none."""
+    """Run a `launch`; return the id of kitty's new window, and the error: either may be empty."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False, env=env)
     if done.returncode:
         return "", clean(done.stderr or done.stdout or "it does not say why")
@@ -202,7 +207,7 @@ def open_pane(command: list[str], env: Mapping[str, str] | None = None) -> tuple
 
 
 def _agreed(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> Plan | None:
-    """Show the page; what is to be started, looked at once more, if that is agreed to."""
+    """Show the page; return the plan to start, checked once more, if the person agrees."""
     if not ask(offer, sys.stdin.fileno(), environ, fork.complete):
         return None
     plan = offer.found
@@ -221,9 +226,9 @@ def _agreed(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> Plan | N
 
 def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
     """
-    Become what the page shows, if that is agreed to.
+    Replace this process by the plan of the page, if the person agrees.
 
-    The terminal may be there for this page alone, so what goes wrong is a page as well: it would be gone with it.
+    The terminal may exist for this page only, so an error is a page as well: it would vanish with the terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise TallyError("there is no terminal here to ask on")
@@ -243,7 +248,7 @@ def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
 
 
 def _ask(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
-    """Show the page; have kitty start what it shows if that is agreed to."""
+    """Show the page; start its plan in a new pane if the person agrees."""
     again = _agreed(offer, found, environ)
     if again is None:
         return 1

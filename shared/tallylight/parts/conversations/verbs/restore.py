@@ -1,8 +1,8 @@
 """
 `tally restore`: resume the conversations of a terminal that has crashed, was killed or was closed.
 
-Hosts keep what is open on disk; see `open_conversations`. Each conversation is planned by the rules of
-`tally resume`, shown with exactly what would run, and planned again before it is started.
+Hosts record open conversations on disk; see `open_conversations`. Each one is planned by the rules of `tally resume`,
+shown with its exact command, and planned again before it is started.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 from tallylight.wire import values
 
-#: Seconds that an agent must run to have resumed its conversation: one that cannot says so and ends, on a busy machine
-#: late. For how many of them we wait before the shell goes on, and how often we look.
+#: Seconds that an agent must run to have resumed its conversation: one that cannot fails and ends, late on a busy
+#: machine. Then the seconds that the shell waits for it, and between two looks.
 RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
-#: What opens tabs, kitty's program or WezTerm's, and our pane there.
+#: kitty's program or WezTerm's, which opens tabs, and our pane there.
 Launcher = tuple[str, str]
 _STATES = {
     Status.WAITING: "it was waiting for you",
@@ -62,7 +62,7 @@ _STATES = {
 
 
 def make_parser() -> Parser:
-    """What `tally restore` takes."""
+    """Return the parser of `tally restore`."""
     parser = Parser(
         prog="tally restore",
         description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "
@@ -106,7 +106,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Show what can be resumed, and start what the person chooses."""
+    """Show the resumable conversations, and start those that the person chooses."""
     options = make_parser().parse_args(argv)
     code = _restore(options)
     if options.otherwise:
@@ -165,9 +165,9 @@ def _follow(
     is_page: bool,
 ) -> bool:
     """
-    Tell of each of *windows* that closes soon, and put its conversation back; whether *are_all*, and all stay for now.
+    Report each of *windows* that closes soon, and put its conversation back; return whether *are_all*, and all stay.
 
-    Where we have a window of our own, *is_page*, it stays meanwhile; else the person's shell goes on.
+    A window of our own, *is_page*, stays open meanwhile; else the person's shell continues.
     """
     if windows and is_page:
         sys.stderr.write(f"{len(windows)} opened; this closes once they have run for {RESUMED_S:g} seconds\n")
@@ -176,7 +176,7 @@ def _follow(
         _in_background(lambda: _watch_windows(left, lost, launcher, RESUMED_S - WAITED_S))
     are_all = are_all and len(left) == len(windows)
     if not are_all and is_page:
-        # It closes with this program, and what it says with it.
+        # It closes with this program, and its messages with it.
         sys.stderr.write("press Enter to close this\n")
         sys.stdin.readline()
     return are_all
@@ -186,9 +186,9 @@ def _offer(
     choices: list[Offered], lost: Mapping[int, Lost], launcher: Launcher | None, environ: Mapping[str, str]
 ) -> tuple[dict[str, Offered], bool] | None:
     """
-    Show what would run, and start what the person chooses; None if the person has left.
+    Show the page, and start what the person chooses; return None if the person leaves.
 
-    The new windows of kitty's, and whether all were started; failures are printed.
+    Return kitty's new windows, and whether all were started; failures are printed.
     """
     page = RestorePage(choices, *(("in this pane", 1) if launcher is None else ("in new tabs", len(choices))))
     if launcher is None:
@@ -211,7 +211,7 @@ def _offer(
 def _watch_windows(
     windows: Mapping[str, Offered], lost: Mapping[int, Lost], launcher: Launcher | None, seconds: float
 ) -> dict[str, Offered]:
-    """Tell of each of *windows* that closes within *seconds*, and put its conversation back; those that do not."""
+    """Report each of *windows* that closes within *seconds*, and put its conversation back; return the others."""
     left, end = dict(windows), time.monotonic() + seconds
     while launcher is not None and left and (now := time.monotonic()) < end:
         time.sleep(min(LOOK_S, end - now))
@@ -223,19 +223,19 @@ def _watch_windows(
 
 
 def _chosen(words: Sequence[int | str], lost: Sequence[Lost]) -> dict[int, Lost]:
-    """Those of *lost* that are named, each with its number in the list; all of them if none is."""
+    """Return the conversations of *lost* that are named, each with its number in the list; all if none is."""
     numbered = dict(enumerate(lost, 1))
     numbers = {one.place: number for number, one in numbered.items()}
     wanted = [numbers.get(word, 0) if isinstance(word, str) else word for word in words]
     unknown = [number for number in wanted if number not in numbered]
-    # A place in a session file may have been resumed since, or forgotten: then there is nothing to do.
+    # A place in a session file may have been resumed or forgotten since: then nothing is to be done.
     if unknown and not any(isinstance(word, str) for word in words):
         raise TallyError(f"there is no conversation {unknown[0]}; `tally restore --list` numbers them")
     return {number: numbered[number] for number in wanted if number in numbered} if words else numbered
 
 
 def _number(word: str) -> int | str:
-    """A number of the list, or the place of a conversation."""
+    """Return a number of the list, or the place of a conversation."""
     if ":" in word:
         return word
     try:
@@ -273,7 +273,7 @@ def _refuse_second(choices: Sequence[Offered]) -> None:
 
 
 def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
-    """What would resume it: its process is gone, and nothing but its conversation is believed."""
+    """Return the plan to resume *lost*: its process is gone, and only its conversation is trusted."""
     kept = lost.pane
     if not lost.is_over:
         text = f"its agent still runs without its window, as process {kept.agent_pid}; end that, then look again"
@@ -300,7 +300,7 @@ def _list(output: Output, choices: list[Offered]) -> None:
 
 
 def _not_started(options: argparse.Namespace) -> int:
-    """Only the list was printed: that fails where something was to be started."""
+    """Return the exit code after only the list was printed: 1 if something was to be started."""
     if options.list or not options.number:
         return 0
     complain("restore", "nothing was started: there is no terminal to ask on")
@@ -308,7 +308,7 @@ def _not_started(options: argparse.Namespace) -> int:
 
 
 def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> Launcher | None:
-    """The program that opens a tab of the terminal around us, and our pane there; None where nothing can."""
+    """Return the program that opens a tab of the terminal around us, and our pane there; None without one."""
     host, pane = own_place(environ)
     if (gui := gui_of(host, process_table.table())) is not None and pane.isdigit():
         return gui[1], pane
@@ -324,7 +324,7 @@ def _is_of_kitty(launcher: Launcher) -> bool:
 
 
 def _open_windows(launcher: Launcher, windows: Iterable[str]) -> set[str]:
-    """Those of *windows* that the terminal has; all of them if it does not say."""
+    """Return those of *windows* that the terminal still has; all of them if it does not answer."""
     is_kitty = _is_of_kitty(launcher)
     of_kitty = ["@", "ls", "--match=" + " or ".join(f"id:{window}" for window in windows)]
     command = [launcher[0], *(of_kitty if is_kitty else [*pane_list.CLI, "list", "--format", "json"])]
@@ -339,7 +339,7 @@ def _open_windows(launcher: Launcher, windows: Iterable[str]) -> set[str]:
 
 
 def listed_windows(document: bytes) -> set[str]:
-    """The ids of the windows that kitty lists in *document*; none of what it does not list as such."""
+    """Return the ids of the windows that kitty lists in *document*; malformed parts are ignored."""
     try:
         found = [values.load(document)]
     except DecodeError:
@@ -351,7 +351,7 @@ def listed_windows(document: bytes) -> set[str]:
 
 
 def _opening(launcher: Launcher, plan: Plan, tab: str) -> list[str]:
-    """What has the terminal run *plan* in a new tab *tab*, with our surroundings; WezTerm's tabs name themselves."""
+    """Return the command that runs *plan* in a new tab *tab* with our environment; WezTerm's tabs name themselves."""
     if _is_of_kitty(launcher):
         return launch(*launcher, plan, Place.TAB, tab=tab)
     where = ["--pane-id", launcher[1], "--domain-name", "local", "--cwd", plan.cwd]
@@ -360,9 +360,9 @@ def _opening(launcher: Launcher, plan: Plan, tab: str) -> list[str]:
 
 def _watch(choice: Offered, lost: Lost) -> int:
     """
-    Have *lost* put back if what this process becomes ends soon; return where to report what was started.
+    Put *lost* back if the program that replaces this process ends soon; return a descriptor to report failure.
 
-    That descriptor closes when this process becomes the agent; a byte on it means that it did not.
+    It closes when this process becomes the agent; a byte on it means that it did not.
     """
     pid, birth = os.getpid(), birth_of(os.getpid())
     read_end, write_end = os.pipe()
@@ -384,7 +384,7 @@ def _watch(choice: Offered, lost: Lost) -> int:
 
 
 def _in_background(job: Callable[[], object]) -> None:
-    """Do *job* in a process outside of this one's group and nobody's child, so that an agent is alone there."""
+    """Run *job* in an orphan outside this process's group, so that an agent is alone there."""
     if (child := os.fork()) != 0:
         os.waitpid(child, 0)
         return
@@ -397,7 +397,7 @@ def _in_background(job: Callable[[], object]) -> None:
 
 
 def _start(choice: Offered, lost: Lost, launcher: Launcher | None) -> tuple[str, str]:
-    """Start one; kitty's new window, and what went wrong: either may be nothing."""
+    """Start one; return kitty's new window, and the error: either may be empty."""
     plan = choice.plan
     assert plan is not None
     agents, _ = agent_files.load_agents(os.environ)

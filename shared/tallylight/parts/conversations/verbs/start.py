@@ -1,8 +1,8 @@
 """
 `tally start`: start an agent in a new pane of the kitty or the tmux around us, for scripts and for other agents.
 
-It is started by the agent's data file alone, and who asked is remembered: into this pane the caller may type. The
-worktree is made here first, by the rules of `tally fork --worktree`.
+Only the agent's data file determines the command. The caller is recorded, and may type into this pane. The worktree is
+made first, by the rules of `tally fork --worktree`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 from tallylight.actions import request, start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import this_process
-from tallylight.actions.client import here
+from tallylight.actions.client import own_caller
 from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.actions.page import command_line
-from tallylight.actions.permission import CONFINED, Verb, check, unasked
+from tallylight.actions.permission import CONFINED, Verb, check, refusal_of
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
@@ -38,18 +38,18 @@ from tallylight.snapshot.addresses import Panes, own_place, read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
-#: Seconds until its kitty should list the new pane.
+#: Seconds until kitty should list the new pane.
 LISTED_S = 10.0
-#: Seconds until its prompt should have begun a turn: it starts first.
+#: Seconds until its prompt should have begun a turn: the agent starts first.
 STARTS_S = 60.0
-#: Seconds that tmux has to take a connection.
+#: Seconds that tmux has to accept a connection.
 TAKES_S = 5.0
 _SESSIONS = "sessions-"
 _LOOK_S = 0.1
 
 
 def make_parser() -> Parser:
-    """What `tally start` takes."""
+    """Return the parser of `tally start`."""
     parser = Parser(
         prog="tally start",
         description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "
@@ -86,7 +86,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Start it, and return the exit code."""
+    """Start the agent, and return the exit code."""
     parser = make_parser()
     options = parser.parse_args(argv)
     if options.wait and not options.prompt:
@@ -129,21 +129,21 @@ def main(argv: list[str]) -> int:
 
 
 def _await_listing(address: str) -> None:
-    """Wait until the new pane is listed, but not for ever: it runs, listed or not; but the next command finds it."""
+    """Wait a limited time until the new pane is listed, so that the next command finds it."""
     end = time.monotonic() + LISTED_S
     while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
         time.sleep(_LOOK_S)
 
 
 def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base | None, Done | Refusal]:
-    """Start it in *host*, in a worktree that is made first if one is asked for."""
+    """Start it in *host*, in a new worktree if one is requested."""
     is_tmux = options.place == "tmux"
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
         what = "tmux needs `tally host sessions`: run it" if is_tmux else "run it in a window of kitty or tmux"
         return None, Refusal("place", f"{what}; nothing was started")
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)
-    # kitty looks at all of this itself; here it is so that no worktree is made for nothing.
+    # kitty checks all of this itself; here it avoids a useless worktree.
     words = start.words_of(known, options.prompt) if known is not None else ()
     if isinstance(words, Refusal):
         return None, words
@@ -163,11 +163,11 @@ def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base
 
 @refuses
 def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str) -> Done | Refusal:
-    """Start it from this process, for tmux takes orders from any; by the same rules as kitty."""
+    """Start it from this process, because any process can command tmux; by the same rules as kitty."""
     if known is None:
         return Refusal("agent", f"no agent is called {clean(options.agent, 40)!r}")
-    table, caller = process_table.table(), here(os.environ)
-    must(unasked(check(level, caller, Verb.START)))
+    table, caller = process_table.table(), own_caller(os.environ)
+    must(refusal_of(check(level, caller, Verb.START)))
     path = must(starts.search_path(os.environ))
     tmux = sockets.listener(os.environ.get("TMUX", "").partition(",")[0], TAKES_S)
     if confinement.is_confined(this_process(), tmux, table):
@@ -179,7 +179,7 @@ def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str)
 
 @refuses
 def _worktree(name: str) -> Base:
-    """Make the worktree, and say so first."""
+    """Announce and make the worktree."""
     named = must(worktrees.named(must(worktrees.inspect(str(Path.cwd()))), name))
     complain("start", *named.notes)
     complain("start", command_line(worktrees.command(named)), cells=UNBOUNDED)

@@ -1,7 +1,7 @@
 """
 `tally worktree`: make a git worktree as `tally fork --worktree` does, for scripts that start the fork themselves.
 
-`git worktree` would run what the settings of the repository name; `actions.git` has the rules for this one.
+`git worktree` would run programs from the settings of the repository; `actions.git` has the rules for this one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tallylight.parts.conversations import worktrees
 
 
 def make_parser() -> Parser:
-    """What `tally worktree` takes."""
+    """Return the parser of `tally worktree`."""
     parser = Parser(
         prog="tally worktree",
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "

@@ -1,4 +1,4 @@
-"""`tally away`: what happened since you left, a line for each conversation."""
+"""`tally away`: the events since you left, a line for each conversation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from tallylight.cli.output import GAP, LEAST_NAME, Output, clean, complain, fit
+from tallylight.cli.output import GAP, LEAST_NAME_CELLS, Output, clean, complain, fit
 from tallylight.cli.parser import Parser, span
 from tallylight.model import lights
 from tallylight.model.status import Status
@@ -20,7 +20,7 @@ from tallylight.snapshot.rows import in_order
 from tallylight.ui import details
 from tallylight.ui.layout import age, duration
 
-#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
+#: The version of the JSON. A removed key or a changed meaning makes it 2; a new key does not.
 VERSION = 1
 #: How far back it looks, in days and in seconds.
 DAYS = 7
@@ -28,7 +28,7 @@ MOST_S = DAYS * 86_400.0
 
 
 def make_parser() -> Parser:
-    """What `tally away` takes."""
+    """Return the parser of `tally away`."""
     parser = Parser(
         prog="tally away",
         description="Print what happened since you left: how many turns ended, what they came to, and what needs you.",
@@ -76,7 +76,7 @@ def main(argv: list[str]) -> int:
         return 0
     output.line(output.strong(f"the last {duration(now - then)}: {away.in_one_line(lines) or 'nothing happened'}"))
     rows = [_row(line, now) for line in lines]
-    for line, cells in zip(lines, fit(rows, output.columns, {4: 8, 1: LEAST_NAME, 3: 8, 2: 4}), strict=True):
+    for line, cells in zip(lines, fit(rows, output.columns, {4: 8, 1: LEAST_NAME_CELLS, 3: 8, 2: 4}), strict=True):
         status = line.found.pane.status if line.found is not None else Status.ACTIVE
         painted = [output.lit(status, cell) if index == 0 else cell for index, cell in enumerate(cells)]
         output.line(GAP.join(painted).rstrip())
@@ -93,7 +93,7 @@ def _row(line: Away, now: float) -> list[str]:
 
 
 def _said(found: Row | None, now: float) -> str:
-    """What its pane shows now."""
+    """Return the text of its pane now."""
     if found is None:
         return "has ended"
     pane = found.pane
@@ -102,7 +102,7 @@ def _said(found: Row | None, now: float) -> str:
 
 
 def _json(line: Away) -> dict[str, object]:
-    """One line of the JSON. Every text is as a program wrote it, so the reader must sanitise it."""
+    """Return one line of the JSON. Every text is as a program wrote it, so the reader must sanitise it."""
     found = line.found
     pane = {"address": found.address, "status": found.pane.status.value} if found is not None else {}
     return {**line.total.to_json(), **pane}

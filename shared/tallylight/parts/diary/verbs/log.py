@@ -19,8 +19,8 @@ from tallylight.ui.layout import GAP, duration
 
 _WEEK, _MOST = 7, 31
 _HEAD = ("agent", "project", "turns", "worked", "waited", "questions", "errors")
-#: The columns that give way where it is narrow, in order, each with the cells that it needs at least: the name of the
-#: project, and where that is not enough first all that is not time.
+#: The columns to shorten on a narrow screen, in order, each with its least width in cells: first the project's name,
+#: and then all that is not time.
 _SHRINK = ({1: 8}, {5: 9, 2: 5, 6: 6, 1: 6, 0: 4})
 _TURNS_HEAD = ("", "agent", "project", "worked", "waited", "end", "title")
 _TURNS_SHRINK = ({6: 8}, {6: 8, 5: 7, 2: 6, 1: 4})
@@ -28,7 +28,7 @@ _ENDINGS = {Ending.OPEN: "", Ending.MIDNIGHT: "midnight"}
 
 
 def make_parser() -> Parser:
-    """What `tally log` takes."""
+    """Return the parser of `tally log`."""
     parser = Parser(
         prog="tally log",
         description="Print what the agents did: turns, how long they worked and waited for you, questions and errors.",

@@ -1,7 +1,7 @@
 """
-`tally completions`: scripts that complete `tally` in a shell, and its manual pages, which the package brought along.
+`tally completions`: scripts that complete `tally` in a shell, and its manual pages, both from the package.
 
-Verbs and options are in the script; for panes and agents it asks `tally completions panes` at each press of TAB.
+The script has verbs and options; for panes and agents it runs `tally completions panes` at each press of TAB.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import read_panes
 
 
 def make_parser() -> Parser:
-    """What `tally completions` takes."""
+    """Return the parser of `tally completions`."""
     parser = Parser(
         prog="tally completions",
         description="Print a script that completes verbs, options, panes and agents in your shell, or write the manual "

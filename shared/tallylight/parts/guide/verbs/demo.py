@@ -1,9 +1,8 @@
 """
 `tally demo`: the real engine on scripted agents, drawn in this terminal; it needs no kitty.
 
-The script is data. Its clock runs as fast as is asked for, and the tracker gets that clock's time, so that what is
-seen here are the trust rules themselves and not a film of them. Without a terminal the same decisions come out at
-once, as a plain time-line.
+The script is data. Its clock runs at the chosen speed, and the tracker gets its time. So the demo shows the real trust
+rules and not a film of them. Without a terminal the same decisions are printed at once, as a plain time-line.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import wrap
 
-#: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
+#: Real seconds between two drawings: the pulse moves ten times a second.
 FRAME = 1 / lights.PULSE_HZ
-#: Seconds of the script between two pieces of an agent's output.
+#: Script seconds between two pieces of an agent's output.
 OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
-#: What the person looks at before the script starts again.
+#: Script seconds of rest before the script starts again.
 REST = 4.0
 QUESTION = "May I run `make install`?"
-#: The key that answers, and how long it is waited for, in seconds of the script.
+#: The key that answers, and for how many script seconds to wait for it.
 ANSWER, ASKS = "1", 6.0
 
 Act = Callable[[Tracker, float], None]
@@ -45,15 +44,15 @@ Act = Callable[[Tracker, float], None]
 
 @attrs.frozen
 class Step:
-    """At *at* seconds of the script *act* happens in *tab*; *caption* explains it to the person."""
+    """At *at* seconds of the script, *act* happens in *tab*; *caption* explains it to the person."""
 
     at: float
     tab: str
     act: Act
     caption: str = ""
-    #: The clock jumps over this much just before, and nobody waits for it.
+    #: Seconds that the clock skips just before, without waiting.
     skip: float = 0.0
-    #: The person has so many seconds of the script to press `ANSWER`; on a terminal alone.
+    #: The person has so many script seconds to press `ANSWER`; on a terminal only.
     asks: float = 0.0
 
 
@@ -75,7 +74,7 @@ def reports(status: Status, kind: Kind | None = None, message: str = "") -> Act:
 
 
 def writes(tab: str, start: float, end: float) -> Iterator[Step]:
-    """Make the steps of an agent that draws on its screen from *start* to *end*."""
+    """Yield the steps of an agent that draws on its screen from *start* to *end*."""
     for number in range(int((end - start) / OUTPUT_EVERY) + 1):
         yield Step(start + number * OUTPUT_EVERY, tab, Tracker.output)
 
@@ -116,7 +115,7 @@ class Demo:
     """
     One run of the script.
 
-    *wait* passes seconds of the person's time, and does nothing in a test. It returns whether they pressed `ANSWER`.
+    *wait* passes real seconds, and does nothing in a test. It returns whether `ANSWER` was pressed.
     """
 
     output: Output
@@ -126,11 +125,11 @@ class Demo:
     _trackers: dict[str, Tracker] = attrs.field(init=False, factory=lambda: {tab: Tracker() for tab in TABS})
     _shown: dict[str, tuple[Status, str]] = attrs.field(init=False, factory=dict)
     _now: float = attrs.field(init=False, default=0.0)
-    #: Of the moment: seconds that the script's clock jumped over.
+    #: Seconds that the script's clock has skipped so far.
     _skipped: float = attrs.field(init=False, default=0.0)
-    #: The tab that the last caption was about.
+    #: The tab of the last caption.
     _tab: str = attrs.field(init=False, default=SHELL)
-    #: Whether the person has answered the question that waits for that.
+    #: Whether the person has answered the open question.
     _is_answered: bool = attrs.field(init=False, default=False)
 
     def run(self) -> None:
@@ -153,7 +152,7 @@ class Demo:
         self._erase()
 
     def _ask(self, seconds: float) -> None:
-        """Wait for the answer, so long at most; what follows comes so much later."""
+        """Wait for the answer, at most so many seconds; later steps are delayed as long."""
         self._erase()
         self.output.line(f"Press {ANSWER} to allow it, as in the list that `tally agents` shows.")
         began, self._is_answered = self._now, False
@@ -189,7 +188,7 @@ class Demo:
         self._draw()
 
     def _draw(self) -> None:
-        """Draw the tab bar, and below it what would change the light, where the next line will go."""
+        """Draw the tab bar, and below it what would change the light, at the place of the next line."""
         if not self.is_live:
             return
         cells = []
@@ -218,7 +217,7 @@ class Demo:
 
 
 def make_parser() -> Parser:
-    """What `tally demo` takes."""
+    """Return the parser of `tally demo`."""
     parser = Parser(
         prog="tally demo",
         description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop.",

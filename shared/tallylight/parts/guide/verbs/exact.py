@@ -22,7 +22,7 @@ _LAST = "You can combine them. `tally why` shows which source lit a pane."
 
 
 def make_parser() -> Parser:
-    """What `tally exact` takes."""
+    """Return the parser of `tally exact`."""
     return Parser(
         prog="tally exact",
         description="Explain the three ways to make a light exact: hooks, your shell, or one command.",

@@ -1,5 +1,5 @@
 """
-`tally skill`: print what an agent has to know to work with the agents in other panes, as a skill file.
+`tally skill`: prints a skill file, which teaches an agent to work with the agents in other panes.
 
 The format is that of https://agentskills.io : a head with a name and a description, and text in Markdown.
 """
@@ -68,7 +68,7 @@ With `--json` each command prints an object.
 
 
 def make_parser() -> Parser:
-    """What `tally skill` takes."""
+    """Return the parser of `tally skill`."""
     return Parser(
         prog="tally skill",
         description="Print a skill file. It teaches an agent to start, wait for, read and instruct others.",

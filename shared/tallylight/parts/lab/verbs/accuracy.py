@@ -24,15 +24,15 @@ from tallylight.snapshot.kept import VERSION
 from tallylight.snapshot.schema import Snapshot
 
 _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")
-#: The columns that give way where it is narrow, in order, each with the cells that it needs at least.
+#: The columns to shorten on a narrow screen, in order, each with its least width in cells.
 _SHRINK = ({2: 10, 1: 6, 0: 4, 7: 5},)
-#: A version is worse whose share of misread turns is greater by so much, and by so many standard errors, in at least so
-#: many of them; the one before has at least so many turns.
+#: A version is worse if its share of misread turns is greater by _WORSE and by _ERRORS standard errors, in at least
+#: _LEAST turns. The version before needs at least _LEAST turns, too.
 _WORSE, _ERRORS, _LEAST = 0.1, 2.6, 3
 
 
 def make_parser() -> Parser:
-    """What `tally accuracy` takes."""
+    """Return the parser of `tally accuracy`."""
     parser = Parser(
         prog="tally accuracy",
         description="Print how well titles and screens were read, by what agents report and record themselves.",
@@ -77,7 +77,7 @@ def _row(grade: Grade) -> tuple[str, ...]:
 
 
 def by_agent(found: Iterable[Grade]) -> Iterator[list[Grade]]:
-    """Of each agent its versions, the newest first, each with what all its days came to."""
+    """Yield the versions of each agent, the newest first, each with the sum of its days."""
 
     def key(grade: Grade) -> tuple[str, list[int], str]:
         return grade.agent, [int(number) for number in re.findall("[0-9]{1,9}", grade.version)], grade.version
@@ -107,7 +107,7 @@ def checks(environ: Mapping[str, str], hosts: Iterable[Snapshot]) -> Iterator[Fi
 
 
 def is_worse(newer: Grade, older: Grade) -> bool:
-    """Whether the *newer* version is misread more often, and in so many turns that this is no chance."""
+    """Return whether the *newer* version is misread more often, and in so many turns that it is no chance."""
     if newer.turns < _LEAST:
         return False
     shares = [grade.misread / grade.turns for grade in (newer, older)]

@@ -37,20 +37,20 @@ from tallylight.snapshot.addresses import NAMED, Row, add_pane
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
-#: Of a copied screen.
+#: The longest copied screen, in characters.
 _SCREEN_LIMIT = 1 << 20
-#: Of a pane that is watched.
+#: The longest time that a pane is watched.
 _MOST_SECONDS = 600
 #: Lines to print about one recording.
 _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
 
-#: A recording that is read: what it is called, and what is in it.
+#: A recording that was read: its name and its contents.
 Recorded = tuple[str, Header, list[Event]]
 
 
 def make_parser() -> Parser:
-    """What `tally agent` takes."""
+    """Return the parser of `tally agent`."""
     parser = Parser(
         prog="tally agent",
         description="Describe an agent that Tallylight does not know, and try the description.",
@@ -161,7 +161,7 @@ def _drafted(
     options: argparse.Namespace,
     output: Output,
 ) -> str:
-    """The text of the file; print what it leaves open."""
+    """Return the text of the file; print what it leaves open."""
     seen = _answered(recorded, options)
     named = draft.Naming(tuple(options.program))
     for _, header, events in recorded:
@@ -186,7 +186,7 @@ def _drafted(
 
 
 def _given(options: argparse.Namespace) -> tuple[list[Recorded], list[sightings.Seen]]:
-    """The recordings, that of a pane among them, and the copied screens."""
+    """Return the recordings, that of a pane among them, and the copied screens."""
     said = [(label, word) for label in _LABELS for word in getattr(options, label)]
     now = [label for label, word in said if word == "now"]
     if len(now) > bool(options.pane):
@@ -213,7 +213,7 @@ def _given(options: argparse.Namespace) -> tuple[list[Recorded], list[sightings.
 
 
 def _answered(recorded: Sequence[Recorded], options: argparse.Namespace) -> list[sightings.Seen]:
-    """What the recordings show, by what a person says of them."""
+    """Return the sightings of the recordings, with a person's labels."""
     seen = [sightings.of_recording(header, events) for _, header, events in recorded]
     said = [
         (min(seen[0].sightings, key=lambda look: abs(look.time - float(word))), label)
@@ -233,7 +233,7 @@ def _answered(recorded: Sequence[Recorded], options: argparse.Namespace) -> list
 
 
 def _naming(header: Header, events: Sequence[Event]) -> draft.Naming:
-    """By what the program of a recording is known: as it was seen, else by the command."""
+    """Return the names of a recording's program: as it was seen, else from the command."""
     found = draft.Naming()
     for event in events:
         if isinstance(event.what, Program):
@@ -245,21 +245,21 @@ def _naming(header: Header, events: Sequence[Event]) -> draft.Naming:
 
 
 def _program_of(found: Row) -> list[Event]:
-    """The program that holds the foreground of a pane."""
+    """Return the foreground program of a pane."""
     process = process_table.table().get(found.pane.pid) if found.pane.pid is not None else None
     program = Program.of(process) if process is not None else Program("", (found.pane.unknown,))
     return [Event(0.0, program if draft.naming(program).processes else Program("", (found.pane.unknown,)))]
 
 
 def _watched(found: Row, client: PaneClient, program: list[Event], seconds: float) -> tuple[Header, list[Event]]:
-    """What the pane shows in the next *seconds*, as a recording."""
+    """Return the screens of the pane in the next *seconds*, as a recording."""
     events = list(program)
     complain("agent", f"watching {found.name} for {seconds:.0f} s; Ctrl-C ends that sooner")
     start = time.monotonic()
     columns = height = 1
     before: list[str] = []
     with contextlib.suppress(KeyboardInterrupt):
-        while (at := time.monotonic() - start) < seconds and len(events) < sightings.MOST:
+        while (at := time.monotonic() - start) < seconds and len(events) < sightings.MAX_LOOKS:
             rows = _rows(client, found)
             columns, height = max(columns, *map(len, rows)) if rows else columns, max(height, len(rows))
             if rows != before:

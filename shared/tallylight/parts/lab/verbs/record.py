@@ -1,8 +1,8 @@
 """
-`tally record`: a command behind the relay, with all that passes and all that a host would learn of it in a file.
+`tally record`: runs a command with the relay, and records its output and a host's view of it in a file.
 
-The file is a `recording` of what the program wrote, before the relay took its part of it. What is typed goes in only
-with `--input`: there are passwords among it. A disk that is full ends the recording, and never the session.
+The file is a recording of the program's output, before the relay takes its part of it. Typed keys are recorded only
+with `--input`: there are passwords among them. A full disk ends the recording, and never the session.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tallylight.relay.passing import Core
 
 
 def make_parser() -> Parser:
-    """What `tally record` takes before the `--`."""
+    """Return the parser of `tally record`, for the words before the `--`."""
     parser = Parser(
         prog="tally record",
         usage="tally record [--input] [--overwrite] FILE -- COMMAND [ARGUMENT …]",
@@ -48,7 +48,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Record one session; its exit code, or the signal it died of, becomes ours."""
+    """Record one session; exit as the command did, with its code or by its signal."""
     parser = make_parser()
     dashes = argv.index("--") if "--" in argv else len(argv)
     options, command = parser.parse_args(argv[:dashes]), argv[dashes + 1 :]
@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
     before = _masters()
 
     def core() -> Recorder:
-        # A relay around us reads the sequences, or nobody is to: then we read none.
+        # A relay around us reads the sequences, or they are to stay unread: then we read none.
         inner = Core() if shell.steps_aside() else make_core(command)
         made = next(iter(_masters() - before), -1)
         return Recorder(inner, sink, outer.fd, made, with_input=options.input)
@@ -79,7 +79,7 @@ def main(argv: list[str]) -> int:
 
 
 def _create(path: str, *, overwrite: bool) -> int:
-    """Open *path* for writing by nobody but us, empty."""
+    """Return *path* opened for writing, empty, and accessible to this user only."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | (0 if overwrite else os.O_EXCL)
     name = clean(path)
     try:
@@ -109,12 +109,12 @@ class _Outer(pty.Outer):
 
 
 def _masters() -> set[int]:
-    """Our ends of terminals that were made by this process, or by one that should have kept its own."""
+    """Return our ends of terminals that this process or a parent made."""
     found = set()
     with contextlib.suppress(OSError):
         master = os.stat("/dev/ptmx").st_rdev  # noqa: PTH116
         for name in os.listdir("/dev/fd"):  # noqa: PTH208
-            # The one that the directory was read through is there no more.
+            # The descriptor that listed the directory is closed by now.
             with contextlib.suppress(OSError):
                 if os.fstat(int(name)).st_rdev == master:
                     found.add(int(name))

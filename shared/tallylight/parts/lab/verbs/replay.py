@@ -1,9 +1,9 @@
 """
-`tally replay`: what the light of a recorded pane would have been, a line a decision, and why.
+`tally replay`: the lights of a recorded pane, one line for each decision, with its reason.
 
-The times are the recording's and the trust rules' own, so that the same file gives the same lines wherever it is
-replayed; only the agents are those that are known on this machine. Faults of a file go to standard
-error with the number of its line, and the rest is replayed.
+The times are the recording's and the trust rules' own, so the same file gives the same lines everywhere. Only the
+agents are those that this machine knows. Problems of a file go to standard error with their line numbers, and the rest
+is replayed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from tallylight.parts.lab.replay import Replay, with_program
 from tallylight.relay.core import RelayCore
 
 JSON_VERSION = 1
-#: More of one file's problems are counted, not listed.
+#: The most problems of one file that are listed; the others are counted.
 MAX_PROBLEMS = 20
 
 
 def make_parser() -> Parser:
-    """What `tally replay` takes."""
+    """Return the parser of `tally replay`."""
     parser = Parser(
         prog="tally replay",
         description="Replay a recording through the tracker: one line per decision, with time, status and reason.",
@@ -51,7 +51,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Replay one recording. The exit code is 1 if a part of it could not be read."""
+    """Replay one recording; return 1 if a part of it could not be read."""
     options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
     complain("replay", *errors)
@@ -66,7 +66,7 @@ def main(argv: list[str]) -> int:
         name = agent.name if agent is not None else ""
         replay = Replay(header, agents, relay=RelayCore(agent=name))
         is_told = False
-        shown = _words(replay.decision)  # that nothing is known yet is not new
+        shown = _words(replay.decision)  # nothing is known yet: that is no news
         for decisions in itertools.chain(map(replay.play, with_program(header, events, name)), [replay.finish()]):
             for decision in decisions:
                 is_told = is_told or replay.has_program
@@ -82,9 +82,9 @@ def main(argv: list[str]) -> int:
 @contextlib.contextmanager
 def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list[Problem]]]:
     """
-    A recording, compressed or not: its header, its events, and the problems that they had so far.
+    Open a recording, compressed or not: its header, its events, and its problems so far.
 
-    *verb* prints them on standard error, and how many there are at the end if they are many. `TallyError` if the file
+    *verb* prints them on standard error, and at the end their number if there are many. Raise `TallyError` if the file
     is no recording, or cannot be read.
     """
     problems: list[Problem] = []
@@ -116,7 +116,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
-    """A decision in words."""
+    """Return the values that are printed of a decision."""
     return decision.status, decision.kind, decision.reason.source, decision.report.agent
 
 

@@ -1,8 +1,8 @@
 """
-`tally wrong`: a light was wrong. What it was made of is shown, a person says what was right, a rule is made of that.
+`tally wrong`: corrects a wrong light. It shows the light's reasons, asks the person what was right, and makes a rule.
 
-The last two minutes are in the memory of the terminal that shows the pane (`pane.tape`); nothing of them is on disk
-unless a person writes a recording of it, with the words crossed out.
+The last two minutes are in the memory of the terminal that shows the pane (`pane.tape`). Nothing of them is on disk
+unless a person saves a recording, with the words crossed out.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tallylight.parts.lab.check import Change, at
 from tallylight.parts.lab.stretch import Stretch
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 
-#: Lights of a stretch that are listed: the last ones.
+#: The last lights of a stretch that are listed.
 _MOST_LIGHTS = 16
 
 
 def make_parser() -> Parser:
-    """What `tally wrong` takes."""
+    """Return the parser of `tally wrong`."""
     parser = Parser(
         prog="tally wrong",
         description="Say what was right where a light was wrong in the last two minutes, and have a rule made of it.",
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
 
 
 def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
-    """The last two minutes of a pane."""
+    """Return the last two minutes of a pane."""
     told = client.look(found, STRETCH)
     if not isinstance(told, Told):
         return told if isinstance(told, Refusal) else SILENT
@@ -89,7 +89,7 @@ def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
 
 
 def _strip(output: Output, shown: Sequence[Change], end: float) -> None:
-    """List the lights, each with how long ago it came, and its reason."""
+    """List the lights, each with its age and its reason."""
     for change in shown[-_MOST_LIGHTS:]:
         output.decision(f"{end - change.time:6.1f} s ago", change.decision)
 
@@ -97,7 +97,7 @@ def _strip(output: Output, shown: Sequence[Change], end: float) -> None:
 def _teach(
     output: Output, told: Stretch, agent: Agent, shown: Sequence[Change], others: Sequence[Stretch | Refusal]
 ) -> int:
-    """Ask what was right, and add the rules that make it so."""
+    """Ask what was right, and add rules for that."""
     seen = sightings.lit(sightings.of_recording(told.header, told.events), lambda time: at(shown, time))
     if not frames.is_anybody():
         raise TallyError("nobody can be asked here what was right: run this at a terminal")
@@ -138,7 +138,7 @@ def _heading(shown: Sequence[Change], time: float, end: float) -> str:
 
 
 def _save(output: Output, told: Stretch, agents: Agents, agent: Agent | None, file: str) -> int:
-    """Write a recording with all words crossed out except those that rules name."""
+    """Write a recording with all words crossed out except those in rules."""
     bare = stretch.redacted(told, stretch.words_of(lesson.patterns(agent)))
     encoder = Encoder()
     data = encoder.header(bare.header) + b"".join(map(encoder.event, bare.events)) + encoder.finish()

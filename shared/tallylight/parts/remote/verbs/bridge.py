@@ -1,8 +1,8 @@
 """
-`tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or a similar command.
+`tally bridge`: the far end for another machine's `[machines]`, which starts it by `ssh` or a similar command.
 
-It speaks JSON lines on standard input and output (docs/places.md), and ends when the other end is gone. While it
-runs, this machine has a host for its sessions of tmux and GNU Screen.
+It speaks JSON lines on standard input and output (docs/places.md), and ends when the other end is gone. While it runs,
+this machine has a host for its sessions of tmux and GNU Screen.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TERMINAL_S, _PERSON_S = 10.0, 60.0
 
 
 def make_parser() -> Parser:
-    """What `tally bridge` takes."""
+    """Return the parser of `tally bridge`."""
     return Parser(
         prog="tally bridge",
         description="Report this machine's agents to another machine, and answer, write and mark for it. The sessions "
@@ -37,13 +37,13 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Tell and answer until the other end is gone."""
+    """Report and answer until the other end is gone."""
     make_parser().parse_args(argv)
     if os.isatty(0) or os.isatty(1):
         raise TallyError(
             "another machine starts `tally bridge`, for an entry of its [machines]; it is not for a terminal"
         )
-    from tallylight.actions.client import PaneClient, here
+    from tallylight.actions.client import PaneClient, own_caller
     from tallylight.actions.seat import let_in
     from tallylight.hosts.beside import SessionsProcess
     from tallylight.hosts.detached.sessions import PaneAccess
@@ -51,8 +51,8 @@ def main(argv: list[str]) -> int:
     from tallylight.parts.remote.bridge import Bridge
 
     feed = Feed(directory(os.environ))
-    # Before anything is asked: whoever started this may be gone by then.
-    caller, panes = here(os.environ, let_in), PaneAccess(os.environ)
+    # Before any request: the program that started this may be gone by then.
+    caller, panes = own_caller(os.environ, let_in), PaneAccess(os.environ)
     client = PaneClient(
         panes,
         lambda: caller,

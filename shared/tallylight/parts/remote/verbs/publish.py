@@ -1,7 +1,7 @@
 """
 `tally publish`: sends the state of this machine's agents to the broker of a fleet, until it is stopped.
 
-A process of its own that reads the snapshots the hosts write: no host ever waits for it.
+It is a process of its own that reads the hosts' snapshots: no host ever waits for it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tallylight.parts.remote.fleet import configured
 
 
 def make_parser() -> Parser:
-    """What `tally publish` takes."""
+    """Return the parser of `tally publish`."""
     parser = Parser(
         prog="tally publish",
         description="Send the state of this machine's agents to the fleet's broker.",

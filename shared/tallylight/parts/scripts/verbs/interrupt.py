@@ -1,4 +1,4 @@
-"""`tally interrupt`: stop what an agent does, by the agent's own key, as a person would."""
+"""`tally interrupt`: stops an agent's turn, by the agent's own key, as a person would."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import HOLDER
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, reached, tell
+from tallylight.cli.reaching import CODES, print_reply, reached
 from tallylight.snapshot.addresses import add_pane
 
 
 def make_parser() -> Parser:
-    """What `tally interrupt` takes."""
+    """Return the parser of `tally interrupt`."""
     parser = Parser(
         prog="tally interrupt",
         description="Interrupt an agent that works, by its own key. By default only in panes that the caller started; "
@@ -30,8 +30,8 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
-        return tell("interrupt", None, found, as_json=options.json)
+        return print_reply("interrupt", None, found, as_json=options.json)
     reply = client.look(found, HOLDER)
     if isinstance(reply, Occupant):
         reply = client.perform(found, Interrupt(found.pane.id, reply.pid, reply.start))
-    return tell("interrupt", found, reply, as_json=options.json)
+    return print_reply("interrupt", found, reply, as_json=options.json)

@@ -1,7 +1,7 @@
 """
-`tally read`: what an agent asks, its last reply, or its screen, for scripts and for other agents.
+`tally read`: prints an agent's question, last reply or screen, for scripts and for other agents.
 
-It asks the agent nothing and types nothing. A question has an id that no other question has.
+It asks the agent nothing and types nothing. Each question has an id of its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tallylight.wire.text import sanitise
 
 
 def make_parser() -> Parser:
-    """What `tally read` takes."""
+    """Return the parser of `tally read`."""
     parser = Parser(
         prog="tally read",
         description="Print an agent's question, last reply or screen. It types nothing.",
@@ -52,7 +52,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Print what was asked for, and return the exit code."""
+    """Print the requested text, and return the exit code."""
     options = make_parser().parse_args(argv)
     found, client = reached(options.pane)
     if isinstance(found, Refusal):
@@ -87,7 +87,7 @@ def _print(found: Row | None, shown: Rows | Question | str | Refusal, *, as_json
 
 
 def document(found: Row | None, shown: Rows | Question | str | Refusal) -> dict[str, Any]:
-    """The JSON of `tally read`: what was not asked for, or is not there, is null; so is the pane if there is none."""
+    """Return the JSON of `tally read`: parts that were not requested, or do not exist, are null."""
     pane = found.pane if found is not None else None
     return {
         "version": JSON_VERSION,
@@ -104,7 +104,7 @@ def document(found: Row | None, shown: Rows | Question | str | Refusal) -> dict[
 
 
 def question_document(asked: Question) -> dict[str, Any]:
-    """A question as JSON; *rows* are those of the dialog above its choices."""
+    """Return a question as JSON; *rows* are those of the dialog above its choices."""
     return {
         "id": _clean(id_of(asked)),
         "question": _clean(asked.question),
@@ -115,7 +115,7 @@ def question_document(asked: Question) -> dict[str, Any]:
 
 
 def lines(shown: Rows | Question | str) -> list[str]:
-    """What is printed for a person, or for an agent that reads what its tool prints."""
+    """Return the lines to print for a person, or for an agent that reads its tool's output."""
     if isinstance(shown, Question):
         rows = [*(shown.context[shown.first :] or (shown.question,)), ""]
         rows += [*(f"{choice.number}. {choice.label}" for choice in shown.choices), ""]

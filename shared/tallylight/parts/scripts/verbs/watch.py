@@ -1,10 +1,9 @@
 """
 `tally watch`: the state of every pane, and from then on one JSON line a change, for bars, prompts and scripts.
 
-The first line is everything (`"event": "state"`); then comes a line for each pane that changed (`"pane"`) or went
-(`"gone"`), and for each host that came or went (`"host"`). Every line carries the counts by status, so that a reader of
-counts needs no table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
-docs/json.md has the keys.
+The first line is everything (`"event": "state"`). Then each pane that changed (`"pane"`) or closed (`"gone"`) has a
+line, and each host that started or ended (`"host"`). Every line has the counts by status, so a reader of counts needs
+no table. It costs a `stat` for each host ten times a second, and ends when its reader does. docs/json.md has the keys.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
 
 TYPE_CHECKING = False
-#: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
+#: The version of every line. A removed key or a changed meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
 POLL_S = 0.1
 
@@ -39,7 +38,7 @@ Line = dict[str, Any]
 
 
 def make_parser() -> Parser:
-    """What `tally watch` takes."""
+    """Return the parser of `tally watch`."""
     parser = Parser(
         prog="tally watch",
         description="Print the state of every pane as one JSON line, then one line per change.",
@@ -55,19 +54,19 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Write lines until nobody reads them, or ctrl-C."""
+    """Write lines until their reader ends, or ctrl-C."""
     options = make_parser().parse_args(argv)
     try:
         fleet = index.need("fleet", "other machines").subscriber("watch") if options.broker else None
         _follow(fleet, once=options.once)
     except BrokenPipeError:
-        # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
+        # The reader has ended, which is the usual end. The unwritten rest would cause an error message at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _follow(fleet: Any, *, once: bool) -> None:
-    """Write what changes, in the *fleet* or on this machine, until nobody reads it; *once*: the first line alone."""
+    """Write changes of the *fleet* or of this machine, until the reader ends; *once*: the first line alone."""
     feed = fleet or Feed(directory(os.environ))
     watch, broker, reported = Watch(), BrokerWatch(), set[str]()
     while True:
@@ -76,7 +75,7 @@ def _follow(fleet: Any, *, once: bool) -> None:
             complain_once("watch", feed.problems, reported)
         if fleet is not None:
             _write(broker.changes(fleet.problem, fleet.mirror.known))
-        # Until the broker has told everything there is no state to begin with.
+        # The state is complete only when the broker has sent everything.
         if fleet is None or fleet.is_complete or watch.has_begun:
             _write(watch.changes({found.name: found.panes for found in feed.snapshots}))
         sys.stdout.flush()
@@ -92,7 +91,7 @@ def _write(lines: Iterator[Line]) -> None:
 
 
 def _is_read(stream: TextIO, seconds: float) -> bool:
-    """Wait so long; return whether somebody still reads *stream*: a pipe shows that without a write."""
+    """Wait *seconds*; return whether *stream* still has a reader: a pipe shows that without a write."""
     try:
         poller = select.poll()
         poller.register(stream.fileno(), 0)
@@ -104,13 +103,13 @@ def _is_read(stream: TextIO, seconds: float) -> bool:
 
 @attrs.define
 class BrokerWatch:
-    """What was last reported of a fleet: whether its broker is there, and which machines are."""
+    """Prints changes of a fleet: whether its broker is connected, and which machines are online."""
 
     _problem: str | None = None
     _machines: dict[str, bool] = attrs.Factory(dict)
 
     def changes(self, problem: str, machines: Mapping[str, bool]) -> Iterator[Line]:
-        """The lines from what was last printed to *problem* (none while the broker answers) and *machines*."""
+        """Yield the lines for changes to *problem* (empty while the broker answers) and *machines*."""
         if problem != self._problem:
             self._problem = problem
             yield {"event": "broker", "up": not problem, "problem": problem}
@@ -123,14 +122,14 @@ class BrokerWatch:
 
 @attrs.define
 class Watch:
-    """What was last told: the panes of each host by their addresses."""
+    """Prints changes of panes, by their addresses."""
 
     _hosts: frozenset[str] = frozenset()
     _panes: dict[str, Row] = attrs.Factory(dict)
     has_begun: bool = False
 
     def changes(self, hosts: Mapping[str, tuple[Pane, ...]]) -> Iterator[Line]:
-        """The lines from what was last printed to *hosts*, the panes of every living host."""
+        """Yield the lines for changes to *hosts*, the panes of every living host."""
         panes = {found.address: found for host, those in hosts.items() for found in (Row(host, p) for p in those)}
         before, self._panes = self._panes, panes
         hosts_before, self._hosts = self._hosts, frozenset(hosts)
@@ -160,7 +159,7 @@ def _pane(found: Row) -> Line:
 
 
 def _counts(panes: Mapping[str, Row]) -> Line:
-    """How many panes there are of each status, most urgent first, and the same as a short text: `▲2 ●1`."""
+    """Return the count of panes of each status, most urgent first, and the same as a short text: `▲2 ●1`."""
     lit = [found.pane.status for found in panes.values() if found.is_lit]
     counts = {status: lit.count(status) for status in URGENCY if status is not Status.ACTIVE}
     text = " ".join(f"{lights.mark(status)}{count}" for status, count in counts.items() if count)

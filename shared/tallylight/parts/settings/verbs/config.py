@@ -1,4 +1,4 @@
-"""`tally config`: the settings in force and where each is from, and the file that they are from."""
+"""`tally config`: shows, edits and checks the settings in force, with the line of the file that sets each."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.settings import reference
 
 JSON_VERSION = 1
-#: Cells before the place that a value is from.
+#: Cells before the source of a value.
 _ASIDE = 36
-#: What every Unix has, where a person has not said which editor is theirs.
+#: Every Unix has it; used if a person has not set an editor.
 _EDITOR = "vi"
 
 
 def make_parser() -> Parser:
-    """What `tally config` takes."""
+    """Return the parser of `tally config`."""
     parser = Parser(
         prog="tally config",
         description="Show, edit and check the settings. `tally config default` explains each of them.",
@@ -87,7 +87,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str], system: System | None = None) -> int:
-    """Do what the verb says."""
+    """Carry out the subcommand."""
     options = make_parser().parse_args(argv)
     system = system or System()
     path = config_file(system.env)
@@ -101,7 +101,7 @@ def main(argv: list[str], system: System | None = None) -> int:
             from tallylight.setup import checks
             from tallylight.snapshot import writer
 
-            # What of the file waits in hosts that run.
+            # Settings of the file that wait in running hosts.
             for finding in checks.in_force(system, writer.read_snapshots(writer.directory(system.env))[0]):
                 sys.stdout.write(f"{clean(finding.text, 500)}\n")
         return code
@@ -142,7 +142,7 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
 
 
 def _print(output: Output, shown: list[reference.InForce]) -> None:
-    """Write settings as TOML, and where each is from."""
+    """Write settings as TOML, each with its source."""
     table = ""
     for one in shown:
         above, name = one.place
@@ -190,13 +190,13 @@ def _edit(path: Path, system: System) -> int:
     except OSError as error:
         raise TallyError(f"{clean(command[0])}: cannot be run: {error.strerror}") from None
     finally:
-        # A file that nobody wrote anything into would only be in the way.
+        # An unchanged file would only be in the way.
         if is_new and path.is_file() and read_text(path) == begun:
             path.unlink()
 
 
 def _editor(environ: Mapping[str, str]) -> list[str]:
-    """The person's editor and its options, as git and crontab read the two variables."""
+    """Return the person's editor and its options, from the same two variables as git and crontab."""
     for name in ("VISUAL", "EDITOR"):
         if said := environ.get(name, "").strip():
             try:

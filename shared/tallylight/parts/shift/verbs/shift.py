@@ -1,8 +1,8 @@
 """
-`tally shift`: when the limit that stops an agent has ended, type a text at its prompt, so that it goes on by itself.
+`tally shift`: types a text at an agent's prompt when its limit has ended, so that it continues by itself.
 
-The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, behind no other text,
-for this process alone.
+The host of the pane types it, by the rules of `actions.queue` and `shift.steps`: into no dialog, after no other text,
+and for this process only.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import time
 from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.queue import ends
+from tallylight.actions.queue import typing_time
 from tallylight.actions.request import HOLDER, DeferredText, Reply
 from tallylight.actions.say import text_problem
 from tallylight.cli.output import complain
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, client_of, tell
+from tallylight.cli.reaching import CODES, client_of, print_reply
 from tallylight.parts.shift.steps import WORDS
 from tallylight.snapshot.addresses import NAMED, Row, add_pane, pick, read_panes
 from tallylight.ui.details import clock
@@ -27,7 +27,7 @@ _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say w
 
 
 def make_parser() -> Parser:
-    """What `tally shift` takes."""
+    """Return the parser of `tally shift`."""
     parser = Parser(
         prog="tally shift",
         description="Type a text into an agent when the limit that stops it has ended. It is typed at the agent's "
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> int:
     if not wanted:
         complain("shift", "no agent is stopped by a limit")
         return 1
-    return max(tell("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
+    return max(print_reply("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
 
 
 def _arm(client: PaneClient, found: Row, text: str, now: float) -> Reply:
@@ -72,6 +72,6 @@ def _arm(client: PaneClient, found: Row, text: str, now: float) -> Reply:
     held = client.look(found, HOLDER)
     if not isinstance(held, Occupant):
         return held
-    at = ends(found.pane.limited_until)
+    at = typing_time(found.pane.limited_until)
     told = client.perform(found, DeferredText(found.pane.id, held.pid, held.start, text, at))
     return Done(told.pane, f"{found.name}: `{text}` is typed at {clock(at, now)}") if isinstance(told, Done) else told

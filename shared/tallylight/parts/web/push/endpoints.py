@@ -1,9 +1,9 @@
 """
-Push services: which addresses messages may be sent to, and the sending of one.
+Push services: checks the addresses for messages, and sends one.
 
-A browser names the address of its push service, and whoever has the token may name another one. So only https is
-spoken, only to addresses of the public internet, and to those that were checked: a name is looked up once, and the
-connection goes to what was found. Redirections are not followed. A person may name services of their own network.
+A browser names the address of its push service, and any program with the token may name another one. So only https to
+public addresses is allowed. A name is looked up once, and the connection goes to the addresses that were checked.
+Redirections are not followed. A person may name services of their own network.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from urllib.parse import urlsplit
 
 import attrs
 
-#: Characters of an address. Those of the push services that there are have less than 800.
+#: The longest address, in characters. Real push services use less than 800.
 MAX_URL = 1024
-#: Bytes of a message before it is filled up and encrypted; push services take 4096 of what comes of it.
+#: The largest message in bytes, before padding and encryption; push services take 4096 afterwards.
 MAX_PLAIN = 3500
 #: Seconds for one step of a sending, and for all of it.
 STEP_S, LIMIT_S = 10.0, 25.0
 HTTPS = 443
-#: What an address is made of: what can be printed, except `#` and a backslash.
+#: The characters of an address: all printable ones except `#` and a backslash.
 _URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
 #: Names that lead nowhere in the public internet.
 _INNER = ("localhost", "local", "internal", "lan", "home", "test", "invalid", "example")
-#: Global unicast addresses of version 6. All that lead on to one of version 4 by a prefix that is known, as mapped
-#: ones, NAT64 and Teredo do, are outside of it, or among those that are left out.
+#: Global unicast addresses of version 6. Some others embed an address of version 4 by a known prefix, such as mapped
+#: ones, NAT64 and Teredo. They are outside of this range, or among `_SPECIAL`.
 _GLOBAL = ipaddress.ip_network("2000::/3")
-#: Not a host of the public internet, by https://www.iana.org/assignments/iana-ipv6-special-registry and that of version
+#: No hosts of the public internet, by https://www.iana.org/assignments/iana-ipv6-special-registry and that of version
 #: 4, whatever this Python thinks of them: protocols, 6to4, documentation, AS112, AMT and the old 6bone.
 _SPECIAL = tuple(
     ipaddress.ip_network(network)
@@ -44,17 +44,17 @@ _SPECIAL = tuple(
         "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3ffe::/16", "3fff::/20",
     )
 )  # fmt: skip
-#: Where the lower half of an address of version 6 begins so, its end is one of version 4 (ISATAP, RFC 5214).
+#: With this lower half, an address of version 6 ends in one of version 4 (ISATAP, RFC 5214).
 _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 
 
 class ForbiddenError(Exception):
-    """Nothing is sent there, and why."""
+    """No message may be sent there; the text is the reason."""
 
 
 @attrs.frozen
 class Endpoint:
-    """Where one browser is reached: the push service's host and port, what is asked of it, and whether it is ours."""
+    """The address of one browser: its push service's host and port, the path, and whether the service is private."""
 
     host: str
     port: int
@@ -70,7 +70,7 @@ class Endpoint:
 
 @attrs.frozen
 class Reply:
-    """What a push service says: the status, and how many seconds to wait, 0 if it does not say."""
+    """A push service's answer: the status, and how many seconds to wait, 0 if it has none."""
 
     status: int
     wait_s: float = 0.0
@@ -78,7 +78,7 @@ class Reply:
 
 def parse(url: str, private: Collection[str] = ()) -> Endpoint:
     """
-    Read the address of a browser; `ForbiddenError` if nothing is sent there.
+    Return the address of a browser; raise `ForbiddenError` if no message may be sent there.
 
     *private* are the hosts of a person's own network, `host` or `host:port`, that may have any address.
     """
@@ -92,7 +92,7 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
         raise ForbiddenError("that is not the address of a push service") from None
     if parts.scheme != "https":
         raise ForbiddenError("push services need https")
-    # Only an address of version 6 has brackets, whatever else this Python takes in them.
+    # Only an address of version 6 has brackets, whatever else this Python accepts.
     if not host or "@" in parts.netloc or ("[" in parts.netloc) != (":" in host):
         raise ForbiddenError("that is not the address of a push service")
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
@@ -107,7 +107,7 @@ def parse(url: str, private: Collection[str] = ()) -> Endpoint:
 
 
 def _is_outside(host: str) -> bool:
-    """Whether a name or an address can be one of the public internet."""
+    """Return whether a name or an address can be one of the public internet."""
     try:
         return is_public(host)
     except ValueError:  # it is a name
@@ -115,7 +115,7 @@ def _is_outside(host: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is global unicast, leads on to no other one, and names no interface here."""
+    """Return whether an IP address is global unicast, embeds no other one, and names no interface here."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if "%" in address or not found.is_global or found.is_multicast or any(found in network for network in _SPECIAL):
         return False
@@ -125,11 +125,11 @@ def is_public(address: str) -> bool:
 
 
 def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
-    """Send *body*, and wait for the answer. `OSError` if that fails, `ForbiddenError` if it may not be."""
+    """Send *body*, and return the answer. Raise `OSError` if that fails, `ForbiddenError` if it is not allowed."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     plain = _connect(endpoint)
-    # Who answers a byte at a time does not hold the thread any longer than this.
+    # A service that answers a byte at a time holds the thread no longer than this.
     end = threading.Timer(LIMIT_S, _shut, (plain,))
     end.daemon = True
     end.start()
@@ -148,7 +148,7 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
 
 
 def _connect(endpoint: Endpoint) -> socket.socket:
-    """A connection to one of the addresses of the service; `ForbiddenError` if any of them is not public."""
+    """Return a connection to one of the service's addresses; raise `ForbiddenError` if any of them is not public."""
     rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     found = [(family, str(where[0])) for family, _, _, _, where in rows]
     for _, address in found:

@@ -1,8 +1,8 @@
 """
-Web Push as the server offers it: `GET push`, `POST subscribe`, `POST unsubscribe`; and the messages of each look.
+The server's routes for Web Push: `GET push`, `POST subscribe`, `POST unsubscribe`; and the messages of each look.
 
-The extra and the directory are looked for when a browser first asks, or where one is subscribed; without them
-the routes say what is missing, and nothing else changes.
+The extra and the directory are needed only once a browser asks or is subscribed. Without them the routes report what is
+missing, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Subscribe(Unsubscribe):
 
 
 def _send(key: Key, settings: Settings, one: Subscription, message: Message, ttl_s: float) -> Reply:
-    """Encrypt, sign and send, see `Sender`."""
+    """Encrypt, sign and send; see `Sender`."""
     from tallylight.parts.web.push import sealing
 
     to = endpoints.parse(one.endpoint, settings.private_hosts)
@@ -82,10 +82,9 @@ def _send(key: Key, settings: Settings, one: Subscription, message: Message, ttl
 
 class Push:
     """
-    The messages of one server. *store* is where it keeps its key and its browsers; *is_in* says whether a device is
-    signed in yet.
+    The messages of one server. *store* keeps its key and its browsers; *is_in* returns whether a device is signed in.
 
-    `look` is called from the server's own thread and waits for nothing; the routes wait on other threads.
+    `look` is called on the server's own thread and waits for nothing; the routes wait on other threads.
     """
 
     def __init__(
@@ -107,16 +106,16 @@ class Push:
     # Messages --------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Go on with what is kept, if anything is. Called on a thread."""
+        """Continue with stored subscriptions, if there are some. Call it on a thread."""
         if self._store.file.exists():
-            self._why_not()  # who opens the page sees it
+            self._why_not()  # a person who opens the page sees the error
 
     def close(self) -> None:
         """Leave the directory to other servers."""
         self._store.close()
 
     def look(self, panes: Collection[Row]) -> None:
-        """Send the messages that these are worth."""
+        """Send the messages for these panes."""
         if self._sender is None or not self._known:
             self._teller = None
             return
@@ -130,7 +129,7 @@ class Push:
     # Routes --------------------------------------------------------------------------------------------------
 
     def add_routes(self, app: FastAPI, read: dict[str, Any], write: dict[str, Any], person: dict[str, Any]) -> None:
-        """What can be asked; *read*, *write* and *person* say how, the last what only a person may."""
+        """Add the routes to *app*; *read*, *write* and *person* are their options, the last for a person only."""
         app.get("/api/v1/push", response_model=Offer, **read)(self.offer)
         app.post("/api/v1/subscribe", response_model=Offer, **person)(self.subscribe)
         app.post("/api/v1/unsubscribe", response_model=Offer, **write)(self.unsubscribe)
@@ -155,7 +154,7 @@ class Push:
         return await self.offer()
 
     def _why_not(self) -> str:
-        """Make ready to send; why that cannot be."""
+        """Prepare for sending; return the reason if that fails."""
         try:
             with self._lock:
                 self._load()
@@ -164,7 +163,7 @@ class Push:
         return ""
 
     def _load(self) -> Sender:
-        """Make ready to send; `RefusedError` says why that cannot be. Under the lock."""
+        """Prepare for sending; raise `RefusedError` with the reason if that fails. Call it with the lock."""
         if self._sender is not None:
             return self._sender
         try:
@@ -186,7 +185,7 @@ class Push:
         return sender
 
     def _send(self, key: Key, one: Subscription, message: Message, ttl_s: float) -> Reply:
-        """Send to a browser, unless it was signed out: that one is forgotten as one that its service calls gone."""
+        """Send to a browser. One that was signed out is forgotten, as if its service called it gone."""
         return _send(key, self._settings, one, message, ttl_s) if self._is_in(one.device) else Reply(GONE[0])
 
     def _add(self, one: Subscription) -> None:

@@ -1,7 +1,9 @@
 """
-What makes a message safe to hand to a push service: it is encrypted for one browser (RFC 8291, RFC 8188) and signed by
-this server (VAPID, RFC 8292). The ciphers are those of https://cryptography.io , which only this module imports; the
-formats around them are few lines, and are held by the example of RFC 8291 and by another program that decrypts.
+Makes a message safe for a push service: encrypts it for one browser (RFC 8291, RFC 8188), and signs it (VAPID, RFC
+8292).
+
+The ciphers are those of https://cryptography.io , which only this module imports. The formats around them are few
+lines. The example of RFC 8291 and another program that decrypts test them.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tallylight.parts.web.push.endpoints import MAX_PLAIN
 
-#: Every message is made as long as the next multiple of this: its length says less.
+#: Every message is padded to a multiple of this, in bytes: its length reveals less.
 BLOCK = 512
-#: For how many seconds a signature is good; services refuse more than a day.
+#: How many seconds a signature is valid; services refuse more than a day.
 SIGNED_S = 12 * 3600
 _RECORD = 4096
 _POINT, _AUTH, _SALT = 65, 16, 16
@@ -31,7 +33,7 @@ _SHA256 = hashes.SHA256
 
 
 class BadKeyError(ValueError):
-    """A key that is none."""
+    """Not a valid key."""
 
 
 #: The key that identifies this server to push services.
@@ -41,7 +43,7 @@ Reader = tuple[ec.EllipticCurvePublicKey, bytes]
 
 
 def reader(p256dh: str, auth: str) -> Reader:
-    """The keys as a browser sends them, in base64url; `BadKeyError` if they are none."""
+    """Return the keys that a browser sends, in base64url; raise `BadKeyError` if they are invalid."""
     point, secret = _decoded(p256dh, _POINT), _decoded(auth, _AUTH)
     try:
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point), secret
@@ -62,9 +64,9 @@ def _decoded(text: str, length: int) -> bytes:
 
 def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: Key | None = None) -> bytes:
     """
-    Encrypt *plain*, of at most `MAX_PLAIN` bytes, for one browser: a body with the content encoding `aes128gcm`.
+    Return *plain*, of at most `MAX_PLAIN` bytes, encrypted for one browser, with the content encoding `aes128gcm`.
 
-    *salt* and *key* are new ones for each message; only a test gives them, and nothing is filled up then.
+    *salt* and *key* are new for each message; only a test passes them, and then there is no padding.
     """
     if len(plain) > MAX_PLAIN:
         raise ValueError(f"the message has more than {MAX_PLAIN} bytes")
@@ -86,15 +88,15 @@ def _derived(salt: bytes, secret: bytes, info: bytes, length: int) -> bytes:
 
 
 def public(key: Key) -> str:
-    """The key as a browser wants it: `applicationServerKey`, in base64url."""
+    """Return the key for a browser: `applicationServerKey`, in base64url."""
     return _encoded(_raw(key.public_key()))
 
 
 def authorization(key: Key, audience: str, subject: str, now: float) -> str:
     """
-    The header that signs a message to the service *audience*, an origin, at *now*, seconds since the epoch.
+    Return the header that signs a message to the service *audience*, an origin, at *now*, seconds since the epoch.
 
-    *subject* is how to reach whoever runs this server: an address with `mailto:` or `https:`, or nothing.
+    *subject* is a contact for this server: an address with `mailto:` or `https:`, or empty.
     """
     claims: dict[str, object] = {"aud": audience, "exp": int(now) + SIGNED_S}
     if subject:
@@ -106,14 +108,14 @@ def authorization(key: Key, audience: str, subject: str, now: float) -> str:
 
 
 def new_key() -> bytes:
-    """A new key, as the text of a file."""
+    """Return a new key, as the text of a file."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 
 def load_key(text: bytes) -> Key:
-    """The key in the text of a file; `BadKeyError` if there is none."""
+    """Return the key in the text of a file; raise `BadKeyError` if there is none."""
     try:
         key = serialization.load_pem_private_key(text, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

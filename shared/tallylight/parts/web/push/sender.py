@@ -1,8 +1,8 @@
 """
-Sends messages, on threads of its own: a push service that does not answer holds up nobody who asks this server.
+Sends messages, on threads of its own: a push service that does not answer delays no request to this server.
 
-Of each browser one message about each session waits, the newest. What fails is tried again, later and later; what a
-service refuses is not. A browser that the service says is gone gets nothing more.
+For each browser, only the newest message about each session waits. A failed one is retried, after longer and longer
+pauses; a refused one is not. If the service reports a browser as gone, it gets nothing more.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tallylight.parts.web.push.telling import KEPT_S, Message
 MAX_THREADS = 4
 #: Messages that wait for one browser.
 MAX_PENDING = 32
-#: Seconds to the next try after the first failure, doubled after each up to the second; the most that a service has us
-#: wait.
+#: Seconds to the next try after the first failure, doubled after each up to the second; and the longest pause that a
+#: service may request.
 FIRST_S, LAST_S, MAX_WAIT_S = 5.0, 600.0, 1800.0
 #: Statuses: the browser is gone; the service cannot now.
 GONE = (404, 410)
@@ -32,14 +32,14 @@ _LATER = (408, 425, 429)
 _LOG = logging.getLogger("uvicorn.error")
 
 
-#: What a message has to pass: it is encrypted and signed for one browser, and sent, and the answer is waited for. The
-#: service may keep it so many seconds. `OSError` if that fails, `ForbiddenError` if nothing may be sent there.
+#: Encrypts, signs and sends a message to one browser, and returns the answer. The service may keep it so many seconds.
+#: `OSError` if that fails, `ForbiddenError` if no message may be sent there.
 Send = Callable[[Subscription, Message, float], Reply]
 
 
 @attrs.define(eq=False)
 class _Line:
-    """What waits for one browser. Times are monotonic."""
+    """The messages that wait for one browser. Times are monotonic."""
 
     to: Subscription
     pending: dict[str, tuple[Message, float]] = attrs.field(factory=dict)
@@ -50,9 +50,9 @@ class _Line:
 
 class Sender:
     """
-    All that is sent. *gone* is called, on a thread, with the endpoint of a browser that is to be forgotten.
+    Sends all messages. *gone* is called, on a thread, with the endpoint of a browser to forget.
 
-    `put` and `keep` return at once; *clock* is monotonic seconds.
+    `put` and `keep` return at once; *clock* returns monotonic seconds.
     """
 
     def __init__(self, send: Send, gone: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -72,7 +72,7 @@ class Sender:
                 line.to = one
 
     def put(self, message: Message) -> None:
-        """Send it to every browser, as soon as that is possible."""
+        """Send *message* to every browser, as soon as possible."""
         with self._changed:
             for line in self._lines.values():
                 # The newest one is last.
@@ -91,14 +91,14 @@ class Sender:
             line, message, until = self._next()
             try:
                 self._send(line, message, until)
-            except Exception as error:  # the thread goes on with what is next
+            except Exception as error:  # the thread goes on with the next one
                 self._warn(line.to, f"{type(error).__name__}: {error}")
             with self._changed:
                 line.is_served = False
                 self._changed.notify_all()
 
     def _next(self) -> tuple[_Line, Message, float]:
-        """What to send next; waits until there is something. It is taken out of its line."""
+        """Remove and return the next message to send; wait until there is one."""
         with self._changed:
             while True:
                 now = self._clock()
@@ -139,12 +139,12 @@ class Sender:
             wait_s = max(min(wait_s, MAX_WAIT_S), min(LAST_S, FIRST_S * 2 ** min(line.failures, 10)))
             line.failures += 1
             line.not_before = self._clock() + wait_s
-            # Not in the place of a newer one about the same session.
+            # Not in place of a newer one about the same session.
             if message.address not in line.pending and len(line.pending) < MAX_PENDING:
                 line.pending = {message.address: (message, until), **line.pending}
 
     def _warn(self, one: Subscription, why: str) -> None:
-        """Say once what is wrong with a service. Its name, and no more of the address: that is a secret."""
+        """Report a problem of a service once, with its name only: the rest of the address is secret."""
         host = urlsplit(one.endpoint).hostname or ""
         with self._changed:
             if (host, why) in self._faults or len(self._faults) >= 100:

@@ -1,8 +1,8 @@
 """
 Subscriptions: the browsers that asked for messages, in `<state directory>/push/`, readable by this user alone.
 
-One server at a time uses it: it holds a lock on the directory for as long as it runs, so that no two send the same.
-Everything in here waits for the disk, and is called on threads.
+One server at a time uses it: it holds a lock on the directory for as long as it runs, so that no two send the same. All
+of this waits for the disk: call it on threads.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tallylight.snapshot.values import Form, declared
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
-#: At most so many browsers.
+#: The most browsers.
 MAX_SUBSCRIPTIONS = 16
 #: Characters of the parts of one, and bytes of the key's file.
 MAX_PART, MAX_KEY = 128, 4096
 
 
 def _part(most: int) -> Form:
-    """A text of ASCII, whole or not at all."""
+    """Return the form of an ASCII text, which is never cut."""
 
     def read(value: object) -> str | None:
         found = values.exact(value, most)
@@ -41,8 +41,9 @@ def _part(most: int) -> Form:
 @attributes.frozen
 class Subscription:
     """
-    A browser: where it is reached, its two keys in base64url, the origin of the page that asked for it, and the device
-    that it is signed in as; nothing for one with the token.
+    A browser: its address, its two keys in base64url, and the origin of the page that asked for messages.
+
+    *device* is the one that it is signed in as; empty for one with the token.
     """
 
     endpoint: str = attributes.field(metadata=declared("", _part(MAX_URL)))
@@ -56,13 +57,13 @@ _KEPT = RowFile(Subscription, "subscriptions", MAX_SUBSCRIPTIONS)
 
 
 def folder(environ: Mapping[str, str]) -> Path:
-    """Where they are kept."""
+    """Return the folder that keeps them."""
     return directories.state_dir(environ) / "push"
 
 
 @attrs.define
 class Store:
-    """The directory *path*: `key.pem` and `subscriptions.json`. `TallyError`, `OSError`: what is wrong with it."""
+    """The directory *path*: `key.pem` and `subscriptions.json`. Its methods raise `TallyError` or `OSError`."""
 
     path: Path
     _held: contextlib.ExitStack | None = attrs.field(init=False, default=None)
@@ -86,7 +87,7 @@ class Store:
             self._held = None
 
     def key(self, new: bytes) -> bytes:
-        """The text of the key; *new* is written if there is none."""
+        """Return the text of the key; write *new* if there is none."""
         file = self.path / "key.pem"
         try:
             return read_write.read_own(file, MAX_KEY)
@@ -95,12 +96,12 @@ class Store:
             return new
 
     def load(self) -> dict[str, Subscription]:
-        """All that are kept, by their endpoints."""
+        """Return all stored subscriptions, by their endpoints."""
         try:
             return {one.endpoint: one for one in _KEPT.read(self.file, is_strict=True) if one.endpoint}
         except BrokenError as error:
             raise TallyError(f"{error}, and switch the messages on again") from None
 
     def save(self, found: Mapping[str, Subscription]) -> None:
-        """Keep these and no others."""
+        """Store these subscriptions and no others."""
         _KEPT.write(self.file, found.values())

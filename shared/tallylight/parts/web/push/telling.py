@@ -1,8 +1,8 @@
 """
 The messages to browsers, by the rules of notifications (`tracker.notify`), for the panes of all hosts.
 
-What began before the first subscription is no news. A message names the agent and the project; the question only
-where a person wants that on the screen of a locked phone.
+A status from before the first subscription is no news. A message names the agent and the project; the question only if
+the user wants it on the screen of a locked phone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
 
-#: A pane that comes back within so many seconds was never gone: a host that starts again shows the same panes.
+#: A pane that returns within so many seconds was never gone: a restarted host shows the same panes.
 GONE_S = 60.0
-#: A message that could not be sent for so many seconds is of no use any more.
+#: A message that could not be sent for so many seconds is dropped.
 KEPT_S = 3600.0
 
 
@@ -43,12 +43,12 @@ class Message:
 
 
 class Teller:
-    """Decides on messages. *since*, in seconds since the epoch, is when that began; *with_question*: include it."""
+    """Decides on messages. *since* is the start, in seconds since the epoch; *with_question*: include the question."""
 
     def __init__(self, settings: Settings, *, with_question: bool, since: float) -> None:
         self._notifier = Notifier(settings)
         self._with_question, self._since = with_question, since
-        #: Of each pane, what it was in the last look, and when it was last there.
+        #: The last look at each pane, and when the pane was last there.
         self._known: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def look(self, panes: Iterable[Row], now: float, wall: float, minute: int) -> list[Message]:
@@ -59,7 +59,7 @@ class Teller:
             before, _ = self._known.get(address, ((), 0.0))
             away = (pane.snoozed_until > wall, pane.muted_until > wall)
             self._known[address] = (pane, *away), now
-            # The same pane, not an equal one: a host that shows something new makes all of its panes again.
+            # The same pane, not an equal one: a host with a change makes all of its panes again.
             if before and before[0] is pane and before[1:] == away and self._notifier.is_resting(address):
                 continue
             view = View(
@@ -91,13 +91,13 @@ class Teller:
             fields["body"] = notice.body
         text = json.dumps(fields, ensure_ascii=False).encode("utf-8", "replace")
         if len(text) > MAX_PLAIN:
-            # Signs that take no room can make a line long.
+            # Invisible characters can make a line long.
             text = json.dumps({"address": address, "status": notice.status.value, "title": notice.agent}).encode()
         return Message(address, text, notice.status is Status.WAITING)
 
 
 def _decision(pane: Pane) -> Decision:
-    """What a snapshot shows, as the tracker fields it."""
+    """Return the state of a snapshot's pane as a tracker's decision."""
     source = _SOURCES.get(pane.reason.source, Source.SCREEN)
     report = Report(
         source=source,

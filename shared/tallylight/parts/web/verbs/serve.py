@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 PORT = 8787
 HTTPS_PORT = 443
-#: Seconds that a terminal has to answer a page; a person at it who is asked first may take longer, and whoever
-#: is at the page presses again then.
+#: Seconds that a terminal has to answer a page. If a person there is asked first, it may take longer, and the person at
+#: the page presses again.
 TERMINAL_S = 5.0
 #: Bytes of a token.
 TOKEN_BYTES = 32
-#: Files this process may have open, if the system lets it: every connection is one.
+#: The most open files of this process, if the system allows it: every connection is one.
 _MAX_FILES = 4096
-#: Seconds between two looks at what a broker has sent.
+#: Seconds between two looks at a broker's messages.
 _FLEET_S = 0.2
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _ALONE = (
@@ -60,7 +60,7 @@ _HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
 def make_parser() -> Parser:
-    """What `tally serve` takes."""
+    """Return the parser of `tally serve`."""
     parser = Parser(
         prog="tally serve",
         description=__doc__,
@@ -109,7 +109,7 @@ def main(argv: list[str]) -> int:
         from tallylight.parts.web.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
-    from tallylight.actions.client import PaneClient, here
+    from tallylight.actions.client import PaneClient, own_caller
     from tallylight.hosts.detached.sessions import PaneAccess
 
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
@@ -125,8 +125,8 @@ def main(argv: list[str]) -> int:
     config, problems = load_config()
     complain("serve", *problems, cells=UNBOUNDED)
     panes = PaneAccess(os.environ)
-    # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
-    own = functools.cache(functools.partial(here, os.environ))
+    # Once: a terminal also judges this server's requests by where it was started.
+    own = functools.cache(functools.partial(own_caller, os.environ))
     client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     repositories: Any = index.ask("repositories") if config.listed.branches else None
@@ -149,7 +149,7 @@ def main(argv: list[str]) -> int:
     file = directories.serve_token(os.environ)
     try:
         _write(file, token)
-        # The part after `#` is never sent to anybody.
+        # A browser never sends the part after `#`.
         sys.stdout.write(f"{where}\n{code}")
         sys.stdout.flush()
         connections.Server(connections.config(service.app(), _open_files())).run(sockets=[listener])
@@ -187,7 +187,7 @@ def _devices(revoked: str | None) -> int:
 
 
 def _push(guard: Guard, config: Config, is_in: Callable[[str], bool]) -> Push | None:
-    """What sends messages to browsers; None where that is not installed."""
+    """Return the sender of messages to browsers; None if it is not installed."""
     try:
         from tallylight.parts.web.push.routes import Push
         from tallylight.parts.web.push.subscriptions import Store, folder
@@ -200,7 +200,7 @@ class Everyone:
     """
     The hosts of this machine, and with a *fleet* those of all its other machines, which can only be looked at.
 
-    A thread follows the fleet: to reach a broker may take seconds, and no light of this machine may wait for that.
+    A thread follows the fleet: reaching a broker may take seconds, and no light of this machine may wait for it.
     """
 
     def __init__(self, feed: Feed, labels: labels_file.LabelsFile, fleet: Any = None) -> None:
@@ -211,7 +211,7 @@ class Everyone:
             threading.Thread(target=self._follow, args=(fleet,), name="fleet", daemon=True).start()
 
     def read(self) -> tuple[Snapshot, ...] | None:
-        """What all of them show; None if that is what they showed before."""
+        """Return the snapshots of all of them; None without a change."""
         others = self._others
         is_new = self._feed.poll(time.monotonic())
         if not self._labels.poll() and not is_new and others is self._shown_others:
@@ -220,7 +220,7 @@ class Everyone:
         return (*self._feed.snapshots, *others)
 
     def level(self, host: str) -> str:
-        """What programs may do to the panes of *host*."""
+        """Return the permission of programs for the panes of *host*."""
         return next((one.allow for one in self._feed.snapshots if one.name == host), OWN)
 
     def _follow(self, fleet: Any) -> None:
@@ -236,20 +236,20 @@ class Everyone:
                     problem = ""
                 time.sleep(_FLEET_S)
         finally:
-            # What nobody follows any more is not shown.
+            # A fleet that is not followed any more is not shown.
             self._others = ()
 
 
 def address(name: str, port: int, token: str) -> str:
-    """What to open in a browser: the server by this *name*, which may have a port of its own, and its token."""
+    """Return the address for a browser: the server by this *name*, which may have a port of its own, and its token."""
     where = name if _HAS_PORT.search(name) else f"{name}:{port}"
-    # What is reached at that port encrypts: a proxy in front of this server.
+    # A proxy in front of this server encrypts at that port.
     host = where.removesuffix(f":{HTTPS_PORT}")
     return f"{'http' if host == where else 'https'}://{host}/#{token}"
 
 
 def _code(where: str) -> str:
-    """The QR code of an address, as it is printed; `TallyError` says why there is none."""
+    """Return the QR code of an address, as it is printed; raise `TallyError` if there can be none."""
     try:
         from tallylight.parts.web import qr
     except ImportError:
@@ -262,7 +262,7 @@ def _code(where: str) -> str:
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """A socket that takes connections there already; `TallyError` says why it cannot be had."""
+    """Return a socket that accepts connections at *address*; raise `TallyError` if that fails."""
     try:
         found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
         family, kind, _, _, where = min(found, key=lambda row: row[0] != socket.AF_INET)
@@ -283,7 +283,7 @@ def listen(address: str, port: int) -> socket.socket:
 
 
 def _write(path: Path, token: str) -> None:
-    """Put the token of this run where this person's programs find it; `TallyError` if that fails."""
+    """Write the token of this run for this user's programs; raise `TallyError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, token.encode() + b"\n", 0o600)
@@ -292,7 +292,7 @@ def _write(path: Path, token: str) -> None:
 
 
 def _open_files() -> int:
-    """How many files this process may have open: as many as the system lets it, up to what connections need."""
+    """Raise the limit of open files to what connections need, as far as the system allows; return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
     if soft == resource.RLIM_INFINITY or soft >= most:
@@ -311,7 +311,7 @@ def _name(text: str) -> str:
 
 
 def _own_name(address: str) -> list[str]:
-    """How a server at this address is called, if it is one, and neither every one nor the default."""
+    """Return a server's own name at this address, if it is one, and neither every one nor the default."""
     found = _ip(address)
     if found is None or found.is_unspecified or address == "127.0.0.1":
         return []

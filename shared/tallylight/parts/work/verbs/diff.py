@@ -24,7 +24,7 @@ from tallylight.actions.say import text_problem
 from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import CODES, client_of, tell
+from tallylight.cli.reaching import CODES, client_of, print_reply
 from tallylight.files.program import StuckError
 from tallylight.model.errors import TallyError
 from tallylight.parts.work import ledger, programs, review, undo
@@ -99,7 +99,7 @@ class UnknownTurnError(TallyError):
 
 @attrs.define
 class View:
-    """What a person does with the turns of the pane *found*. *panes* are all; None: the list passes *text* on."""
+    """The review of the pane *found* by a person. *panes* are all; None: the list passes *text* on."""
 
     found: Row
     store: Store
@@ -193,7 +193,7 @@ class View:
         told = _queued(client_of(self.panes), self.found, text) if self._agreed("send this?") else None
         if not isinstance(told, Done):
             complain("diff", f"nothing was sent; {path} has your comments")
-        return tell("diff", self.found, told, as_json=False) if told is not None else NOTHING
+        return print_reply("diff", self.found, told, as_json=False) if told is not None else NOTHING
 
     def _agreed(self, question: str) -> bool:
         return self.options.yes or programs.key(f"{question} y: yes; any other key: no ") == "y"

@@ -181,7 +181,7 @@ def run(surface, line, after, words):
             add_timer(lambda _: fire(), fires - time.monotonic(), False)
 
     def prepare():
-        notices = host.told.notices
+        notices = host.messages.notices
         caught = []
         show, type(notices)._question = notices._show, lambda _self, _id, _notice: question
         notices._show = lambda command, id_: caught.append(command)
@@ -194,7 +194,7 @@ def run(surface, line, after, words):
     def fire():
         result["fired"] = time.monotonic()
         if surface == "notification":
-            notices = host.told.notices
+            notices = host.messages.notices
             notices._show = hear_notice
             command = result.pop("command")
             command.on_activation(command, 1)

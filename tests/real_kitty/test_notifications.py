@@ -309,7 +309,7 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
     desk.set_host(
         "from tallylight.hosts import notify_command as command\n"
         "failed = lambda error: host.failed('command', error)\n"
-        f"host.told.notices._command = command.Command({argv!r}, 'kitty-1', failed)"
+        f"host.messages.notices._command = command.Command({argv!r}, 'kitty-1', failed)"
     )
     try:
         window = desk.lamp("lamp")
@@ -330,11 +330,11 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
         # It sleeps for a thousand seconds; from here on it is given none. What it says may be there before the host
         # knows that it has started.
         desk.set_host("from tallylight.hosts import notify_command\nnotify_command.LIMIT_S = 0.0")
-        left = "host.told.notices._command._starting + len(host.told.notices._command._running)"
+        left = "host.messages.notices._command._starting + len(host.messages.notices._command._running)"
         desk.kitty.wait_until(lambda: desk.host(left) == "0", what="its end")
         assert desk.kitty.run(["pgrep", "-f", "sleep 1000"], check=False).stdout == b""
     finally:
-        desk.set_host("host.told.notices._command = None")
+        desk.set_host("host.messages.notices._command = None")
 
 
 def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> None:

@@ -19,7 +19,7 @@ def launched(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str],
     """The options and the command of each `launch`, in a kitty that runs."""
     found: list[tuple[list[str], list[str]]] = []
     rig.start()
-    rig.until(lambda: rig.host.told.notices is not None, "notifications")
+    rig.until(lambda: rig.host.messages.notices is not None, "notifications")
     monkeypatch.setattr(sys.modules["kitty.utils"], "resolved_shell", lambda: ["/bin/zsh"], raising=False)
     of_kitty = sys.modules["kitty.launch"]
     monkeypatch.setattr(of_kitty, "launch", lambda _boss, options, argv: found.append((options, argv)), raising=False)
@@ -34,7 +34,7 @@ def told(rig: Rig) -> list[tuple[str, str]]:
 
 def test_a_tab_behind_the_one_in_front(rig: Rig, launched: list[tuple[list[str], list[str]]]) -> None:
     """The person's shell starts it, which knows where their programs are; the keyboard stays where it is."""
-    rig.host.told.resumable(7)
+    rig.host.messages.resumable(7)
     title = "--tab-title=↻  7 conversations were open: Enter resumes them"
     shell = ["/bin/zsh", "-i", "-c", f"exec '{TALLY}' restore --tabs"]
     assert launched == [(["--type=tab", "--keep-focus", "--allow-remote-control", title], shell)]
@@ -46,7 +46,7 @@ def test_a_shell_that_takes_no_such_words(
 ) -> None:
     """The command runs by itself."""
     monkeypatch.setattr(sys.modules["kitty.utils"], "resolved_shell", lambda: ["/bin/nu"])
-    rig.host.told.resumable(1)
+    rig.host.messages.resumable(1)
     assert [argv for _, argv in launched] == [[TALLY, "restore", "--tabs"]]
     assert told(rig) == [("1 conversation was open when kitty ended", "Press Enter in the tab ↻ to resume it.")]
 
@@ -60,6 +60,6 @@ def test_where_no_tab_can_be_opened(rig: Rig, launched: list[tuple[list[str], li
         rig.boss.active_window = None
     else:
         sys.modules["kitty.launch"].launch = lambda *_: 1 / 0  # type: ignore[attr-defined]
-    rig.host.told.resumable(2)
+    rig.host.messages.resumable(2)
     assert launched == []
     assert told(rig) == [("2 conversations were open when kitty ended", "Run `tally restore`.")]

@@ -68,7 +68,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert not host.surfaces.rollup.pulses
     assert host.surfaces.tabs.colours[Status.WORKING] == (1, 2, 3)
     assert host.panes[window.id].tracker.timing.silence_s == 9
-    assert host.told.notices.settings.snooze_min == 3
+    assert host.messages.notices.settings.snooze_min == 3
     running.kitty.run_repeats()
     assert [interval for _, interval, repeats in running.kitty.timers.values() if repeats] == [0.4]
     assert running.status(1) is Status.WORKING
@@ -76,7 +76,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
 
     config.unlink()
     running.until(lambda: host.surfaces.tabs.style == "filled", "the defaults")
-    assert (host.surfaces.tabs.colours, host.told.notices.settings.snooze_min) == (COLOURS, 15)
+    assert (host.surfaces.tabs.colours, host.messages.notices.settings.snooze_min) == (COLOURS, 15)
 
 
 @pytest.mark.slow
@@ -107,7 +107,11 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     running.claude(1, status="busy")
     write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
     running.until(lambda: notices(running), "the notice")
-    assert (host.surfaces.tabs.style, host.config.scripting, host.told.notices.settings.command) == ("off", "own", ())
+    assert (host.surfaces.tabs.style, host.config.scripting, host.messages.notices.settings.command) == (
+        "off",
+        "own",
+        (),
+    )
     assert len(running.kitty.log) == 2 and all("in force until kitty restarts" in line for line in running.kitty.log)
 
     def snapshot() -> tuple[str, tuple[str, ...]]:
@@ -119,7 +123,7 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     host.settings.agree(withheld[:1])
     assert host.config.scripting == "own"
     host.settings.agree(withheld)
-    assert (host.config.scripting, host.told.notices.settings.command) == ("all", ("true",))
+    assert (host.config.scripting, host.messages.notices.settings.command) == ("all", ("true",))
     running.until(lambda: snapshot() == ("all", ()), "the snapshot")
     assert len(notices(running)) == 1
 
@@ -130,14 +134,14 @@ def test_what_lets_programs_do_less_counts_at_once(rig: Rig, config: Path) -> No
     config.write_text(_MORE)
     rig.start()
     rig.until(lambda: rig.host.config.scripting == "all", "the settings")
-    assert rig.host.told.notices.settings.command == ("true",)
+    assert rig.host.messages.notices.settings.command == ("true",)
     write(config, "[scripting]\nallow = 'ask'\n")
     rig.until(lambda: rig.host.config.scripting == "ask", "the new level")
-    assert rig.host.told.notices.settings.command == ()
+    assert rig.host.messages.notices.settings.command == ()
     assert notices(rig) == []
     write(config, f"{_MORE}# again\n")
     rig.until(lambda: notices(rig), "the notice")
-    assert (rig.host.config.scripting, rig.host.told.notices.settings.command) == ("ask", ())
+    assert (rig.host.config.scripting, rig.host.messages.notices.settings.command) == ("ask", ())
 
 
 @pytest.mark.slow

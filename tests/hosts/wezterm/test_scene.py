@@ -16,7 +16,7 @@ from tallylight.agents.agent_files import load_agents
 from tallylight.config.colour import parse_colour
 from tallylight.hosts.wezterm import mux_word, pane_list, scene, scene_file
 from tallylight.hosts.wezterm import source as source_module
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import Bar, FeedState, Row
 from tallylight.hosts.wezterm.scene import Place
 from tallylight.hosts.wezterm.scene_file import DWELL_S, LOOKS_S, SceneFile
@@ -240,5 +240,5 @@ def test_no_agents_are_needed() -> None:
     unknown = attrs.evolve(ASKS, agent="mine")
     found = scene.compose({"5": (unknown, Place(tab="3", title="mine"))}, Bar(), Agents(), 0.0)
     assert found.tabs["3"]["name"] == "shop"
-    told = Told("4711.3", unknown)
+    told = ServerReport("4711.3", unknown)
     assert scene.shown(attrs.evolve(ASKS, status=Status.ACTIVE), attrs.evolve(HERE, server=told), {}).agent == "mine"

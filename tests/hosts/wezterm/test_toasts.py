@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.wezterm import mux_word
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import FeedState
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.hosts.wezterm.toasts import Toasts
@@ -33,7 +33,7 @@ class Screen:
     system: System
     source: HandSource
     inside: dict[str, Pane] = attrs.Factory(dict)
-    server: dict[str, Told] = attrs.Factory(dict)
+    server: dict[str, ServerReport] = attrs.Factory(dict)
 
     def begin(self) -> None:
         """Another sidecar begins to look."""
@@ -222,7 +222,7 @@ def test_a_servers_pane_is_told_once(screen: Screen) -> None:
     screen.source.source_panes = [SourcePane(id="8", group=1)]
     screen.system.steps(8)
     assert len(screen.shown) == 1
-    screen.server["8"] = Told("4711.3", attrs.evolve(told.pane, status=Status.WORKING))
+    screen.server["8"] = ServerReport("4711.3", attrs.evolve(told.pane, status=Status.WORKING))
     screen.system.steps(4)
     screen.server["8"] = mux_word.read(word.replace("1700000000", "1700000100")) or told
     screen.system.steps(8)
@@ -254,6 +254,6 @@ def test_what_is_kept_may_be_anything(data: str, tmp_path: Path) -> None:
     path.write_text(data)
     path.chmod(0o600)
     nobody: dict[str, Pane] = {}
-    no_server: dict[str, Told] = {}
+    no_server: dict[str, ServerReport] = {}
     Toasts(tmp_path / "toasts", path, nobody.get, no_server.get, lambda: None).remember({"3": Status.DONE})
     assert json.loads(path.read_text())["3"] == "done"

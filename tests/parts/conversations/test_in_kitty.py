@@ -28,7 +28,7 @@ GOOD: dict[str, Any] = {
 
 def test_an_answer_is_read() -> None:
     """What the page sends when it is agreed to."""
-    asked = fork._Asked(Verb.FORK, ("/bin/claude", "--resume", "x"), "/", "/w", Place.TAB)
+    asked = fork._Agreed(Verb.FORK, ("/bin/claude", "--resume", "x"), "/", "/w", Place.TAB)
     assert fork._read(GOOD) == asked
 
 

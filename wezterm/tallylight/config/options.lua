@@ -12,9 +12,9 @@ local M = {}
 ---@field title 'auto'|'own'|'manual'|false # who draws tab titles: see ui/titles.lua
 ---@field style 'filled'|'stripe'
 ---@field names boolean # whether a tab is called by its project, and says what it waits for
----@field pulse boolean # whether a light pulses when it begins to wait; takes the left status over, to be drawn anew
+---@field pulse boolean # whether a light pulses when it begins to wait; it uses the left status to redraw
 ---@field colours table<tallylight.Status, string> # `#RRGGBB`
----@field toasts string[]|boolean # whether toasts are shown, or of which statuses; the settings say when there are any
+---@field toasts string[]|boolean # whether toasts are shown, or for which statuses; the settings decide when
 ---@field keys table<string, tallylight.Key|false>|false
 ---@field tally string|false # the program; false to do without
 ---@field tick_seconds number # how often to look for news where WezTerm itself is idle; 0 for never

@@ -1,9 +1,9 @@
---- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
+--- The asynchronous half: reads values and events, passes them to the sidecar, and redraws.
 ---
 --- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
---- second but for a changed variable. An idle WezTerm emits none. So a shell waits for the sidecar's news, and when it
---- ends there are some. A slow timer looks too. All that comes again waits in one function: WezTerm keeps each function
---- that `call_after` is given until the next reload.
+--- second except for a changed variable. An idle WezTerm emits none. So a shell waits for the sidecar, and ends when
+--- there is news. A slow timer looks too. One function waits for all that repeats: WezTerm keeps each function given to
+--- `call_after` until the next reload.
 
 local wezterm = require('wezterm')
 local carrier = require('tallylight.wire.carrier')
@@ -41,17 +41,17 @@ local MANY_UNTOLD = 2
 local WAIT = '[ -p "$1" ] && : <"$1"'
 --- The event that is emitted then.
 local NEWS = 'tallylight.news'
---- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
+--- The most looks at new values in a second. Faster ones are read, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
 local LEAST_S = 0.9
---- On a mux server: milliseconds between two looks, and seconds until what is lit is told again. A GUI that is attached
---- anew has lost it.
+--- On a mux server: milliseconds between two looks, and seconds until lights are sent again, for a GUI that attached
+--- since.
 local SERVE_MS, AGAIN_S = 500, 5
 --- The timer's seconds while nothing is busy: only for a sidecar that was ended from outside.
 local IDLE_S = 15
 
---- What is wrong, in words; `tally doctor` has the same names.
+--- The problems, in words; `tally doctor` has the same names.
 local PROBLEMS = {
   titles = 'another format-tab-title handler came first; load tallylight before it, at the top of wezterm.lua',
   formatter = 'a format-tab-title handler fails, so the titles are drawn without it',
@@ -68,11 +68,11 @@ local has_status = false
 local news_at, news = 0, 0
 ---@type table<string, boolean> # by the names of PROBLEMS
 local problems = {}
----@type string|nil # as of when the lights were last said to be
+---@type string|nil # the time of the lights, as last reported
 local told_as_of
 ---@type table<string, string> # what was drawn last, by tab
 local drawn = {}
----@type table<integer, { word: string, at: number }> # what a mux server has told last, by pane
+---@type table<integer, { word: string, at: number }> # a mux server's last report, by pane
 local told = {}
 
 --- Every pane of every window and workspace, dead ones left out.
@@ -113,8 +113,8 @@ local function in_front()
   return ids
 end
 
---- Set a user variable of a pane, as if a program there had; nothing is written to its terminal. WezTerm draws its
---- titles anew, and a mux server tells its GUIs. A pane of another domain takes no notice.
+--- Set a user variable of a pane, as a program there would; nothing is written to its terminal. WezTerm then redraws
+--- its titles, and a mux server notifies its GUIs. Panes of other domains ignore it.
 ---@param pane table
 ---@param name string
 ---@param value string
@@ -125,14 +125,14 @@ end
 
 local is_odd = false
 
---- What stands for the half of the pulse that is drawn, and for what was drawn anew.
+--- Return the drawn half of the pulse, with a mark of what was redrawn.
 ---@return string
 local function left_status()
   return (titles.is_bright and '\27[0m' or '') .. (is_odd and '\27[m' or '')
 end
 
---- Have WezTerm draw the titles anew where one changed. A variable set on a pane does that for its window; where a
---- window has none that takes one, a status that draws nothing.
+--- Redraw the titles where one changed. A variable set on a pane does so for its window; in a window without a pane
+--- that takes one, an empty status does.
 ---@param by_tab table<string, { panes: table[], window: integer }>
 local function redraw(by_tab)
   local changed, locals = {}, {}
@@ -317,7 +317,7 @@ local function has_progress(pane)
   return is_good and progress ~= nil and progress ~= 'None'
 end
 
---- Tell the sidecar, if there is anything it has not been told.
+--- Write the feed for the sidecar, if there is news.
 ---@param known tallylight.Sidecar
 ---@param seen table<integer, tallylight.Seen>
 ---@param front integer[]
@@ -408,7 +408,7 @@ end
 
 --- One look at everything.
 ---@param window table # a GUI window
----@param is_news boolean # whether there is something to be told at once
+---@param is_news boolean # whether there is urgent news
 function M.tick(window, is_news)
   local now = clock.now()
   if not is_news and now - last_tick < LEAST_S and now >= last_tick then
@@ -454,7 +454,7 @@ function M.tick(window, is_news)
   M.come_back()
 end
 
---- Look at what was just said, or later where that is too often.
+--- Look at new values now, or later if looks come too often.
 ---@param window table
 ---@param now number
 local function tell(window, now)

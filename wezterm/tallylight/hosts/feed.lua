@@ -1,6 +1,6 @@
---- What only WezTerm's own process can see, written where the sidecar reads it: what the `tally` variables said, the
---- titles, which panes are in front of a person, and what is wrong on this side. One JSON file, written by rename, only
---- when it changed, and in asynchronous events only.
+--- The facts that only WezTerm's own process knows, in a file for the sidecar: `tally` variables, titles, the panes in
+--- front of a person, and problems on this side.
+--- One JSON file, written by rename, only after a change, and in asynchronous events only.
 
 local wezterm = require('wezterm')
 local panes = require('tallylight.pane.panes')
@@ -22,14 +22,14 @@ M.TITLE_CELLS = 128
 ---@field mux string|nil # what a mux server says of it
 
 ---@class tallylight.World
----@field life string # another one after each reload, when counting starts anew
+---@field life string # changes with each reload, when counting starts again
 ---@field seen table<integer, tallylight.Seen>
 ---@field front integer[] # the panes in front of a person
 ---@field workspace string # the one that is shown
 ---@field problems string[] # their names: `tally doctor` has a sentence for each
 ---@field bar table # the tab bar, for `scene.py`
 ---@field keys string|nil # which key does what
----@field wish string|nil # the last wish of a person: its number, what, and of which pane
+---@field wish string|nil # a person's last request by a key: its number, its verb, and its pane
 
 ---@param id integer
 ---@param seen tallylight.Seen
@@ -51,7 +51,7 @@ local function row(id, seen)
   }
 end
 
---- The text of the file, but for its number: the same as long as nothing changed.
+--- The text of the file without its number: the same as long as nothing changed.
 ---@param world tallylight.World
 ---@return string|nil
 function M.encode(world)
@@ -87,7 +87,7 @@ end
 ---@return boolean
 function M.write(path, data, number)
   local aside = path .. '.new'
-  -- What lies there may be a FIFO, which would be waited for.
+  -- A FIFO may be there, which would be waited for.
   os.remove(aside)
   local file = io.open(aside, 'w')
   if not file then

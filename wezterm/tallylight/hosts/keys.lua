@@ -1,8 +1,8 @@
---- What a person does at a key: jump to the agent that waits, open the list, snooze; fork and resume are in
---- hosts/fork.lua, the panel is in hosts/panel.lua.
+--- The actions of keys: jump to the agent that waits, open the list, snooze. Fork and resume are in hosts/fork.lua, the
+--- panel is in hosts/panel.lua.
 ---
 --- Each action is an event of our own with one handler, which `act.EmitEvent` emits: an `action_callback` would add a
---- handler for ever at each use. The sidecar knows where to jump to: it is told the wish in the feed.
+--- handler for ever at each use. The sidecar knows where to jump to: the feed has the request.
 
 local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
@@ -96,7 +96,7 @@ function M.list(window, pane)
   tab:set_zoomed(true)
 end
 
---- What the command palette calls the keys: it lists each by the name of its event, with the key.
+--- The keys' names in the command palette, which lists each by the name of its event, with the key.
 local EVENTS = {
   jump = 'Tallylight: go to the agent that waits',
   list = 'Tallylight: list of agents',
@@ -165,7 +165,7 @@ local function free(key, taken)
   return nil
 end
 
---- What was bound: the keys by themselves, and whether there are some behind the prefix.
+--- The keys that were bound: those by themselves, and whether some follow the prefix.
 ---@type table[], boolean
 local placed, has_table = {}, false
 

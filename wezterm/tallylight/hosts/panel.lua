@@ -1,7 +1,7 @@
 --- The panel: `tally panel` in a narrow split at the left edge of a tab, which stays until the same key closes it.
 ---
---- A pane is a panel because we made it: its id is remembered, over a reload of the configuration too. What a program
---- says of itself counts for nothing here, so none can have another pane closed.
+--- A pane is a panel because we made it: its id is remembered, over a reload of the configuration too. A program's own
+--- report does not count here, so none can have another pane closed.
 
 local wezterm = require('wezterm')
 local forks = require('tallylight.hosts.fork')
@@ -75,7 +75,7 @@ local function close(window, tab, ids)
   end
 end
 
---- The columns that the settings give a panel. What is wrong elsewhere in their file does not matter.
+--- The width of a panel in the settings, in columns. Other mistakes in their file do not matter.
 ---@param program string
 ---@return integer
 local function width(program)
@@ -115,7 +115,7 @@ local function open(window, tab, program)
     size = math.max(1, math.min(columns, beside.width // 2)),
   })
   remember(made:pane_id())
-  -- WezTerm gives a new pane the keyboard. That of its tab goes back, and no other tab comes to the front.
+  -- WezTerm gives a new pane the keyboard. The last pane of its tab gets it back, and no other tab comes to the front.
   local front = window:active_tab()
   pcall(before.activate, before)
   if front:tab_id() ~= tab:tab_id() then

@@ -12,13 +12,13 @@ local M = {}
 --- How often a start may fail until the next reload, and how long to wait after one that has, in seconds.
 M.MAX_FAILURES = 3
 M.RETRY_S = 60
---- One that was ended from outside is started again at once, but for one that lived for less than this.
+--- A sidecar that was ended from outside is started again at once, unless it lived for less than this, in seconds.
 M.RESTART_S = 10
 --- How often to look whether it lives, in seconds.
 M.ALIVE_S = 2
 --- How often to look whether that is the same process, in seconds: WezTerm reads all of /proc for it.
 M.SAME_S = 60
---- How long its last word stands when it is gone, in seconds: as long as another one takes to find everything again.
+--- How long the last scene of an ended sidecar stays, in seconds: as long as a new one needs to look at everything.
 M.LAST_WORD_S = 8
 
 ---@class tallylight.Sidecar
@@ -38,10 +38,10 @@ local is_asked = false
 local failures = 0
 local gone_at
 local is_stale = false
---- What was installed when this Lua state first learned of it: what it was loaded from.
+--- The release that was installed when this Lua state first learned of it, and from which it was loaded.
 local release
 
---- What is kept over a reload of the configuration, as JSON: in WezTerm's GLOBAL a list cannot be changed.
+--- Return the values kept over a reload of the configuration, from JSON: in WezTerm's GLOBAL a list cannot be changed.
 ---@return table
 local function memory()
   local is_good, found = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_sidecar or '{}')
@@ -176,8 +176,8 @@ local function start(tally, now)
   end
 end
 
---- Load the configuration anew after an update: another release is installed than the one that we were loaded from.
---- Not before the new sidecar has had time to look: what the last one said is known to this Lua state alone.
+--- Reload the configuration after an update, when another release is installed than the one we were loaded from. Wait
+--- until the new sidecar has had time to look: only this Lua state knows the last one's scene.
 function M.check_release()
   if not known or not known.release then
     return
@@ -249,7 +249,7 @@ function M.refresh()
   return found ~= nil
 end
 
---- Where a person asked to go: the id of a pane, or `none`. Each is told once.
+--- Return the place that a person asked for, once: the id of a pane, or `none`.
 ---@return string|nil
 function M.goal()
   local path = M.file('goal')
@@ -262,7 +262,7 @@ function M.goal()
   return os.remove(path) and goal:match('^%w+$')
 end
 
---- Take in what the Lua state before this one had read last: WezTerm draws anew before any event is emitted to us.
+--- Take over the last scene of the previous Lua state: WezTerm redraws before it emits any event to us.
 function M.recall()
   titles.scene = checked(memory()) and scenes.parse(wezterm.GLOBAL.tallylight_scene) or nil
 end
@@ -284,7 +284,7 @@ function M.address(pane_id)
   return known and string.format('wezterm-%d:%d', known.pid, pane_id) or nil
 end
 
---- The `tally` that started the sidecar; nil without one. What is remembered may be anybody's: one of ours, or none.
+--- Return the `tally` that started the sidecar; nil without one. A remembered process may be another program by now.
 ---@param tally string
 ---@return string|nil
 function M.program(tally)

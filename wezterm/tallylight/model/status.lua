@@ -7,7 +7,7 @@
 
 local M = {}
 
---- What a tab shows of several panes: no green while any of them works.
+--- The urgency of statuses in a tab of several panes: no green while any of them works.
 ---@type table<tallylight.Status, integer>
 M.PRECEDENCE = {
   waiting = 10,
@@ -22,7 +22,7 @@ M.PRECEDENCE = {
   active = 1,
 }
 
---- What is concluded, and never accepted from a program.
+--- Statuses that are concluded, and never accepted from a program.
 ---@type table<string, boolean>
 M.CONCLUDED = { down = true, limited = true, quiet = true }
 
@@ -42,7 +42,7 @@ M.COLOURS = {
   idle = '#888888',
 }
 
---- What tells statuses apart without their colour.
+--- Marks that distinguish statuses without their colour.
 ---@type table<tallylight.Status, string>
 M.MARKS = {
   working = '●',
@@ -57,10 +57,10 @@ M.MARKS = {
   active = ' ',
 }
 
---- Behind the mark of an agent of which another one has changed the same lines.
+--- Follows the mark of an agent when another one has changed the same lines.
 M.COLLISION = '≠'
 
---- What needs a person: all of its tab is filled. Of `done` the mark alone is.
+--- Statuses that need a person: the whole tab is filled. For `done` only the mark is.
 ---@type table<tallylight.Status, boolean>
 M.FILLED = { waiting = true, error = true, down = true }
 

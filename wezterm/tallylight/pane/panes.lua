@@ -1,11 +1,11 @@
---- What every pane's `tally` variable said: handed on to the sidecar, and where there is none, shown by itself.
+--- The values of every pane's `tally` variable: passed to the sidecar, or without one shown directly.
 ---
---- Plain tables in memory; nothing here touches a file, a process or a clock, so a title handler may ask.
+--- Plain tables in memory; nothing here touches a file, a process or a clock, so a title handler may call it.
 
 local carrier = require('tallylight.wire.carrier')
 local words = require('tallylight.model.status')
 
---- What a tab shows: `scene.py` makes it, or without a sidecar `state` here.
+--- The state of a tab: `scene.py` makes it, or without a sidecar `state` here.
 ---@class tallylight.State
 ---@field status tallylight.Status
 ---@field kind tallylight.Kind|nil
@@ -41,7 +41,7 @@ M.EVENT_S = 3
 
 ---@type table<integer, tallylight.Heard>
 local heard = {}
---- Nothing was looked at yet: what a variable holds now may have stood there for long.
+--- Nothing was looked at yet: a variable may have had its value for long.
 local is_first = true
 
 ---@param pane tallylight.Heard
@@ -98,15 +98,15 @@ function M.hear(pane_id, payload, now, is_new, has_events)
   return true
 end
 
---- What the pane has said for the sidecar to hear.
+--- Return the pane's values for the sidecar.
 ---@param pane_id integer
 ---@return { n: integer, value: string }[]
 function M.said(pane_id)
   return heard[pane_id] and heard[pane_id].said or {}
 end
 
---- Words that were read and whose events have not come for some seconds. One may have been set before its window was
---- there; more are a sign.
+--- Values that were read, and have had no event for some seconds. One may have been set before its window existed; more
+--- are a sign of a problem.
 M.untold = 0
 
 --- Let time pass, and forget the panes that are gone.
@@ -128,7 +128,7 @@ end
 --- When time last passed.
 M.now = 0
 
---- What the variables alone say of a pane; nil where there is nothing to say.
+--- Return the state of a pane from its variables alone; nil without one.
 ---@param pane_id integer
 ---@param user_vars table<string, string>
 ---@return tallylight.State|nil

@@ -18,7 +18,7 @@ local words = require('tallylight.model.status')
 
 local M = {}
 
---- Of the head, in bytes: `written` stands before the tabs.
+--- Size of the head, in bytes: `written` comes before the tabs.
 M.HEAD = 128
 --- Of the whole file: a tab has about 1 kB.
 M.LIMIT = 1024 * 1024
@@ -88,7 +88,7 @@ function M.open(path)
   return nil, false
 end
 
---- Read the file if it was written anew since *written*.
+--- Read the file if it was written since *written*.
 ---@param path string
 ---@param written string|nil # as returned before
 ---@return string|nil data # the text, where there is something new

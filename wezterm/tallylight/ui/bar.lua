@@ -11,7 +11,7 @@ local M = {}
 ---@field bar string # `#RRGGBB`, as all of these
 ---@field tab string
 ---@field active string
----@field touching string[] # what an inactive tab stands beside
+---@field touching string[] # the colours beside an inactive tab
 ---@field has_buttons boolean # whether tabs have a button that closes them
 ---@field key string # tells one look from all others
 
@@ -28,7 +28,7 @@ local function table_of(value)
   return type(value) == 'table' and value or {}
 end
 
---- What *config* makes of the tab bar: the one that a handler is given, or one that is still being written.
+--- Return the tab bar of *config*: the one that a handler gets, or one that is still being written.
 ---@param config table
 ---@return tallylight.Look
 function M.look(config)

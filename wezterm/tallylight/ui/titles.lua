@@ -22,7 +22,7 @@ M.options = nil
 --- The tab bar, as the configuration had it at the last call.
 ---@type tallylight.Look
 M.look = bar.look({})
---- What the sidecar has decided; nil without one.
+--- The sidecar's scene; nil without one.
 ---@type tallylight.Scene|nil
 M.scene = nil
 --- The colours that other handlers give tabs, for the sidecar, and how many there are.
@@ -43,12 +43,12 @@ local WIDE, NAMED, INDEXED = 10, 6, 4
 local LEAST_WHAT, MOST_WHAT, LEAST_NAME = 5, 40, 2
 --- The light before a title that somebody else made.
 local LIGHT_CELLS = 5
---- What a fancy tab has around its title, and what of that its button takes.
+--- The cells around the title of a fancy tab, and the part of them for its button.
 local EDGES, BUTTON_CELLS = 3, 2
 --- Colours of other handlers that are remembered.
 local MOST_GROUNDS = 16
 
---- What is shown for a tab: as the sidecar has decided, else as the most urgent of its panes says of itself.
+--- Return the state of a tab: from the sidecar's scene, or else from the most urgent of its panes.
 ---@param tab table # TabInformation
 ---@return tallylight.State|nil # nil where there is nothing to say
 local function light_of(tab)
@@ -79,7 +79,7 @@ local function share(shown, count)
   return math.max(2, columns // (count + 1) - EDGES)
 end
 
---- What a tab shows, for a handler of one's own.
+--- Return the state of a tab, for a user's own handler.
 ---@param tab table # TabInformation
 ---@return tallylight.State|nil
 function M.tab_state(tab)
@@ -131,7 +131,7 @@ local function fitting(title, cells)
   return wezterm.column_width(named) <= cells and named or cut(title.name, cells, cells < NAMED and '' or '…')
 end
 
---- What a title sets before its first text.
+--- Return the attributes that a title sets before its first text.
 ---@param items table[]
 ---@return table[]
 local function leading_of(items)
@@ -210,7 +210,7 @@ local function layout(state, paint, title, cells)
   return cells == 3 and is_whole and ' ' .. mark .. ' ' or mark, '', not is_news
 end
 
---- The format items of a light and of what stands behind it.
+--- Return the format items of a light and of the text after it.
 ---@param lead string
 ---@param rest table[] # items
 ---@param paint tallylight.Paint
@@ -368,7 +368,7 @@ end
 ---@field percent number|nil
 ---@field is_error boolean|nil
 
---- What a tab is called, by the person first, and says. Without a sidecar it is called as WezTerm does.
+--- Return the text of a tab, a person's own name first. Without a sidecar it is WezTerm's.
 ---@param tab table # TabInformation
 ---@param state tallylight.State
 ---@return tallylight.Title
@@ -395,7 +395,7 @@ local function is_lit(state)
   return state ~= nil and M.options.title ~= false and (state.status ~= 'idle' or M.options.style == 'stripe')
 end
 
---- What was made, by all that it was made of: each turn of a spinner has WezTerm ask for every title twice.
+--- A cache of titles by all their inputs: with each turn of a spinner, WezTerm asks for every title twice.
 local formatted = memo.of(512, function(_, state, title, is_active, width)
   if is_lit(state) then
     return lit_items(state, title, is_active, width)
@@ -428,7 +428,7 @@ local function own_items(tab, state, width)
   return formatted(key, state, title, is_active, width)
 end
 
---- What somebody else made of a title, with its light.
+--- Return another handler's title with its light.
 ---@param tab table # TabInformation
 ---@param made string|table
 ---@param state tallylight.State
@@ -467,7 +467,7 @@ local function is_title(made)
   return true
 end
 
---- What *formatter* makes of a title; nil where it fails, which is told once.
+--- Return the result of *formatter*; nil if it fails, which is logged once.
 ---@return string|table|nil
 local function made_by(formatter, ...)
   local is_good, made = pcall(formatter, ...)
@@ -504,7 +504,7 @@ function M.wrap(formatter)
     local width = max_width
     if M.look.fancy then
       width = share(tab.panes, #tabs)
-      -- Where there is room the bar itself cuts what is too long, but for the end of a countdown.
+      -- If there is room, the bar itself cuts long text, except the end of a countdown.
       width = (width < WIDE or state.status == 'limited') and width or nil
     end
     if made ~= nil then
@@ -530,9 +530,9 @@ end
 
 local SLOT = 'tallylight.titles-slot'
 
---- What all copies of these files share in one Lua state: who draws, the handler of somebody else, and what has one
---- handler called for both. WezTerm calls the first handler of `format-tab-title` alone, and one that was registered
---- before this cannot be found. Until `register` draws, that of somebody else is called as ever.
+--- The state that all copies of these files share in one Lua state: the drawing function, another handler, and the
+--- function that calls one handler for both. WezTerm calls only the first handler of `format-tab-title`, and one
+--- registered earlier cannot be found. Until `register` draws, the other one is called as before.
 ---@return { draw: tallylight.Formatter|nil, inner: tallylight.Formatter|nil, take: fun() }
 function M.hook()
   if package.loaded[SLOT] then

@@ -1,4 +1,4 @@
---- Toasts: what the sidecar says is to be told, each once. It decides when, and words them.
+--- Toasts: shows the sidecar's notifications, each once. The sidecar decides when, and words them.
 
 local wezterm = require('wezterm')
 local scenes = require('tallylight.snapshot.scene')
@@ -8,7 +8,7 @@ local M = {}
 
 --- Of the file with the last ones, in bytes, and of a text in it, in cells.
 M.LIMIT, M.CELLS = 64 * 1024, 300
---- How long a toast stands, in milliseconds. WezTerm cannot take one back.
+--- How long a toast is shown, in milliseconds. WezTerm cannot withdraw one.
 M.TIMEOUT_MS = 10000
 
 --- Whether the person wants a toast of this status.
@@ -24,7 +24,7 @@ local function is_wanted(wanted, status)
   return wanted == true
 end
 
---- Show what is new in the file at *path*. What was shown last is remembered over a reload.
+--- Show new toasts in the file at *path*. The last one shown is remembered over a reload.
 ---@param window table # the window that is asked to
 ---@param path string
 ---@param wanted string[]|boolean # which statuses; true: all that the sidecar tells of

@@ -7,7 +7,7 @@ local M = {}
 --- Bytes that are looked at for each cell.
 local BYTES_A_CELL = 4
 
---- *value* in one harmless line of at most *cells* characters. What is no text gives nothing.
+--- Return *value* as one harmless line of at most *cells* characters; empty for a value that is no text.
 ---@param value any
 ---@param cells integer|nil # 256
 ---@return string

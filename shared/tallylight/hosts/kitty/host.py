@@ -32,10 +32,10 @@ from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.looks import Looks
+from tallylight.hosts.kitty.messages import Messages, log
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.spins import Spins
 from tallylight.hosts.kitty.surfaces import Surfaces
-from tallylight.hosts.kitty.told import Told, log
 from tallylight.hosts.kitty.wiring import Wiring
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
@@ -68,7 +68,7 @@ class KittyHost(Engine[int]):
         #: Watches the open windows; set by the code that starts this host.
         self.adopt: Callable[[], None] = lambda: None
         self._wiring = Wiring()
-        self.told = Told(self)
+        self.messages = Messages(self)
         #: As `answering.perform`; set by the code that starts this host.
         self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
@@ -78,10 +78,10 @@ class KittyHost(Engine[int]):
             agents=Agents(()),
             table=process_table.table(),
             submit=self.worker.submit,
-            store=Store(HOST, os.environ, self.worker.submit, self.told.unwritten),
+            store=Store(HOST, os.environ, self.worker.submit, self.messages.unwritten),
             clock=time.monotonic,
             report=log,
-            resumable=self.told.resumable,
+            resumable=self.messages.resumable,
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -99,7 +99,7 @@ class KittyHost(Engine[int]):
         self.name = f"{HOST}-{os.getpid()}"
         self.apply(self.config)
         self.settings = SettingsReader(
-            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self.told.mistakes)
+            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self.messages.mistakes)
         )
         self.surfaces.rollup.given = functools.partial(_given_name, self)
         patience = self.settings.open(time.monotonic())
@@ -122,11 +122,11 @@ class KittyHost(Engine[int]):
         self.reader.use(found.agents)
         self.surfaces.rollup.agents = found.agents
         self.apply(found.config)
-        if self.told.notices is None:
+        if self.messages.notices is None:
             received = lambda id_: self._after(time.monotonic(), (id_,))  # noqa: E731
-            self.guarded("notifications", self.told.start)(self._mutes, received)
+            self.guarded("notifications", self.messages.start)(self._mutes, received)
         else:
-            self.told.notices.use(found.config.notify)
+            self.messages.notices.use(found.config.notify)
         self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
@@ -240,8 +240,8 @@ class KittyHost(Engine[int]):
             self.surfaces.follow()
         for call in self.each_tick:
             call()
-        if self.told.notices is not None:
-            self.guarded("notifications", self.told.notices.look)(now, self._touched)
+        if self.messages.notices is not None:
+            self.guarded("notifications", self.messages.notices.look)(now, self._touched)
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
@@ -269,8 +269,8 @@ class KittyHost(Engine[int]):
 
     def _pause(self, seconds: float) -> None:
         super()._pause(seconds)
-        if self.told.notices is not None:
-            self.told.notices.pause(seconds)
+        if self.messages.notices is not None:
+            self.messages.notices.pause(seconds)
 
     def _take_turns(self, now: float) -> list[int]:
         looked = super()._take_turns(now)
@@ -290,8 +290,8 @@ class KittyHost(Engine[int]):
     def _drop(self, id_: int, now: float) -> None:
         if id_ in self._panes:
             self._remove(id_)
-            if self.told.notices is not None:
-                self.guarded("notifications", self.told.notices.close)(id_, now)
+            if self.messages.notices is not None:
+                self.guarded("notifications", self.messages.notices.close)(id_, now)
             self._is_redrawn = True
         self._looks.forget(id_)
         self._spins.forget(id_)

@@ -58,7 +58,7 @@ _IDLE_S = 1.0
 
 
 @attrs.define(eq=False)
-class _Asked:
+class _SourceState:
     """One source: when it is asked next, and the entries of its panes that it got last."""
 
     source: Source
@@ -106,14 +106,14 @@ class PollingHost(Engine[str]):
         self._groups = process_table.Groups(table)
         #: Names that the user gave to conversations; the list reports problems with their file.
         self._labels = labels_file.LabelsFile(labels_file.path(environ))
-        self._asked = [_Asked(source) for source in sources]
+        self._asked = [_SourceState(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         #: Takes reports from output and from the socket.
         self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
-        #: Notifies a person; None for a host with a terminal that does that.
-        self._notices: Notices | None = None
         #: Sends notifications; None for a host with a terminal that sends them.
+        self._notices: Notices | None = None
+        #: Whether its terminal ended with all programs in it: their conversations stay open for `tally restore`.
         self.is_lost = False
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
@@ -297,13 +297,13 @@ class PollingHost(Engine[str]):
 
     # Panes ----------------------------------------------------------------------------------------------------
 
-    def _failed(self, asked: _Asked, error: Exception) -> None:
+    def _failed(self, asked: _SourceState, error: Exception) -> None:
         """Ask a source later: it could not list its panes."""
         asked.failures += 1
         asked.due = self._clock() + backoff(asked.failures)
         self.problems[type(asked.source).__name__] = f"{type(error).__name__}: {error}"
 
-    def _looked(self, asked: _Asked, found: Sequence[SourcePane] | None) -> None:
+    def _looked(self, asked: _SourceState, found: Sequence[SourcePane] | None) -> None:
         """Apply a source's list of panes; None means no change."""
         asked.failures = 0
         self.problems.pop(type(asked.source).__name__, None)

@@ -28,14 +28,14 @@ _PANE = re.compile(r"\A;pane=([0-9]{1,10}\.[0-9]{1,12});")
 _TIME = re.compile(r";(since|snoozed_until|muted_until)=([0-9]{1,12})(?=;|\Z)")
 
 
-class Told(NamedTuple):
+class ServerReport(NamedTuple):
     """The state of a server's pane: *where* names it there, empty if unknown, and *pane* is its entry."""
 
     where: str
     pane: Pane
 
 
-def read(value: str) -> Told | None:
+def read(value: str) -> ServerReport | None:
     """Return the report in *value*; None if there is none."""
     found = _HEAD.match(value)
     if found is None or found[1] not in _STATUSES:
@@ -59,7 +59,7 @@ def read(value: str) -> Told | None:
         snoozed_until=times.get("snoozed_until", 0.0),
         muted_until=times.get("muted_until", 0.0),
     )
-    return Told(where[1] if where is not None and pane.since else "", pane)
+    return ServerReport(where[1] if where is not None and pane.since else "", pane)
 
 
 def write(pane: Pane, server: int) -> str:

@@ -24,7 +24,7 @@ import attrs
 
 from tallylight.evidence.screen import Look
 from tallylight.hosts.wezterm import mux_word
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.model.errors import DecodeError
 from tallylight.model.lights import RGB
 from tallylight.model.limits import MAX_PANES as MAX_PANES
@@ -80,7 +80,7 @@ class FedPane:
     #: Whether it shows a progress bar; None where WezTerm cannot tell.
     progress: bool | None = None
     #: The report of a mux server; None if there is none.
-    server: Told | None = None
+    server: ServerReport | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -22,7 +22,7 @@ import attrs
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.sessions_inside import with_inside
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import Bar
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
@@ -61,7 +61,7 @@ class Place:
     #: WezTerm's titles for a program that has set none: the names of the foreground process.
     processes: frozenset[str] = frozenset()
     #: The report of a mux server.
-    server: Told | None = None
+    server: ServerReport | None = None
 
 
 @attrs.frozen

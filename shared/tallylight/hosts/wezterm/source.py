@@ -35,7 +35,7 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.sessions_inside import HOSTS, by_terminal
 from tallylight.hosts.wezterm import mux_word, pane_list, terminals
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import FedPane, FeedState, Row
 from tallylight.hosts.wezterm.scene import Place
 from tallylight.hosts.wezterm.scene_file import SceneFile
@@ -326,7 +326,7 @@ class WezTermSource:
         row = self._rows.get(id_)
         return next(iter(self._inside.get(row.tty, ())), None) if row is not None else None
 
-    def server(self, id_: str) -> Told | None:
+    def server(self, id_: str) -> ServerReport | None:
         """Return the report of a mux server on a pane. If two panes report the same place, neither has it."""
         fed = self._feed.panes.get(id_)
         told = fed.server if fed is not None else None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tallylight.files import read_write
-from tallylight.hosts.wezterm.mux_word import Told
+from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
@@ -42,7 +42,7 @@ class Toasts:
         toasts: Path,
         told: Path,
         inside: Callable[[str], Pane | None],
-        server: Callable[[str], Told | None],
+        server: Callable[[str], ServerReport | None],
         wake: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -88,7 +88,7 @@ class Toasts:
                 read_write.atomic_write(self._told_path, json.dumps(self._known).encode(), 0o600, durable=False)
 
 
-def _of_server(told: Told) -> str:
+def _of_server(told: ServerReport) -> str:
     """Return a server pane's status with its time, which the server dates."""
     return f"{told.pane.status.value} {told.pane.since:.0f}"
 

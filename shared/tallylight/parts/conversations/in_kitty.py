@@ -148,7 +148,7 @@ class Start:
         host.schedule_tick(time.monotonic())
         return None
 
-    def _end(self, asked: _Asked, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:
+    def _end(self, asked: _Agreed, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:
         """Start it, if everything read is what the person agreed to, and still so."""
         if isinstance(found, Refusal):
             return found
@@ -175,7 +175,7 @@ class Start:
 
 
 @attrs.frozen
-class _Asked:
+class _Agreed:
     """The start that the person agreed to."""
 
     verb: Verb
@@ -202,7 +202,7 @@ def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int
         return None
 
 
-def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
+def _look(asked: _Agreed, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
     """Plan it again, on the worker: the agents' files, the directories and the program are on a disk."""
     if not Path(asked.cwd).is_dir():
         return CHANGED
@@ -214,7 +214,7 @@ def _look(asked: _Asked, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents
     return (found, agents) if agreed else CHANGED
 
 
-def _read(answer: object) -> _Asked | None:
+def _read(answer: object) -> _Agreed | None:
     """
     Return the other process's answer, if it has the right shape; nothing else in it is trusted.
 
@@ -225,7 +225,7 @@ def _read(answer: object) -> _Asked | None:
             if len(argv) > MAX_WORDS or not all(isinstance(word, str) for word in argv):
                 return None
             try:
-                return _Asked(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))
+                return _Agreed(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))
             except ValueError:
                 return None
     return None

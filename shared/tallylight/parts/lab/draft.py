@@ -412,7 +412,7 @@ class Naming:
     interpreters: tuple[str, ...] = ()
 
     def plus(self, other: Naming) -> Naming:
-        """Both together."""
+        """Return both together."""
         pairs = zip(attrs.astuple(self), attrs.astuple(other), strict=True)
         return Naming(*(tuple(dict.fromkeys((*mine, *its))) for mine, its in pairs))
 
@@ -441,10 +441,10 @@ def proved(
     seen: Sequence[Seen],
 ) -> tuple[Draft, list[tuple[int, Sighting, str]]]:
     """
-    *found* without the rules that are wrong on a screen that a person has named, by a replay of all *recordings*.
-    *agent_of* makes the agent that has these rules.
+    Return *found* without rules that are wrong on a screen that a person labelled, by a replay of all *recordings*.
 
-    With it what no rule tells: the number of the recording, the screen, and the light that it gets.
+    *agent_of* returns the agent with these rules. Also return the screens that no rule gets right, each with the number
+    of its recording and its light.
     """
     while True:
         agent = agent_of(found)

@@ -60,7 +60,7 @@ class RecordedProcesses:
     # The rest is a `process_table.Table`: of one process with its recorded fields.
 
     def get(self, pid: int) -> Process | None:
-        """The rest is a `process_table.Table` of one process, with nothing but its recorded fields."""
+        """Return the process *pid*, if it is the one in the foreground."""
         process = self._identity.process
         return process if process is not None and process.pid == pid else None
 

@@ -145,7 +145,7 @@ class Link:
                 self._topics[info.mid] = topic
 
     def close(self, goodbye: tuple[str, bytes] | None = None) -> None:
-        """Have the broker keep *goodbye*, if the link is up, and leave. The last will is not sent then."""
+        """Store *goodbye* at the broker, if the link is up, and disconnect. The last will is not sent then."""
         client, self._client = self._client, None
         if client is None:
             return

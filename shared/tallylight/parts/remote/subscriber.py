@@ -19,7 +19,7 @@ from tallylight.wire.values import digits
 
 #: A level that no machine has: a message there shows a subscriber that it has received everything.
 SYNC = ".sync"
-#: A level that no machine has: a message there shows a subscriber that it has received everything.
+#: Seconds without a message after which everything counts as received: the machines, and one machine's panes.
 QUIET_S, PANES_QUIET_S = 1.0, 0.1
 #: The most machines that are asked for panes during one connection.
 MAX_ASKED = 2 * MAX_MACHINES

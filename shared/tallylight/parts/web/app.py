@@ -221,31 +221,31 @@ class Service:
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
-        """Every session with an agent, most urgent first; those of one *status* if it is given."""
+        """Return every session with an agent, most urgent first; only those with *status* if it is given."""
         found = [self._session(found) for found in self._found.values()]
         found = [session for session in found if status in (None, session.status)]
         return model.Sessions(sessions=found, stale=self._stale())
 
     async def waiting(self) -> model.Sessions:
-        """The sessions that wait for a person, the longest first."""
+        """Return the sessions that wait for a person, the longest first."""
         return await self.sessions("waiting")
 
     async def counts(self) -> model.Counts:
-        """How many sessions have each status."""
+        """Return how many sessions have each status."""
         shown = Counter(found.pane.status for found in self._found.values())
         counts: dict[model.StatusWord, int] = {status: shown[Status(status)] for status in get_args(model.StatusWord)}
         return model.Counts(counts=counts, total=len(self._found))
 
     async def session(self, address: Address) -> model.Session:
-        """One session."""
+        """Return one session."""
         return self._session(self._pick(address))
 
     async def buffer(self, address: Address, request: Request) -> model.Buffer:
-        """The screen of one detached session at this moment, its question, and the possible actions."""
+        """Return the screen of one session at this moment, its question, and the possible actions."""
         return await self._ask(address, request, self._answering.view)
 
     async def question(self, address: Address, request: Request) -> model.Question:
-        """The question of one detached session at this moment, with the values that an answer needs."""
+        """Return the question of one session at this moment, with the values that an answer needs."""
         asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
         if not isinstance(asked, Question):
             raise RefusedError(SILENT)
@@ -283,7 +283,7 @@ class Service:
         return await self._ask(address, request, lambda found, caller: perform(found, asked(found.pane.id), caller))
 
     async def changes(self, socket: WebSocket) -> None:
-        """Every change, as it happens: `model.Event` as JSON, the first with every session."""
+        """Send every change, as it happens: `model.Event` as JSON, the first with every session."""
         wake, device = asyncio.Event(), socket.scope[DEVICE]
         listener = self._hub.join(wake.set)
         if listener is None:

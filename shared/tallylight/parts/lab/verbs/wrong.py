@@ -14,7 +14,7 @@ from pathlib import Path
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SILENT, STRETCH
-from tallylight.actions.request import Stretch as Told
+from tallylight.actions.request import Stretch as TapeReply
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent, Agents
 from tallylight.cli.output import Output, clean, complain, refused, status_words
@@ -80,7 +80,7 @@ def main(argv: list[str]) -> int:
 def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
     """Return the last two minutes of a pane."""
     told = client.look(found, STRETCH)
-    if not isinstance(told, Told):
+    if not isinstance(told, TapeReply):
         return told if isinstance(told, Refusal) else SILENT
     try:
         return stretch.of_tape(told.told)

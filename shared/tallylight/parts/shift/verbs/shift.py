@@ -47,7 +47,7 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Have it typed, and return the exit code."""
+    """Queue the text for each pane, and return the exit code."""
     parser = make_parser()
     options = parser.parse_args(argv)
     if options.all == (options.pane is not None):

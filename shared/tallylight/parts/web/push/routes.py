@@ -135,7 +135,7 @@ class Push:
         app.post("/api/v1/unsubscribe", response_model=Offer, **write)(self.unsubscribe)
 
     async def offer(self) -> Offer:
-        """Whether messages can be sent to browsers, and the key that they are asked for with."""
+        """Return whether messages can be sent to browsers, and the key to subscribe with."""
         why = await asyncio.to_thread(self._why_not)
         return Offer(key="" if why else self._public, why=why, devices=len(self._known))
 

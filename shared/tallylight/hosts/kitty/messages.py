@@ -21,7 +21,7 @@ def log(line: str) -> None:
     log_error(f"tallylight: {line}")
 
 
-class Told:
+class Messages:
     """Messages to the user from *host*, a `hosts.kitty.host.KittyHost`."""
 
     def __init__(self, host: Any) -> None:

@@ -130,13 +130,13 @@ def load(address: str, environ: Mapping[str, str]) -> Did | None:
 
 @attrs.define
 class Doings(Generic[Id]):
-    """Keeps the calls in all panes of the host *name*. *told* is called with each pane that has other counts."""
+    """Keeps the calls in all panes of the host *name*. *changed* is called with each pane that has other counts."""
 
     name: str
     environ: Mapping[str, str]
     submit: Submit
     clock: Callable[[], float]
-    told: Callable[[Id], None]
+    changed: Callable[[Id], None]
     #: The calls that were read last of each pane, and when, monotonic.
     _seen: dict[Id, tuple[Mapping[str, Ran], float]] = attrs.field(factory=dict)
 
@@ -162,7 +162,7 @@ class Doings(Generic[Id]):
             if any(counts):
                 pane.more[FIELD] = counts
             pane.tracker.touch()
-            self.told(id_)
+            self.changed(id_)
 
 
 def _kept(

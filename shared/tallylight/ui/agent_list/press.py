@@ -20,7 +20,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Effects, Gather, Perform, Plain, Propose, opening
+from tallylight.ui.agent_list.effects import Effects, Gather, Lend, Perform, Plain, Propose, opening
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State, question_id
@@ -78,6 +78,9 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     if (change := _OF_THE_LIST.get(name)) is not None:
         return change(state)
     command = _OF_A_ROW.get(name)
+    if command is None and (key := state.keys.get(name)) is not None:
+        call = key.call
+        command = lambda state, row: (state, (Lend(row, call),))  # noqa: E731
     if command is None:
         return _silent(state, name)
     return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())

@@ -100,6 +100,19 @@ def test_few_are_kept_and_not_for_long(environ: dict[str, str]) -> None:
     assert sorted(folder_of(environ).iterdir()) == sorted({*paths[: MAX_FILES + 1]} - {paths[2]})
 
 
+def test_a_file_that_cannot_be_removed(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It costs nothing but itself: the newer ones are read."""
+    leave(environ, ASKS)
+    old = leave(environ, ASKS, pid=8)
+    os.utime(old, (NOW - KEEP_S - 1, NOW - KEEP_S - 1))
+
+    def refused(*_args: object, **_options: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "unlink", refused)
+    assert read_former("sessions", environ, NOW) == {"a": [ASKS]}
+
+
 def test_what_was_waited_yesterday_is_not_of_today(environ: dict[str, str]) -> None:
     """The age is."""
     leave(environ, ASKS)

@@ -170,7 +170,9 @@ def end_of(below: Process, above: Process | None, table: Table) -> End | None:
 
 
 def this_process() -> int:
-    """Return the number of this process in the table, which may be that of another container."""
+    """
+    Return this process's number as /proc shows it; that table may be another container's, so `os.getpid()` may differ.
+    """
     try:
         return int(os.readlink("/proc/self"))  # noqa: PTH115 - a number
     except (OSError, ValueError):

@@ -94,7 +94,10 @@ class FailedError(TallyError):
 
 @attrs.frozen
 class Place:
-    """The work tree *top*, its own part of the repository, *folder*, and the part that worktrees share, *common*."""
+    """
+    The directories of a work tree: *top*; *folder*, its own part of the repository; and *common*, the part that
+    worktrees share.
+    """
 
     top: str
     folder: str

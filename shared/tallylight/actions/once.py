@@ -179,7 +179,7 @@ class Once:
         if isinstance(before, Refusal):
             return before
         if given is not None and self.is_pending(given):
-            return _refusal_of(given)
+            return _refusal_of_repeat(given)
         done = act()
         if isinstance(done, Done):
             self._settle(typist, before, given)
@@ -190,7 +190,7 @@ class Once:
     def _note(self, given: Answer) -> Refusal | None:
         """Note that *given* is typed now; return why it may not be, if so."""
         try:
-            return None if self._notes.add(_agent_of(given), given.fingerprint) else _refusal_of(given)
+            return None if self._notes.add(_agent_of(given), given.fingerprint) else _refusal_of_repeat(given)
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
@@ -241,7 +241,8 @@ def _question_of(given: Answer | Say) -> tuple[str, int, int, str]:
     return given.pane, given.pid, given.start, given.fingerprint
 
 
-def _refusal_of(given: Answer) -> Refusal:
+def _refusal_of_repeat(given: Answer) -> Refusal:
+    """Return the refusal of a second answer: the first one interrupted the turn, or answered the question."""
     return _INTERRUPTED if given.fingerprint == _TURN else _ANSWERED
 
 

@@ -226,7 +226,10 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
 
 
 def _answer_verb(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
-    """Return whether an answer counts as one to a question or to a permission, by the dialog that was *seen*."""
+    """
+    Return PERMISSION if the dialog *seen* is the answered one and no plain question, or only its terminal can see it;
+    else QUESTION.
+    """
     if seen is None:
         return Verb.PERMISSION
     dialog = dialog_of(seen) if isinstance(seen, Seen) else None

@@ -115,7 +115,7 @@ class Template:
 
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
-        """Every list, without empty ones."""
+        """Every argument list, without empty ones."""
         return tuple(words for words in (self.by_id, self.latest, *self.said) if words)
 
 

@@ -60,6 +60,7 @@ class _Parser:
         return ways
 
     def _alternatives(self, depth: int) -> int:
+        """Read alternatives up to their end; return the number of ways through them."""
         if depth > _MAX_GROUP_DEPTH:
             raise PatternError(f"has groups nested more than {_MAX_GROUP_DEPTH} deep")
         ways = self._sequence(depth)

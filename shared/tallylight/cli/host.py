@@ -140,9 +140,9 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
 
 def _until_parent_ends(given: int | None) -> Callable[[], bool]:
     """
-    Return a function that reports whether the process that started this one has ended.
+    Return a function that reports whether the parent of this process has ended, or the process *given* has.
 
-    *given* is its number, or 0; for None it never reports so.
+    0: only the parent counts. None: it never reports so.
     """
     parent, table = os.getppid(), process_table.table()
     if given is None:

@@ -306,7 +306,7 @@ class ProcTable(ProcFiles):
             children = self._children(current)
             if children is None:
                 # A kernel without CONFIG_PROC_CHILDREN: go through them all, once.
-                parents = self._parents() if parents is None else parents
+                parents = self._children_by_parent() if parents is None else parents
                 children = parents.get(current, [])
             for child in children:
                 if child not in seen and (process := self.get(child)) is not None:
@@ -318,7 +318,7 @@ class ProcTable(ProcFiles):
     def children(self, pid: int, threads: int = 0) -> tuple[int, ...]:
         """Return the children of *pid*, in order; *threads* is its count of threads, if known."""
         found = self._children(pid, threads)
-        return tuple(self._parents().get(pid, ()) if found is None else found)
+        return tuple(self._children_by_parent().get(pid, ()) if found is None else found)
 
     def _children(self, pid: int, threads: int = 0) -> list[int] | None:
         """Return the children of *pid*, in order; None if this kernel does not list them."""
@@ -345,7 +345,8 @@ class ProcTable(ProcFiles):
             if stat is not None:
                 yield pid, stat
 
-    def _parents(self) -> dict[int, list[int]]:
+    def _children_by_parent(self) -> dict[int, list[int]]:
+        """Return the children of every process, by its number."""
         children: dict[int, list[int]] = {}
         for pid, stat in self.stats():
             children.setdefault(stat.ppid, []).append(pid)

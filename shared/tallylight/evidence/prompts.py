@@ -487,7 +487,9 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
 
 
 def _wrapped_rest(below: Sequence[Row], question: str) -> str:
-    """Return the rest of a *question* that is wrapped onto the rows *below* it."""
+    """
+    Return the rest of a *question* that is wrapped onto the rows *below* it; "" unless that ends in a question mark.
+    """
     rest = ""
     for row in below[:4]:
         if not row.text or row.is_edge or (question + rest).endswith(("?", ":", ".")):

@@ -188,7 +188,7 @@ class Conversation:
             self.entry = attrs.evolve(self.entry, session=session)
 
     def set_resume(self, argv: tuple[str, ...]) -> None:
-        """Take in that the program asked to be resumed by *argv*, without a status. That is never withdrawn."""
+        """Keep the command with which the program asked to be resumed; an empty *argv* withdraws it."""
         if argv:
             self._meet()
         if self._is_listening:

@@ -128,6 +128,7 @@ class Pane(Occupied):
 
     @isolates_faults("the user variable")
     def _carried(self, payload: str | None, now: float) -> None:
+        """Take in a value of the `tally` user variable: a command to resume, or a report; None if it was deleted."""
         self.tape.note("carrier", now, payload)
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:

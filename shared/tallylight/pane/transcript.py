@@ -329,7 +329,10 @@ class Transcript:
         return report
 
     def _turn_to_report(self, now: float) -> Turn | None:
-        """Return the last turn if it ended since this run began, or still goes on in an exact transcript."""
+        """
+        Return the last turn if it ended since the program began, or still goes on in an exact transcript (see
+        `Reader.is_exact`).
+        """
         found = self.found
         if found.reading is None or (turn := found.reading.turn) is None:
             return None

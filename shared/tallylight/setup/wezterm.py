@@ -161,9 +161,10 @@ def _is_ours(link: Path) -> bool:
     return found is not None and found.parts[-3:] == (directories.NAME, "wezterm", "tallylight")
 
 
-def _remove_stub(link: Path) -> None:
-    (link / "init.lua").unlink()
-    link.rmdir()
+def _remove_stub(stub: Path) -> None:
+    """Remove our stub: the directory *stub*, with its `init.lua`."""
+    (stub / "init.lua").unlink()
+    stub.rmdir()
 
 
 def is_stale(here: WezTerm) -> bool:

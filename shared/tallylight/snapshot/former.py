@@ -29,15 +29,23 @@ FormerPanes = dict[str, list[Pane]]
 
 
 def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPanes:
-    """Return the panes of earlier runs of *host*; *clock* is the wall clock now. A fault costs only its file."""
+    """
+    Return the panes of earlier runs of *host*, and remove old files; *clock* is the wall clock now.
+
+    A fault costs only its file.
+    """
     found: list[Snapshot] = []
     with contextlib.suppress(OSError, SnapshotError):
         folder = checked_directory(directory(environ))
-        times = {path: path.lstat().st_mtime for path in aside(folder, host)}
+        times = {}
+        for path in aside(folder, host):
+            with contextlib.suppress(OSError):
+                times[path] = path.lstat().st_mtime
         paths = sorted(times, key=lambda path: -times[path])
         kept = [path for path in paths[:MAX_FILES] if clock - times[path] < KEEP_S]
         for path in paths[len(kept) :]:
-            path.unlink()
+            with contextlib.suppress(OSError):
+                path.unlink()
         # A file of this very process is about to be replaced.
         for path in [folder / f"{host}-{os.getpid()}.json", *kept]:
             with contextlib.suppress(OSError, SnapshotError):

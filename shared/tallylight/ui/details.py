@@ -22,7 +22,10 @@ _HUNDRED = 100
 
 
 def best_text(pane: Pane) -> str:
-    """Return the most useful text: its question, else its last message, else its topic."""
+    """
+    Return the most useful text: its question, else its last message, its topic, or a title that is not the project's
+    name.
+    """
     return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
 
 

@@ -12,11 +12,11 @@ from tallylight.wire.text import width
 @attrs.frozen
 class Span:
     """
-    A text of one look.
+    A piece of text with one look.
 
-    *chip* gives it the colour of that light, filled as its rank requires; *is_mark*: it is the mark alone. *is_raised*:
-    its ground is a little apart from the terminal's. With *is_reverse*, too, it is reversed only where the terminal
-    does not report its colours. *style* is that of a program's own screen.
+    *chip* gives it the colour of that light, filled as its rank requires; *is_mark*: it is the light's mark alone.
+    *is_raised*: its ground differs a little from the terminal's. Where that is unknown, *is_reverse* replaces it.
+    *style* is that of a program's own screen.
     """
 
     text: str

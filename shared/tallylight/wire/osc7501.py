@@ -100,7 +100,10 @@ def decode(sequence: Sequence) -> Report:
 
 
 def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the pairs in *body*, checked and not decoded, without malformed ones."""
+    """
+    Return the well-formed pairs in *body*, not decoded; raise `DecodeError` for a key that is too long, or a malformed
+    id.
+    """
     found = []
     for token in body.split(b":"):
         name, equals, content = token.partition(b"=")

@@ -21,9 +21,9 @@ _EITHER = (
 
 def own_code(module: str, call: str) -> str:
     """
-    Return Python code that makes *call*, `main(['why'])`, with `main` of our *module*.
+    Return code for kitty's Python (`kitty +runpy`) that imports `main` of our *module*, and runs *call*.
 
-    It is for the Python in kitty, `kitty +runpy`: it adds our package to the path, and works nowhere else.
+    *call* is an expression such as `main(['why'])`. The code adds our package to the path.
     """
     return f"import sys; sys.path.append({_LIBRARY!r}); from {module} import main; {call}"
 

@@ -376,7 +376,10 @@ class TabLights:
         return "" if is_theirs else middle(shown.request, WHAT_CELLS)
 
     def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
-        """Return the same with the name and the request *what*, as far as they fit; all of it if *is_layout*."""
+        """
+        Return the colours and the tab, its title with the request *what*, as far as *length* allows; for a layout, not
+        cut to it.
+        """
         style = get_options().tab_bar_style
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))

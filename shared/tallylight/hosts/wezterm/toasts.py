@@ -62,7 +62,7 @@ class Toasts:
         told = self._server(notice.pane)
         if told is not None and told.where:
             before, _, id_ = self._known.get(told.where, "").rpartition(" ")
-            return before == _of_server(told) and (id_ != notice.pane or now < self._until)
+            return before == _status_key(told) and (id_ != notice.pane or now < self._until)
         return now < self._until and self._former.get(notice.pane) == notice.status.value
 
     def show(self, notice: Notice) -> None:
@@ -79,7 +79,7 @@ class Toasts:
         for id_, status in told.items():
             server = self._server(id_)
             if server is not None and server.where:
-                known[server.where] = f"{_of_server(server)} {id_}"
+                known[server.where] = f"{_status_key(server)} {id_}"
             else:
                 known[id_] = status.value
         if known != self._known:
@@ -88,8 +88,8 @@ class Toasts:
                 read_write.atomic_write(self._told_path, json.dumps(self._known).encode(), 0o600, durable=False)
 
 
-def _of_server(told: ServerReport) -> str:
-    """Return a server pane's status with its time, which the server dates."""
+def _status_key(told: ServerReport) -> str:
+    """Return a server pane's status, and since when by the server's clock: a key to compare."""
     return f"{told.pane.status.value} {told.pane.since:.0f}"
 
 

@@ -175,7 +175,7 @@ class Start:
 
 @attrs.frozen
 class _Agreed:
-    """The start that the person agreed to."""
+    """The command that the person agreed to start, and its place."""
 
     verb: Verb
     argv: tuple[str, ...]

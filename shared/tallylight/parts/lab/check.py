@@ -104,7 +104,7 @@ def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
 
 
 def rule_of(decision: Decision) -> str:
-    """Return the name of the screen rule behind *decision*."""
+    """Return the name of the screen rule behind *decision*; its whole reason if no screen rule made it."""
     return decision.reason.rule.removeprefix(_RULE).removesuffix("; seen")
 
 

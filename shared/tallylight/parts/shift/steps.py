@@ -87,7 +87,10 @@ def step(typist: Typist, once: Once, queued: Queued, moment: Moment) -> Queued |
 
 
 def _clocked(shift: Shift, moment: Moment) -> tuple[Shift, Moment]:
-    """Return both by a corrected wall clock: a jump counts only after it has been stable."""
+    """
+    Return *shift* with the clock's state, and *moment* with the former wall clock while a jump is younger than
+    `SETTLED_S`.
+    """
     offset, believed = round(moment.wall - moment.boot), shift.offset
     if believed is not None and abs(offset - believed) > MOVED_S:
         since = moment.boot if shift.moved_at is None else shift.moved_at

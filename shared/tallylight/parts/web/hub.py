@@ -60,7 +60,9 @@ class Hub:
                     listener.wake()
 
     def join(self, wake: Callable[[], None]) -> Listener | None:
-        """Return a new listener, which gets the whole state first; None if there are `MAX_LISTENERS` already."""
+        """
+        Return a new listener; its first `take` returns the whole state. None if there are `MAX_LISTENERS` already.
+        """
         if len(self._listeners) >= MAX_LISTENERS:
             return None
         listener = Listener(wake)

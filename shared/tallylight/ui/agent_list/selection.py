@@ -89,9 +89,9 @@ class Proposal:
 @attrs.frozen
 class SharedAnswer:
     """
-    The same request of several agents: *targets* with the question read off the screen of each.
+    One answer to the same question of several agents: *targets* are their rows, each with the question on its screen.
 
-    *read*: how many of its lines were on the screen.
+    *read*: how many lines of the page that shows them were on the screen.
     """
 
     targets: tuple[tuple[Row, Question], ...]

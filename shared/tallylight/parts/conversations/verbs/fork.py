@@ -178,9 +178,9 @@ def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, s
 
 def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: str = "") -> list[str]:
     """
-    Return kitty's command to start *plan* in a new pane, with the environment of the program in *window*.
+    Return the command with which *kitten* starts *plan* in a new pane, with the environment of the program in *window*.
 
-    The new tab is called *tab*.
+    *more* are further options of `kitten @ launch`. A new tab is called *tab*, or else like the plan.
     """
     where = {
         Place.TAB: ["--type=tab"],

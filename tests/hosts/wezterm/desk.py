@@ -188,11 +188,16 @@ class Desk:
         return found
 
     def write_feed(
-        self, life: str, panes: dict[int, list[tuple[int, str]]], front: str = "", workspace: str = "default"
+        self,
+        life: str,
+        panes: dict[int, list[tuple[int, str]]],
+        front: str = "",
+        workspace: str = "default",
+        title: str = "t",
     ) -> None:
         """What Lua would write."""
         rows = {
-            str(id_): {"title": "t", "is_local": True, "said": [{"n": n, "value": value} for n, value in said]}
+            str(id_): {"title": title, "is_local": True, "said": [{"n": n, "value": value} for n, value in said]}
             for id_, said in panes.items()
         }
         path = Path(self.sidecar["feed"])
@@ -200,6 +205,10 @@ class Desk:
         head = {"version": 1, "number": int(time.time() * 1000), "life": life, "front": front, "workspace": workspace}
         aside.write_text(json.dumps({**head, "panes": rows}))
         aside.replace(path)
+
+    def scene(self) -> Any:
+        """What the sidecar has Lua draw now."""
+        return json.loads(Path(self.sidecar["feed"].replace(".feed.", ".scene.")).read_text())
 
     def close(self) -> None:
         self._is_over = True

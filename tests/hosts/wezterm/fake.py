@@ -610,7 +610,7 @@ class Fake:
         own = {key: self.to_python(config[key]) for key in api.LOOKS}
         # What a handler gets is a table, made anew for each call from all that is in force.
         frame = {"inactive_titlebar_bg": "#333333", "active_titlebar_bg": "#333333", **(own["window_frame"] or {})}
-        palette = {"background": "#000000", **(own["colors"] or {})}
+        palette = own["colors"] or {}
         self.effective = self.to_lua({**own, "window_frame": frame, "resolved_palette": palette})
         return config
 
@@ -801,7 +801,11 @@ class Fake:
             False,
             max_width,
         )
-        return self.to_python(result)
+        found = self.to_python(result)
+        if isinstance(found, list) and not all(map(_is_item, found)):
+            self.log.append(("warn", "format-tab-title: error converting Lua table to termwiz_funcs::FormatItem"))
+            return None
+        return found
 
     def tab_information(self, tab: Tab) -> Any:
         fields = api.FIELDS["TabInformation"] | (api.NIGHTLY_FIELDS["TabInformation"] if self._nightly else set())
@@ -877,6 +881,16 @@ def _two(result: Any) -> tuple[Any, Any]:
 def _own_title(tab: Tab) -> str:
     """About what WezTerm itself would write, to be measured."""
     return f" {tab.window.tabs.index(tab) + 1}: {tab.title or (tab.active_pane.title if tab.active_pane else '')} "
+
+
+def _is_item(item: Any) -> bool:
+    """Tell whether WezTerm can read *item* of a title; one that it cannot read costs the whole title."""
+    if not isinstance(item, dict) or len(item) != 1:
+        return bool(item == "ResetAttributes")
+    (name, value), *_ = item.items()
+    if name in ("Foreground", "Background"):
+        return value == "Default" or (isinstance(value, dict) and value.keys() in ({"Color"}, {"AnsiColor"}))
+    return (name == "Text" and isinstance(value, str)) or (name == "Attribute" and isinstance(value, dict))
 
 
 def text_of(items: Any) -> str:

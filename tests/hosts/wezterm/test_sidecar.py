@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -500,29 +501,33 @@ def test_emit_and_read(desk: Desk, shell: str) -> None:
     WezTerm tells nothing of the shell's marks. bash is seen to edit a line; of another shell it is seen that a program
     that was in the foreground has ended.
     """
+    said, python = "state=waiting;project=api", Path(sys.executable).resolve().name
     pane = desk.spawn(*(("bash", "--norc", "-i") if shell == "bash" else ("sh", "-i")))
     desk.wait(lambda: desk.status(pane), "the pane")
     # A script that asks, where the shell itself cannot be told apart from its prompt.
     asks = f"{variable('state=waiting')}; read -r answer"
     desk.send(pane, f"{asks}\r" if shell == "bash" else f'bash -c "{asks}"\r')
     desk.wait(lambda: "tally" in desk.variables(pane), "the variable")
-    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, workspace="nowhere")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, said)]}, workspace="nowhere")
     desk.wait_status(pane, "waiting")
+    # What WezTerm showed while `tally emit` ran is no title of a program.
+    desk.write_feed(f"emit-{shell}", {pane: [(1, said)]}, workspace="nowhere", title=python)
+    desk.wait(
+        lambda: {tab["pane"]: tab["name"] for tab in desk.scene()["tabs"].values()}.get(pane) == "api", "its name"
+    )
     lists = len(desk.calls("list"))
     desk.wait(lambda: len(desk.calls("list")) >= lists + 2, "two more looks")
     assert desk.status(pane) == "waiting"
     desk.send(pane, "yes\r")
     desk.wait(lambda: desk.panes()[pane].reason.rule == "it ended while waiting", "the prompt")
-    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, front=str(pane), workspace="nowhere")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, said)]}, front=str(pane), workspace="nowhere")
     desk.wait(lambda: desk.status(pane) != "waiting", "the look")
     found = desk.panes()[pane]
     assert (found.status.value, found.reason.source) == ("idle", "shell")
     # What a command said when it was done stands at the prompt until it was looked at, and leaves nothing.
-    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, workspace="nowhere")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, said), (2, "state=done")]}, workspace="nowhere")
     desk.wait_status(pane, "done")
-    desk.write_feed(
-        f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, front=str(pane), workspace="nowhere"
-    )
+    desk.write_feed(f"emit-{shell}", {pane: [(1, said), (2, "state=done")]}, front=str(pane), workspace="nowhere")
     desk.wait(lambda: desk.status(pane) != "done", "the look")
     if shell == "bash":
         assert desk.panes()[pane].reason.source == "shell", "and no grey light"
@@ -625,6 +630,15 @@ def test_what_was_open(other: Desk, how: str) -> None:
 
     if how != "stopped":
         other.wait(lambda: listed() == ["codex"], "the end of the agent")
+        # The next WezTerm says so, once.
+        with subprocess.Popen(["sleep", "600"]) as gui:
+            begun = other.run_tally("host", "wezterm", "--pid", str(gui.pid), "--wezterm", str(other.wezterm))
+            toasts = Path(json.loads(begun.stdout)["feed"].replace("feed.json", "toasts"))
+            other.wait(toasts.exists, "the offer")
+            ((_, status, title, body),) = json.loads(toasts.read_text())
+            gui.kill()
+        assert (status, title) == ("restore", "1 conversation was open when WezTerm ended")
+        assert body == "Run `tally restore` to resume it."
 
 
 def test_no_wezterm_process(other: Desk) -> None:

@@ -106,7 +106,9 @@ def test_the_retro_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
         ("state=done;tool=claude;project=docs", [Run(" "), Run(" ✓ ", GREEN, BLACK), Run(" 2: docs")]),
         ("state=working;tool=claude;project=api", [Run(" "), Run("●", sign="#45A0FF"), Run(" 2: api")]),
         (f"state=waiting;tool=claude;project=shop;message={'x' * 60}",
-         [Run(f" ! 2: shop: {'x' * 39}… ", AMBER, BLACK)]),
+         [Run(f" ! shop: {'x' * 15}… ", AMBER, BLACK)]),
+        ("state=waiting;tool=claude;project=a-project-with-a-long-name;message=npm run publish",
+         [Run(" ! a-project-…: npm run…  ", AMBER, BLACK)]),
     ],
 )  # fmt: skip
 def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
@@ -119,13 +121,14 @@ def test_the_fancy_bar(bench: Bench, payload: str, expected: list[Run]) -> None:
 @each(
     ("tabs", "expected"),
     [
-        (5, [Run(" ! 2: shop: npm test ", AMBER, BLACK)]),
+        (3, [Run(" ! shop: npm test ", AMBER, BLACK)]),
+        (5, [Run(" ! shop ", AMBER, BLACK)]),
         (6, [Run("! shop", AMBER, BLACK)]),
         (25, [Run("!", AMBER, BLACK)]),
     ],
 )
 def test_a_crowded_fancy_bar(bench: Bench, tabs: int, expected: list[Run]) -> None:
-    """WezTerm shows each tab's share of the window, button and all: where that is small, the mark and name alone."""
+    """WezTerm shows each tab's share of the window, with a button on its end: there is room for so many letters."""
     lit(bench, FANCY, SHOP)
     while len(bench.window.tabs) < tabs:
         bench.system.pane(bench.system.tab(bench.window))
@@ -650,6 +653,18 @@ def test_a_handler_after_ours_is_called(bench: Bench) -> None:
     bench.say(bench.panes[1], WAITING)
     assert bench.light(bench.panes[1]) == "!"
     assert drawn(bench) == [Run(" ! theirs 35 ", AMBER, BLACK)], "with room for the button behind it"
+
+
+@each("item", ["Background = {}", "Foreground = 'Red'", "Attribute = true", "Text = 'x', Foreground = 'Default'"])
+def test_a_title_that_cannot_be_drawn(bench: Bench, item: str) -> None:
+    """An item that WezTerm refuses would cost the light: the title is drawn without that handler; doctor says so."""
+    bench.start()
+    bench.config(after=f"wezterm.on('format-tab-title', function() return {{ {{ {item} }} }} end)")
+    bench.say(bench.panes[1], WAITING)
+    assert bench.light(bench.panes[1]) == "!"
+    bench.tick(2)
+    assert bench.feed["problems"] == "formatter"
+    assert "it returns what WezTerm cannot draw" in bench.fake.log[-1][1]
 
 
 def test_a_list_of_items_stays_whole(bench: Bench) -> None:

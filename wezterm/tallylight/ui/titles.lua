@@ -45,6 +45,10 @@ local LEAST_WHAT, MOST_WHAT, LEAST_NAME = 5, 40, 2
 local LIGHT_CELLS = 5
 --- The cells around the title of a fancy tab, and the part of them for its button.
 local EDGES, BUTTON_CELLS = 3, 2
+--- How many letters of a fancy bar's font, which is narrower than the terminal's, take a cell.
+local LETTERS = 1.25
+--- Cells from which on a name gives half of them to *what*.
+local SHARED = 16
 --- Colours of other handlers that are remembered.
 local MOST_GROUNDS = 16
 
@@ -125,6 +129,9 @@ local function fitting(title, cells)
       return cut(title.name, rest, '…') .. ': ' .. title.what
     elseif not title.is_countdown and rest >= LEAST_WHAT then
       return title.name .. ': ' .. cut(title.what, rest, '…')
+    elseif not title.is_countdown and cells >= SHARED then
+      local name = cut(title.name, cells // 2, '…'):gsub(' +$', '') .. ': '
+      return name .. cut(title.what, cells - wezterm.column_width(name), '…')
     end
   end
   local named = index .. title.name
@@ -341,7 +348,7 @@ local function lit_items(state, title, is_active, width, made)
     return painted(lead, rest, paint, leading, has_room)
   end
   -- One cell parts a tab from the next.
-  local cells = width and math.max(1, width - 1) or math.huge
+  local cells = width and math.max(1, width - 1) or title.letters or math.huge
   local around, taken = {}, 0
   if title.percent and cells >= WIDE and not paint.ground then
     around, taken = circle(title.percent, title.is_error)
@@ -367,6 +374,7 @@ end
 ---@field is_ours boolean|nil # whether the name is not that of the program
 ---@field percent number|nil
 ---@field is_error boolean|nil
+---@field letters integer|nil # that a fancy tab has room for
 
 --- Return the text of a tab, a person's own name first. Without a sidecar it is WezTerm's.
 ---@param tab table # TabInformation
@@ -407,9 +415,11 @@ end)
 ---@param tab table # TabInformation
 ---@param state tallylight.State
 ---@param width integer|nil
+---@param letters integer|nil # where there is no width
 ---@return table[]|nil
-local function own_items(tab, state, width)
+local function own_items(tab, state, width, letters)
   local title = title_of(tab, state)
+  title.letters = letters
   if not is_lit(state) and (title.percent or not title.is_ours or (width and width <= NAMED)) then
     return nil
   end
@@ -422,7 +432,7 @@ local function own_items(tab, state, width)
     title.what,
     M.look.key,
     M.scene and M.scene.written or '',
-    string.format('%s %s %s %s', is_active, width, title.percent, title.is_error),
+    string.format('%s %s %s %s %s', is_active, width, letters, title.percent, title.is_error),
     tostring(M.is_bright),
   }, '\0')
   return formatted(key, state, title, is_active, width)
@@ -452,6 +462,22 @@ function M.decorate(tab, made, state)
   return is_lit(state) and lit_of_others(tab, made, state) or made
 end
 
+--- Whether WezTerm can draw *item* of a title: a text, an attribute, or a colour.
+---@param item any
+---@return boolean
+local function is_item(item)
+  if type(item) ~= 'table' then
+    return item == 'ResetAttributes'
+  end
+  local name, value = next(item)
+  if next(item, name) ~= nil then
+    return false
+  elseif name == 'Foreground' or name == 'Background' then
+    return value == 'Default' or (type(value) == 'table' and type(value.Color or value.AnsiColor) == 'string')
+  end
+  return (name == 'Text' and type(value) == 'string') or (name == 'Attribute' and type(value) == 'table')
+end
+
 --- Whether WezTerm can draw *made*: if not, it takes the light away, too.
 ---@param made any
 ---@return boolean
@@ -460,7 +486,7 @@ local function is_title(made)
     return made == nil or type(made) == 'string'
   end
   for _, item in ipairs(made) do
-    if type(item) ~= 'string' and (type(item) ~= 'table' or (item.Text and type(item.Text) ~= 'string')) then
+    if not is_item(item) then
       return false
     end
   end
@@ -474,7 +500,7 @@ local function made_by(formatter, ...)
   if is_good and is_title(made) then
     return made
   end
-  local is_text, problem = pcall(tostring, made)
+  local is_text, problem = pcall(tostring, is_good and 'it returns what WezTerm cannot draw' or made)
   M.failure = M.failure or (is_text and problem or 'unknown')
   return nil
 end
@@ -501,16 +527,18 @@ function M.wrap(formatter)
     if not state or (made ~= nil and not is_lit(state)) then
       return made
     end
-    local width = max_width
+    local width, letters = max_width, nil
     if M.look.fancy then
       width = share(tab.panes, #tabs)
-      -- If there is room, the bar itself cuts long text, except the end of a countdown.
-      width = (width < WIDE or state.status == 'limited') and width or nil
+      if width >= WIDE and state.status ~= 'limited' then
+        -- An estimate: the bar itself cuts what is still too long.
+        width, letters = nil, math.floor(width * LETTERS) - BUTTON_CELLS
+      end
     end
     if made ~= nil then
       return lit_of_others(tab, made, state, width)
     end
-    return own_items(tab, state, width)
+    return own_items(tab, state, width, letters)
   end
 end
 

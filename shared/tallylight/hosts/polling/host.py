@@ -82,6 +82,7 @@ class PollingHost(Engine[str]):
         table: process_table.Table | None = None,
         clock: Callable[[], float] = time.monotonic,
         report: Callable[[str], None] = lambda _: None,
+        resumable: Callable[[int], None] | None = None,
     ) -> None:
         self._host, self._environ, self._report = host, environ, report
         self._reported: set[str] = set()
@@ -102,6 +103,7 @@ class PollingHost(Engine[str]):
             store=Store(host, environ, at_once, self._report_once, allow=self._powers.config.scripting),
             clock=clock,
             report=self._report_once,
+            resumable=resumable,
         )
         self._groups = process_table.Groups(table)
         #: Names that the user gave to conversations; the list reports problems with their file.

@@ -193,7 +193,16 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
     agents = agent_files.load_agents(environ)[0]
     source = WezTermSource(env, place.gui, wezterm, place.file("feed.json"), table, agents)
-    poller = PollingHost(HOST, [source], environ, table=table, report=_log)
+    has_screen = not is_server(place.gui, table)
+    # Where there was a sidecar before this one, its WezTerm has not ended, and its conversations are still open.
+    may_offer = has_screen and not place.file("scene.json").exists()
+
+    def offer(number: int) -> None:
+        toasts.offer(number)
+
+    poller = PollingHost(HOST, [source], environ, table=table, report=_log, resumable=offer if may_offer else None)
+    wake = functools.partial(poller.later, "toast", source.wake)
+    toasts = Toasts(place.file("toasts"), place.file("told"), source.inside, source.server, wake)
     source.news = place.news
     looked, end = 0.0, math.inf
     release_before = installed()
@@ -228,9 +237,8 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
     threading.Thread(target=hurry, name="tallylight-feed", daemon=True).start()
-    if not is_server(place.gui, table):
-        wake = functools.partial(poller.later, "toast", source.wake)
-        poller.notify(Toasts(place.file("toasts"), place.file("told"), source.inside, source.server, wake))
+    if has_screen:
+        poller.notify(toasts)
     began(poller)
     try:
         poller.run(until=is_over)

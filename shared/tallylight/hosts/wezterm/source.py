@@ -21,6 +21,7 @@ import errno
 import functools
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,8 @@ CURSOR_S = 0.1
 WAKE_S, LISTENS_S = 0.1, 5.0
 #: Seconds in which Lua takes a note.
 NOTE_S = 2.0
+#: The title that WezTerm shows while `tally emit` runs, and may show for longer.
+_PYTHON = Path(sys.executable).resolve().name
 _WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -257,12 +260,12 @@ class WezTermSource:
         )
 
     def _names(self, leader: int) -> frozenset[str]:
-        """Return the names of the foreground process of a terminal; WezTerm uses one of them as a title."""
+        """Return the names of the foreground process and of our own; WezTerm uses one of them as a title."""
         process = self._table.get(self._drawn_groups.look(leader, time.monotonic()))
         if process is None:
-            return frozenset()
+            return frozenset({_PYTHON})
         argument = process.argv[0] if process.argv else ""
-        return frozenset({process.comm, Path(process.exe).name, Path(argument).name})
+        return frozenset({process.comm, Path(process.exe).name, Path(argument).name, _PYTHON})
 
     def wake(self) -> None:
         """Wake Lua, as soon as it waits."""

@@ -2,8 +2,8 @@
 Notifications in WezTerm: the sidecar decides and words them, and our Lua shows them.
 
 `wezterm-<pid of the GUI>.toasts` has the last ones, the newest at the end: `[[number, status, title, body], …]`. The
-numbers grow, over sidecars too. `wezterm-<pid of the GUI>.told` has the last notified status of each pane, so that the
-next sidecar does not notify again.
+numbers grow, over sidecars too. An offer to restore has the status `restore`. `wezterm-<pid of the GUI>.told` has the
+last notified status of each pane, so that the next sidecar does not notify again.
 """
 
 from __future__ import annotations
@@ -67,8 +67,16 @@ class Toasts:
 
     def show(self, notice: Notice) -> None:
         """Pass *notice* to Lua."""
+        self._show(notice.status.value, notice.title, notice.body)
+
+    def offer(self, number: int) -> None:
+        """Tell that *number* conversations of an earlier WezTerm can be resumed."""
+        what, them = ("1 conversation was", "it") if number == 1 else (f"{number} conversations were", "them")
+        self._show("restore", f"{what} open when WezTerm ended", f"Run `tally restore` to resume {them}.")
+
+    def _show(self, status: str, title: str, body: str) -> None:
         number = max(int(time.time() * 1000), self._shown[-1][0] + 1 if self._shown else 0)
-        self._shown = [*self._shown, (number, notice.status.value, notice.title, notice.body)][-MAX_TOASTS:]
+        self._shown = [*self._shown, (number, status, title, body)][-MAX_TOASTS:]
         read_write.atomic_write(self._toasts, json.dumps(self._shown).encode(), 0o600, durable=False)
         self._wake()
 

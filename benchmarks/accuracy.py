@@ -69,7 +69,7 @@ _MODES = {
     "45 columns": ("narrow",),
     "for screen readers": ("reader",),
     "no status in the title": ("untitled", "fixed"),
-    "another renderer": ("classic", "focus", "inline", "buffer", "regular", "raw"),
+    "another renderer": ("classic", "focus", "inline", "buffer", "regular", "raw", "mini"),
     "draws less, or more": ("status", "bare", "compact", "plain", "quiet", "progress"),
     "a release of a year ago": ("old",),
 }

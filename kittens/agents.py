@@ -1,7 +1,7 @@
 """
 A kitten that lists every agent, live, over the pane it is called in: https://sw.kovidgoyal.net/kitty/kittens/custom/
 
-    map ctrl+shift+a>a kitten agents.py
+    map ctrl+shift+a>a kitten agents.py [--key KEY]
 
 It runs inside kitty and opens a window with the list. kitty runs this text with its folder at the front of sys.path,
 and only for a moment: everything is imported here.
@@ -25,6 +25,6 @@ def main(args):
 
 
 @result_handler(no_ui=True)
-def handle_result(_args, _answer, target_window_id, boss):
+def handle_result(args, _answer, target_window_id, boss):
     """Open the list, in kitty itself."""
-    _keys.agents(boss, target_window_id, _FOLDER)
+    _keys.agents(boss, target_window_id, _FOLDER, args[1:])

@@ -125,6 +125,10 @@ CLAIMS = {
     "`ctrl+shift+a` `r` | `r` | resume a conversation after its agent has ended": (
         "real_kitty/test_fork.py::test_resume_what_was_killed",
     ),
+    "`ctrl+shift+a` `v` | | show what this agent changed; comment on it, or undo it": (
+        "real_kitty/test_review.py::test_from_green_to_a_comment",
+        "parts/work/test_diff.py::test_undo_is_asked",
+    ),
     "`ctrl+shift+a` `s` | | snooze this pane's question": (
         "real_kitty/test_keys.py::test_snoozed_is_amber_and_still",
     ),

@@ -21,6 +21,7 @@ from tallylight.actions.answer import (
     _whole,
 )
 from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import Process
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.screen import Look
 from tallylight.model.dialog import Choice, Dialog, Place
@@ -290,6 +291,18 @@ def test_who_is_not_seen_is_not_asked() -> None:
         found = answer.ask(desk)
         assert isinstance(found, Refusal) and found.rule == rule
     assert isinstance(answer.holder(Desk(empty)), answer.Occupant)
+
+
+def test_an_editor_may_take_keys_for_itself() -> None:
+    """Where it draws the agent's terminal, nothing is asked, answered or said from here: the message names both."""
+    screen = seen("claude/permission-bash-80")
+    editor = Process(90, argv=("nvim",), exe="/usr/bin/nvim", start=1)
+    inner = attrs.evolve(screen, foreground=attrs.evolve(screen.foreground, leader=editor, is_drawn=True))
+    given = Desk(screen).shown().answer(1)
+    for refused in (answer.ask(Desk(inner)), answer.holder(Desk(inner)), answer.answer(desk := Desk(inner), given)):
+        assert isinstance(refused, Refusal) and refused.rule == "mode"
+        assert "Claude Code is in a terminal that nvim draws" in refused.text
+    assert desk.typed == []
 
 
 def test_what_is_shown_is_sanitised() -> None:

@@ -73,7 +73,7 @@ def expanded(keys: Iterable[str]) -> list[str]:
 
 def written(keys: Iterable[str], value: str) -> str:
     """Settings with *value* at each of *keys*."""
-    return "".join(git._line(key, value) for key in keys)
+    return "".join(git._as_config(key, value) for key in keys)
 
 
 @attrs.frozen
@@ -99,10 +99,10 @@ class Scene:
     def arm(self, settings: str) -> None:
         """Put *settings* wherever git reads any, before those that were there; and the program in place of hooks."""
         more = self.trap.write("../more", settings)
-        included = "".join(git._line(f"includeIf.{one}.path", str(more)) for one in CONDITIONS)
-        included += git._line("include.path", str(more))
+        included = "".join(git._as_config(f"includeIf.{one}.path", str(more)) for one in CONDITIONS)
+        included += git._as_config("include.path", str(more))
         before = settings + included
-        last = git._line("remote.origin.url", URL) + git._line("branch.main.remote", "origin")
+        last = git._as_config("remote.origin.url", URL) + git._as_config("branch.main.remote", "origin")
         for folder in (
             self.api / ".git",
             self.outer / ".git",
@@ -110,7 +110,7 @@ class Scene:
             self.api / "new/.git",
         ):
             config = folder / "config"
-            config.write_text(before + config.read_text() + git._line("extensions.worktreeConfig", "true"))
+            config.write_text(before + config.read_text() + git._as_config("extensions.worktreeConfig", "true"))
             (folder / "config.worktree").write_text(settings + last)
             (folder / "hooks").mkdir(exist_ok=True)
             for hook in (*HOOKS, *_HOOK.findall(manual("githooks"))):
@@ -206,7 +206,7 @@ def test_formats_that_are_none(scene: Scene) -> None:
     before = config.read_text()
     assert "core.worktree" in formats
     for key in formats.values():
-        config.write_text(before + git._line(key, str(scene.trap.program)))
+        config.write_text(before + git._as_config(key, str(scene.trap.program)))
         changes_of(str(scene.api))
         worktrees.inspect(str(scene.api))
     assert not scene.trap.ran()

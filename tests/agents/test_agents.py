@@ -106,7 +106,7 @@ def test_facts_the_engine_leans_on() -> None:
     agents, _ = load_agents(PACKAGED)
     by_name = {agent.name: agent for agent in agents}
 
-    assert [name for name, agent in by_name.items() if agent.registry] == ["claude"]
+    assert [name for name, agent in by_name.items() if agent.registry] == ["claude", "copilot"]
     assert [name for name, agent in by_name.items() if agent.progress] == ["copilot"]
     assert {agent.record for agent in agents} == {"", *PART.readers}
     assert {name for name, agent in by_name.items() if agent.fork.by_id} == {

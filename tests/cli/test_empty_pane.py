@@ -65,8 +65,8 @@ def test_every_verb_refuses_it(runtime: Path, capsys: pytest.CaptureFixture[str]
             assert EMPTY in " ".join(told.err.split()) and told.out == "", line
             assert prog in told.err
     assert verbs == {
-        "agent new", "attach", "fork", "interrupt", "quiet", "read", "resume", "seen", "send", "shift", "unread",
-        "wait", "why", "wrong",
+        "agent new", "attach", "did", "diff", "fork", "interrupt", "quiet", "read", "resume", "seen", "send", "shift",
+        "unread", "wait", "why", "wrong",
     }  # fmt: skip
     assert spool.take() == []
 

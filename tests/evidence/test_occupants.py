@@ -77,6 +77,8 @@ class Way:
     found: str = "claude"
     is_roots: bool = False
     is_direct: bool = False
+    #: Whether what is in front of it may take keys itself.
+    is_drawn: bool = False
 
 
 WAYS = {
@@ -107,11 +109,14 @@ WAYS = {
     "dtach, attached": Way("dtach -n d claude talk", ("dtach -a d",), needs="dtach"),
     "elvish": Way("elvish", ("claude talk",), needs="elvish"),
     "fish -c": Way("fish -c 'claude talk; true'", needs="fish"),
-    "nvim": Way("nvim -u NONE -c 'terminal claude talk'", needs="nvim"),
-    "nvim, later": Way("nvim -u NONE", (":terminal claude talk",), needs="nvim"),
-    "vim": Way("vim -u NONE -c 'terminal claude talk'", needs="vim.basic"),
+    "nvim": Way("nvim -u NONE -c 'terminal claude talk'", needs="nvim", is_drawn=True),
+    "nvim, later": Way("nvim -u NONE", (":terminal claude talk",), needs="nvim", is_drawn=True),
+    "nvim without bars": Way(
+        "nvim -u NONE --cmd 'set cmdheight=0 laststatus=0' -c 'terminal claude talk'", needs="nvim", is_drawn=True
+    ),
+    "vim": Way("vim -u NONE -c 'terminal claude talk'", needs="vim.basic", is_drawn=True),
     "vim's shell": Way("vim -u NONE -c '!claude talk'", needs="vim.basic"),
-    "emacs": Way("emacs -nw -Q --eval '(term \"./start.sh\")'", needs="emacs"),
+    "emacs": Way("emacs -nw -Q --eval '(term \"./start.sh\")'", needs="emacs", is_drawn=True),
     "bwrap": Way("bwrap --bind / / --dev-bind /dev /dev claude talk", needs="bwrap", is_roots=True),
     "bwrap's processes": Way(
         "bwrap --bind / / --dev /dev --bind $PWD $PWD --proc /proc --unshare-pid claude talk",
@@ -258,7 +263,7 @@ def test_the_agent_is_found(name: str, pane: Pane) -> None:
     assert found.process is not None and found.is_direct
     assert found.process.argv[-1] == "talk" and found.process.pid != pane.pid
     assert found.is_behind is not way.is_direct
-    assert foreground(pane.group, AGENTS) == found
+    assert foreground(pane.group, AGENTS) == attrs.evolve(found, is_drawn=way.is_drawn)
     for process in (*ProcTable().descendants(found.process.pid), found.process):
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)

@@ -54,6 +54,26 @@ OVER_A_TRANSCRIPT = """
 ╰──────────────────────────────────────────────────────────────────────────────╯
  build  model                         main                      0.5/70k
 """
+WITH_A_SHADOW = """
+ ┃ Bash: touch made; sleep 3 ╭─────────────────────────────────────────╮
+ ┃ Waiting for response...   │                                         │░  Session: One
+                             │ Permission Required                     │░  session
+                             │                                         │░
+                             │ Command                                 │░
+                             │                                         │░  LSP Configuration
+                             │  Allow (a)    Allow for session (s)     │░
+                             │ Deny (d)                                │░
+                             │                                         │░  Modified Files:
+                             ╰─────────────────────────────────────────╯░
+                              ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+
+ █ Waiting for tool response...
+ press esc to exit cancel
+──────────────────────────────────────────────────────────────────────────────────────
+ >
+
+ ctrl+? help                                                     No diagnostics  Model
+"""
 A_FORM = """
       ╭────────────────────────────────────────────────────────────────╮
       │                            Settings                            │
@@ -105,6 +125,7 @@ Shall I run it in the other folder, too, or is that all that you want of me?
     [
         ("in the middle", IN_THE_MIDDLE, "Enter to continue"),
         ("over a transcript", OVER_A_TRANSCRIPT, "Allow? yes  no  always allow"),
+        ("buttons in two rows", WITH_A_SHADOW, "Deny (d)"),
         ("a form", A_FORM, "Save        Cancel"),
     ],
 )

@@ -297,6 +297,10 @@ Shift+Tab to accept edits
 """,
         None,
     ),
+    "a hint above an input that says how to send what is typed there": (
+        f"press enter to send the message, write \\ and enter to add a new line\n{EDGE}\n >\n\n ctrl+? help    Model",
+        None,
+    ),
     "an input with a status row": ("› Ask it to do anything\n\n  ? for shortcuts", 0),
     "an input between two lines": (
         f"Here is a short answer.\n\n{EDGE}\n> a prompt that is\n  wrapped\n{EDGE}\n  model · project",

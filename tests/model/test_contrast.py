@@ -11,11 +11,15 @@ from hypothesis import given, settings
 from tallylight.model.contrast import (
     BLACK,
     FILL_CONTRAST,
+    NEWS_HUE_CONTRAST,
     SIGN_CONTRAST,
+    VIVID,
     WHITE,
+    chroma,
     distance,
     filled,
     legible,
+    marked,
     moved,
     needs_caps,
     news,
@@ -91,5 +95,13 @@ def test_fills() -> None:
 def test_news_is_not_filled_where_it_would_look_like_amber() -> None:
     """On Dracula's tabs a green with enough contrast is as light as amber: its mark stands without a fill."""
     fill = news(GREEN, GREY, AMBER)
-    assert fill is not None and ratio(fill, GREY) >= FILL_CONTRAST
+    assert fill is not None and ratio(fill, GREY) >= NEWS_HUE_CONTRAST and chroma(fill) >= VIVID * chroma(GREEN)
     assert news(GREEN, (0x62, 0x72, 0xA4), AMBER) is None
+
+
+@each("colour", [COLOURS[Status.WORKING], RED])
+def test_a_mark_is_in_its_colour(colour: RGB) -> None:
+    """On a middling grey text would be nearly black: a mark has less contrast there, and the more of its colour."""
+    assert chroma(legible(colour, GREY)) < 0.7 * chroma(colour) <= chroma(marked(colour, GREY))
+    assert ratio(marked(colour, GREY), GREY) >= FILL_CONTRAST
+    assert marked(colour, BLACK) == legible(colour, BLACK)

@@ -54,7 +54,8 @@ def test_ours_are_found() -> None:
     for one in found.values():
         part = one.part
         named = (part.host, part.checks, part.fact, part.news, part.undo)
-        for name in (*named, *part.readers.values(), *part.opens.values(), *part.serves.values()):
+        keys = (key.call for key in part.keys.values())
+        for name in (*named, *keys, *part.readers.values(), *part.opens.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
 
 
@@ -185,7 +186,13 @@ def no_fact(_pane: Pane) -> str:
 
 
 MOON = {
-    "verb.py": "def main(argv):\n    print('full', *argv)\n    return 0\n",
+    "verb.py": """
+def main(argv):
+    print('full', *argv)
+    return 0
+def over(row):
+    return "it is full"
+""",
     "host.py": """
 from tallylight.hosts.part import HostPart
 from tallylight.model.finding import Finding, Health
@@ -234,6 +241,9 @@ def test_the_example_of_the_door_runs(
         ([], [])
     ]
     assert away([], 60.0) == "the moon rose 60 s ago"
+    assert [(key, one.about, index.load(one.call)(pane)) for key, one in index.keys().items()] == [
+        ("m", "look at its moon", "it is full")
+    ]
     assert [index.load(name)({}) for _, name in index.routes()] == [{"phase": "full"}]
 
 

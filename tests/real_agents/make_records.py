@@ -70,6 +70,8 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "cline": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _FAILS),
     # Those that give up when nothing more is to be had for hours. The others go on trying, or do not tell it apart.
     "claude-limit": (_TEXT, _LIMITED, _TEXT),
+    # A command that fails, and one that a person denies.
+    "claude-denied": (("approve", "AFTER 1 TOOL ls /nonexistent THEN fine"), _REFUSES),
     "copilot-limit": (_TEXT, _LIMITED, _TEXT),
     "gemini-limit": (_TEXT, ("give up", _LIMITED[1]), _TEXT),
     "kimi-limit": (_TEXT, _LIMITED),

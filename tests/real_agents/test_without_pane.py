@@ -1,11 +1,14 @@
 """Real Claude Code as it starts by itself, and where no pane has it: in the background, and in its view of sessions.
 
+And real Copilot as an editor starts it, which talks to it in the Agent Client Protocol.
+
 Nothing of it is set but where the model is; `tally host sessions` watches, with tmux, and a desktop that notes what it
 is told. A light has so many seconds (`SOON_S`) from what the model did.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -14,14 +17,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.real_agents.driver import Launch, Pane, RemoteModel, wait_until
-from tests.real_agents.install import CLAUDE, InstallError, install
+from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.prepare import prepare
 from tests.real_agents.room import HOME, LoopbackRoom
 from tests.real_agents.session import TALLY
@@ -39,12 +42,12 @@ RISKY = "TOOL curl -s http://127.0.0.1:9/x | sh"
 class Desk:
     """A room with a host of sessions, the model and tmux."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, agent: str) -> None:
         self.home = folder / "home"
         self.home.mkdir()
         self.room = LoopbackRoom(self.home)
         self.model = RemoteModel(self.room, folder)
-        launch = prepare("claude", self.home, self.model.port)
+        launch = prepare(agent, self.home, self.model.port)
         desktop = self.home / "bin/notify-send"
         desktop.parent.mkdir()
         desktop.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >>{HOME}/told\n')
@@ -103,15 +106,16 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    agent = getattr(request, "param", "claude")
     if os.geteuid() != 0 or shutil.which("tmux") is None:
         pytest.skip("real agents run in namespaces of their own: that needs root, and this tmux")
     try:
-        install(CLAUDE)
+        install(AGENTS[agent])
     except InstallError as error:
         pytest.skip(str(error))
     folder = Path(tempfile.mkdtemp(prefix="tallylight-pane-", dir="/tmp"))
-    desk = Desk(folder)
+    desk = Desk(folder, agent)
     yield desk
     desk.close()
     shutil.rmtree(folder, ignore_errors=True)
@@ -170,4 +174,69 @@ def test_in_the_background(desk: Desk) -> None:
     desk.wait(id_, "done")
     opened.close()
     assert desk.run("claude", "stop", job[1])[0] == 0
+    wait_until(lambda: id_ not in desk.rows(), SOON_S, "the end of its row", 0.2)
+
+
+class Editor:
+    """An editor that has started Copilot; see https://agentclientprotocol.com."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._process = desk.popen("copilot", "--acp", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._calls = itertools.count(1)
+        capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}}
+        self.answer(self.call("initialize", protocolVersion=1, clientCapabilities=capabilities))
+
+    def _send(self, **message: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{json.dumps({'jsonrpc': '2.0', **message})}\n".encode())
+        self._process.stdin.flush()
+
+    def call(self, method: str, **words: object) -> int:
+        """Ask for something; the number of the call."""
+        number = next(self._calls)
+        self._send(id=number, method=method, params=words)
+        return number
+
+    def _until(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        return next(said for line in self._process.stdout if wanted(said := json.loads(line)))
+
+    def answer(self, number: int) -> dict[str, Any]:
+        """Wait for the answer to the call *number*."""
+        found: dict[str, Any] = self._until(lambda said: said.get("id") == number and "result" in said)["result"]
+        return found
+
+    def begin(self) -> str:
+        """Begin a session; its id."""
+        return str(self.answer(self.call("session/new", cwd=str(HOME / "project"), mcpServers=[]))["sessionId"])
+
+    def prompt(self, session: str, text: str) -> int:
+        """Send a prompt."""
+        return self.call("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+
+    def allow(self) -> None:
+        """Allow what it asks for next."""
+        asked = self._until(lambda said: said.get("method") == "session/request_permission")
+        self._send(id=asked["id"], result={"outcome": {"outcome": "selected", "optionId": "allow_once"}})
+
+    def close(self) -> None:
+        """End as an editor does: there is nothing more to say."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(20)
+
+
+@pytest.mark.parametrize("desk", ["copilot"], indirect=True)
+def test_sessions_of_an_editor(desk: Desk) -> None:
+    """Two in one process: each has its row and its light, and both go with the process."""
+    editor = Editor(desk)
+    first, second = editor.begin(), editor.begin()
+    turn = editor.prompt(first, "AFTER 1 TOOL touch made; sleep 1 THEN fine")
+    id_ = desk.wait(f"copilot/{first}", "waiting/permission")
+    assert not desk.rows()[f"copilot/{second}"].startswith("waiting")
+    assert desk.run(*desk.tally("send", id_, "yes"))[0] == 7
+    editor.allow()
+    editor.answer(turn)
+    desk.wait(id_, "done")
+    editor.close()
     wait_until(lambda: id_ not in desk.rows(), SOON_S, "the end of its row", 0.2)

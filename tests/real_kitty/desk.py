@@ -84,7 +84,7 @@ def lights_on(ground: Colour) -> dict[str, Colour]:
     """The colours of the lights in tabs of another *ground*: what is not a fill is moved until it can be read."""
     green = contrast.news(LIGHTS["done"], ground, LIGHTS["waiting"])
     assert green is not None
-    return LIGHTS | {"working": contrast.legible(LIGHTS["working"], ground), "done": green}
+    return LIGHTS | {"working": contrast.marked(LIGHTS["working"], ground), "done": green}
 
 
 def user_var(name: str, value: str) -> bytes:

@@ -370,12 +370,14 @@ while typed := os.read(0, 100):
 """
 
 
-def play(board: Board, recording: str, until: str, later: str = "", tell: Callable[[str], str] = str) -> int:
+def play(
+    board: Board, recording: str, until: str, later: str = "", tell: Callable[[str], str] = str, **how: Any
+) -> int:
     """
     A program called `claude` whose screen is that of a recorded one at the mark *until*; its window.
 
     Where there is a mark *later*, it is that of a second after the marks, and of *later* when it is typed a ctrl+b.
-    *tell* is applied to what it writes.
+    *tell* is applied to what it writes, and *how* it is launched.
     """
     (board.kitty.home / "typed").write_bytes(b"")
     folder = board.kitty.home / "plays"
@@ -390,7 +392,7 @@ def play(board: Board, recording: str, until: str, later: str = "", tell: Callab
     program = folder / "claude"
     program.write_text(_PLAYS)
     program.chmod(0o755)
-    return board.kitty.launch(str(program), keep_focus=True)
+    return board.kitty.launch(str(program), keep_focus=True, **how)
 
 
 def preview_of(board: Board, list_: int) -> list[str]:

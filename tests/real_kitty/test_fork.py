@@ -312,20 +312,19 @@ def test_hostile_session_ids(bench: Bench) -> None:
     ):
         bench.kitty.send_text(window, f"session {session}\r")
         bench.known(window, session=known)
-        refused(bench, FORK, reason, "rule: value")
+        refused(bench, FORK, reason)
 
 
-def refused(bench: Bench, key: str, reason: str, rule: str) -> None:
+def refused(bench: Bench, key: str, reason: str) -> None:
     """A press of *key* shows this reason, and nothing is started, neither then nor by Enter."""
     before, count = bench.programs(), len(bench.diary())
     bench.press(key)
-    page, shown = bench.page("nothing was started")
+    page, shown = bench.page("Nothing was started")
     bench.press("Return")
     bench.gone(page)
     bench.let_pass(0.5)
 
     assert reason in re.sub(r"\s+", " ", shown)
-    assert rule in shown
     assert bench.programs() == before
     assert len(bench.diary()) == count
 
@@ -376,7 +375,7 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
     window = bench.shell(FAKE_MARK="carried")
     kitty.send_text(window, "tally run zebra --quiet\r")
     kitty.wait_text(window, "claude is here")
-    refused(bench, FORK, "Zebra has no agent file, and did not report how to continue", "rule: process")
+    refused(bench, FORK, "Zebra has no agent file, and did not report how to continue")
     zebra = "26;CodeAgent=zebra;Status=idle"
     methods = f"MethodFork={b64('--fork {SessionId}')};MethodResume={b64('--resume {SessionId}')}"
     bench.say(window, osc(f"{zebra};SessionId={b64('z1')};{methods}"))
@@ -401,20 +400,20 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
         )
         bench.shut(int(second["window"]))
 
-    for said, at, rule, reason in (
-        ("--fork {SessionId}\n--yolo", 3, "option", "'--yolo' is not needed by zebra"),
-        ("--prompt touch-pwned-1", 1, "option", "'--prompt touch-pwned-1' is not needed"),
-        ("bash -c touch$IFSpwned", 1, "deny-list", "It asks for bash, which runs other programs"),
-        ("--fork $(touch$IFSpwned1)", 2, "value", "so it is no session id"),
-        ("--fork 1;touch$IFSpwned", 2, "value", "so it is no session id"),
-        ("okapi --fork {SessionId}", 1, "word", "'okapi' is not a session id"),
+    for said, at, reason in (
+        ("--fork {SessionId}\n--yolo", 3, "'--yolo' is not needed by zebra"),
+        ("--prompt touch-pwned-1", 1, "'--prompt touch-pwned-1' is not needed"),
+        ("bash -c touch$IFSpwned", 1, "It asks for bash, which runs other programs"),
+        ("--fork $(touch$IFSpwned1)", 2, "so it is no session id"),
+        ("--fork 1;touch$IFSpwned", 2, "so it is no session id"),
+        ("okapi --fork {SessionId}", 1, "'okapi' is not a session id"),
     ):
         bench.say(window, osc(f"{zebra};MethodFork={b64(said)}"))
         wait_said(bench, window, said.split()[at - 1], at)
-        refused(bench, FORK, reason, f"rule: {rule}")
+        refused(bench, FORK, reason)
     bench.say(window, osc(f"88;arm;cmd={b64('okapi')};args={b64('--resume z1')}"))
     wait_said(bench, window, "okapi", 0, "resume")
-    refused(bench, RESUME, "'okapi' is not zebra, the agent that runs here", "rule: program")
+    refused(bench, RESUME, "'okapi' is not zebra, the agent that runs here")
 
     # What cannot be shown as it is, is not even heard: what was said before it counts.
     bidi = b64("--fork \u202e{SessionId}")
@@ -468,8 +467,8 @@ def test_a_file_that_arms_a_plain_shell(bench: Bench) -> None:
     kitty.wait_text(window, "DONE", 20)
     bench.wait_status(window, "idle")
 
-    refused(bench, FORK, "is not known as an agent", "rule: process")
-    refused(bench, RESUME, "none was seen in it before", "rule: process")
+    refused(bench, FORK, "is not known as an agent")
+    refused(bench, RESUME, "none was seen in it before")
 
 
 def test_another_machine_in_front(bench: Bench) -> None:
@@ -488,8 +487,8 @@ def test_another_machine_in_front(bench: Bench) -> None:
     Desk.say(bench, window, payload)
     bench.wait_status(window, "idle")
 
-    refused(bench, FORK, "Ssh is in the foreground", "rule: remote")
-    refused(bench, RESUME, "Ssh is in the foreground", "rule: remote")
+    refused(bench, FORK, "Ssh is in the foreground")
+    refused(bench, RESUME, "Ssh is in the foreground")
 
 
 def test_resume_what_was_killed(bench: Bench) -> None:
@@ -497,7 +496,7 @@ def test_resume_what_was_killed(bench: Bench) -> None:
     window, first = bench.agent()
     bench.kitty.run(["kill", "-9", str(first["pid"])])
     bench.kitty.wait_until(lambda: "Killed" in bench.kitty.get_text(window), what="the shell's word")
-    refused(bench, FORK, "no longer runs in this pane", "rule: process")
+    refused(bench, FORK, "no longer runs in this pane")
     count = len(bench.diary())
     bench.press(RESUME)
     _, shown = bench.page("Resume Claude")
@@ -519,7 +518,7 @@ def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
     bench.kitty.run(["kill", "-9", str(first["pid"])])
     bench.let_pass(0.6)
     bench.press("Return")
-    _, shown = bench.page("nothing was started")
+    _, shown = bench.page("Nothing was started")
     bench.press("Escape")
 
     assert re.search(r"no longer runs|changed in the meantime", shown)

@@ -72,6 +72,7 @@ def test_what_is_free_is_kittys_to_say(desk: Desk) -> None:
         "panel": "kitty_mod+a>p",
         "fork": "kitty_mod+a>f",
         "resume": "kitty_mod+a>r",
+        "diff": "kitty_mod+a>v",
         "snooze": "kitty_mod+a>s",
     }
     assert bare["shown"][:2] == ["ctrl+shift+y", "ctrl+shift+a>k"] and bare["asked"]

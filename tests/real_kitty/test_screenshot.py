@@ -50,7 +50,11 @@ color4 #6ea8fe
 color8 #6b7280
 """
 
-#: The same kitty in the colours of paper.
+#: A kitty as it comes, with its tab bar where the picture is; and what its tabs are filled with.
+AS_IT_COMES = "font_size 13\ntab_bar_edge top\ninactive_tab_background #999999\n"
+INACTIVE = (0x99, 0x99, 0x99)
+
+#: The first kitty in the colours of paper.
 LIGHT = """
 background #fbfbfa
 foreground #2b2f36
@@ -96,8 +100,9 @@ def desk(kitty_version: str) -> Iterator[Desk]:
 
 
 def test_the_picture(desk: Desk, tmp_path: Path) -> None:
-    """Every light is in the picture, in its very colour, beside a plain shell without one."""
-    kitty = desk.kitty
+    """Every light is in the picture of a kitty as it comes, in its very colour, beside a plain shell without one."""
+    kitty, seen = desk.kitty, lights_on(INACTIVE)
+    desk.reload(AS_IT_COMES)
     windows = [desk.lamp(title) for title, _, _ in TABS]
     names = [payload.partition(";")[0].removeprefix("state=") for _, payload, _ in TABS]
     for window, (_, payload, _) in zip(windows, TABS, strict=True):
@@ -121,13 +126,14 @@ def test_the_picture(desk: Desk, tmp_path: Path) -> None:
     kitty.wait_until(lambda: kitty.get_text(shell).count("❯") == 2, what="the second prompt")
     lights = {kitty.tab_of(window): name for window, name in zip(windows, names, strict=True)}
     shot = tmp_path / "shot.png"
-    desk.wait_colours({kitty.tab_of(shell): ""} | lights, image=shot)
+    desk.wait_colours({kitty.tab_of(shell): ""} | lights, image=shot, lights=seen)
     image = Image.open(shot).convert("RGB").crop((0, 0, 1000, TABS_HEIGHT))
 
     small = tmp_path / "small.png"
     image.quantize(200, dither=Image.Dither.NONE).save(small, optimize=True)
     assert small.stat().st_size < MAX_BYTES
-    assert {colour for _, colour in image.getcolors(1 << 24) or ()} >= {LIGHTS[name] for name in BEFORE}
+    assert {colour for _, colour in image.getcolors(1 << 24) or ()} >= {seen[name] for name in BEFORE}
+    desk.reload(SETTINGS)
     desk.keep(image, "kitty-tabs")
 
 

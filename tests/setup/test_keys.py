@@ -132,7 +132,7 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
 
     assert "no free key for agents, snooze: set some in [keys]" in text
     assert "of ~/.config/tallylight/config.toml, then run this again" in text
-    assert len(bound(home)) == 4
+    assert len(bound(home)) == 5
 
 
 @pytest.mark.slow

@@ -94,10 +94,14 @@ def test_what_tmux_makes_of_it(machine: Machine) -> None:
     assert len(machine.tmux("list-keys", "-T", "tally").splitlines()) == len(tmux.KEYS)
     plain = machine.tmux("display-message", "-p", "#{E:window-status-format}")
     assert plain == machine.tmux("display-message", "-p", FORMAT)
-    for name, value in (("", "waiting"), ("_mark", "!"), ("_colour", "#FFAA00")):
-        machine.tmux("set-option", "-w", f"@tally{name}", value)
-    lit = machine.tmux("display-message", "-p", "#{E:window-status-format}")
-    assert lit == f"#[fg=#FFAA00]!#[default] {plain}"
+    for status, mark, colour, expected in (
+        ("waiting", "!", "#FFAA00", "#[fg=black,bold,bg=#FFAA00] ! #[default]"),
+        ("working", "●", "#3399FF", "#[fg=#3399FF]●#[default]"),
+    ):
+        for name, value in (("", status), ("_mark", mark), ("_colour", colour)):
+            machine.tmux("set-option", "-w", f"@tally{name}", value)
+        lit = machine.tmux("display-message", "-p", "#{E:window-status-format}")
+        assert lit == f"{expected} {plain}"
 
 
 def test_who_watches(machine: Machine) -> None:

@@ -63,7 +63,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
     usual = {"str": "a café", "float": 99.5, "int": 5200, "bool": True, "int | None": 82, "float | None": 0.25}
     usual |= {
         "tuple[str, ...]": ("Add auth", "{session}"),
-        "Mapping[str, Any]": {"diffstat": (120, 14)},
+        "Mapping[str, Any]": {"diffstat": (120, 14), "did": (14, 2, 1, 0)},
         "Pairs": (("0", "No"), ("1", "Yes")),
     }
     fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}
@@ -110,7 +110,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         "muted_until", "unanswered_since",
         "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
         "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",
-        "outcome", "diffstat", "vars", "queued_until",
+        "outcome", "diffstat", "did", "vars", "queued_until",
         "children", "reply", "limited_until", "cost", "strange_record", "hangs", "queued", "unsent", "unknown", "signs",
     }  # fmt: skip
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

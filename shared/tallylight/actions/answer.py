@@ -7,7 +7,7 @@ pane, the agent's process, the fingerprint of the screen, and a choice by its nu
 them. Everything else is a `Refusal` that names its rule:
 
 * `gone`, `unreachable`: the pane is not there any more, or its host does not answer;
-* `mode`, `synchronized`: the keys would not reach the program, or reach others too (tmux);
+* `mode`, `synchronized`: the keys may not reach the program (tmux, an editor), or reach others too (tmux);
 * `remote`, `process`: the foreground leads to another machine, or is not the agent's process any more;
 * `no-question`: it asks nothing that a choice can answer;
 * `not-whole`: not all of the question is on the screen;
@@ -35,6 +35,7 @@ from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.frame import inside
+from tallylight.evidence.process import program_of
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
@@ -252,6 +253,10 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
     # A start of 0 is one that could not be read: later it could be another process.
     if found.agent is None or found.process is None or not found.process.start:
         return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
+    if found.is_drawn and found.leader is not None:
+        name = program_of(found.leader)
+        text = f"{found.agent.display} is in a terminal that {name} draws, and {name} may take the keys for itself"
+        return Refusal("mode", f"{text}: go to that pane and answer there; nothing was typed")
     return Occupant(seen.pane, found.agent.name, found.process.pid, found.process.start)
 
 

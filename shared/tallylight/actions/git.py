@@ -193,13 +193,16 @@ class Repository:
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
 
-    def run_bounded(self, *words: str, seconds: float) -> str | None:
+    def run_bounded(self, *words: str, seconds: float, also: Mapping[str, str] | None = None) -> str | None:
         """
         Return the output of git, at most `MAX_OUTPUT_BYTES` bytes; None if it fails or is missing.
+
+        *also* are more variables.
 
         Raises `StuckError` after *seconds*, or with more output: git was killed. Also `OSError` and `TallyError`.
         """
         with self._shown(keeps_own=False) as environ:
+            environ.update(also or {})
             done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT_BYTES)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
@@ -211,15 +214,24 @@ class Repository:
         """Return the commit that is checked out, or that *name* leads to; "" if there is none."""
         return self.ask("rev-parse", "--verify", "--quiet", name) or ""
 
-    def run(self, *words: str, keeps_own: bool, seconds: float) -> str:
+    def run(
+        self, *words: str, keeps_own: bool, seconds: float, given: str = "", also: Mapping[str, str] | None = None
+    ) -> str:
         """
         Run git in the work tree, with the user's own filters if *keeps_own*; return its output.
+
+        *given* is its standard input, and *also* are more variables.
 
         Raises `FailedError` if it fails; `FileNotFoundError` if there is no git in an absolute directory of `PATH`;
         `OSError`; `TallyError`; `subprocess.TimeoutExpired`.
         """
         with self._shown(keeps_own=keeps_own) as environ:
-            return _run((_git(), "-C", self.top, *words), environ, seconds)
+            return _run((_git(), "-C", self.top, *words), {**environ, **(also or {})}, seconds, given)
+
+    def open(self, *words: str, also: Mapping[str, str]) -> int:
+        """Run git in this terminal with all of the user's settings, and so with their tools; return its exit code."""
+        with self._shown(keeps_own=True) as environ:
+            return subprocess.run((_git(), "-C", self.top, *words), env={**environ, **also}, check=False).returncode
 
     @contextlib.contextmanager
     def _shown(self, *, keeps_own: bool) -> Iterator[dict[str, str]]:

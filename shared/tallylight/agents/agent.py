@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay sta
     from tallylight.agents.titles import TitleRule
     from tallylight.files.toml import Table
 
-REGISTRIES = ("claude-sessions",)
+REGISTRIES = ("claude-sessions", "copilot-locks")
 PROGRESSES = ("busy",)
 #: The forms of session ids: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
@@ -142,7 +142,7 @@ class Agent:
     screen_generic: bool = True
     #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and removed when its turn ends.
     progress: str = ""
-    #: The kind of its own status file; see `evidence.records.claude_status`.
+    #: The kind of files that list its sessions; see `hosts.registries`.
     registry: str = ""
     #: The kind of its sessions' records.
     record: str = ""

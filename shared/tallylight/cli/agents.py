@@ -20,7 +20,7 @@ from tallylight.snapshot.writer import directory
 from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Channelled, Direct, Elsewhere
-from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
+from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, FIRST_KEY, SELECTED
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
 
@@ -79,6 +79,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
     channel = Channelled.of(environ, client) if fleet is None else None
     # No program that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
+    os.environ.pop(FIRST_KEY, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
@@ -91,6 +92,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         depth=depth,
         beside=_repositories(environ) if has_branches else None,
         is_panel=is_panel,
+        key=environ.get(FIRST_KEY, ""),
         labels=labels_file.LabelsFile(labels_file.path(environ)),
     )
 

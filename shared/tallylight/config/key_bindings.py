@@ -40,6 +40,7 @@ ACTIONS = (
     _action("panel", "panel.py", "open or close the list as a panel that stays", "a>p", "alt+p", "a>l"),
     _action("fork", "fork.py", "fork this conversation into a new pane", "a>f", "alt+f", "a>o"),
     _action("resume", "fork.py --resume", "resume an ended conversation", "a>r", "alt+r", "a>e"),
+    _action("diff", "agents.py --key d", "show what this agent changed", "a>v", "alt+v", "a>c"),
     _action("snooze", "snooze.py", "snooze this pane's question", "a>s", "alt+s", "a>z"),
 )
 #: All keys that may be tried.

@@ -51,7 +51,8 @@ class Identity:
     *unknown* is the name of a program that may be an agent, although no agent file names it. *speaks*: the process is
     surely the agent itself, and no script of its name, and it shows when it is idle. *is_candidate*: no agent file
     names the program, and it behaves like an agent. *far*: the name of the machine or container that it leads to, as it
-    was typed.
+    was typed. *is_drawn*: another program draws the agent's terminal, and may take keys itself; only
+    `process_table.foreground` finds that out.
     """
 
     leader: Process | None = None
@@ -66,6 +67,7 @@ class Identity:
     speaks: bool = False
     is_candidate: bool = False
     far: str = ""
+    is_drawn: bool = False
 
     @property
     def is_behind(self) -> bool:

@@ -286,7 +286,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
+    parts = _wrapped(rows, at) or _parts(text)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     if have_both(parts):
@@ -294,6 +294,21 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
     return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Return what a row has beside one another."""
+    return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
+
+
+def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
+    """Return the buttons of the row above *at* and those of this one, where only both together are answers."""
+    if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
+        return ()
+    over, own = _parts(rows[at - 1].text), _parts(rows[at].text)
+    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
+    needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
+    return (*over, *own) if needed else ()
 
 
 def _may_be_button(part: str) -> bool:

@@ -27,12 +27,14 @@ import attrs
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import NOBODY, Identity, identify
+from tallylight.evidence.ordinary import ORDINARY
 from tallylight.evidence.process import TERMINALS, program_of
 from tallylight.evidence.process import Process as Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS as MAX_DESCENDANTS
 from tallylight.evidence.procfs import ProcTable as ProcTable
 from tallylight.evidence.procfs import by_leader, device_number
 from tallylight.evidence.procfs import runtime as runtime
+from tallylight.model import attributes
 
 _T = TypeVar("_T")
 #: Processes up from an agent that are read.
@@ -267,6 +269,11 @@ def reads_terminal(pid: int, of: Table) -> bool:
     return is_on_terminal(pid, of.link(pid, "fd/0"), of) if isinstance(of, ProcTable) else True
 
 
+def writes_terminal(pid: int, of: Table) -> bool:
+    """Return whether the standard output of *pid* is its terminal, as far as that is known."""
+    return is_on_terminal(pid, of.link(pid, "fd/1"), of) if isinstance(of, ProcTable) else bool(terminal(pid, of))
+
+
 def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
     """Return the paths of the files that *pids* have open, at most `MAX_OPEN`; none of another user's processes."""
     if not isinstance(of, ProcTable | PsutilTable):
@@ -288,7 +295,22 @@ def table() -> Table:
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
     """Return the identity in the foreground of process group *pgid*, without any memory of earlier readings."""
-    return _SeenForeground().read(pgid, agents, of or table())
+    of = of or table()
+    found = _SeenForeground().read(pgid, agents, of)
+    return attributes.evolve(found, is_drawn=True) if _is_drawn(found, of) else found
+
+
+def _is_drawn(found: Identity, of: Table) -> bool:
+    """
+    Return whether the leader of *found* draws the agent's terminal: it is an editor, or has more than that terminal.
+
+    A program that passes everything on, such as `script`, gives it its own size.
+    """
+    agent, leader, own = found.process, found.leader, inner_size(found, of)
+    if own is None or agent is None or leader is None or terminal(agent.pid, of) == terminal(leader.pid, of):
+        return False
+    outer = of.terminal_size(leader.pid) if isinstance(of, ProcTable) else None
+    return program_of(leader) in ORDINARY["an editor"] or (outer is not None and all(own) and own != outer)
 
 
 @attrs.define

@@ -281,7 +281,9 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     if offer.is_list:
         is_its = found[0] == last + 1 and rows[found[0]].indent > offer.column
     else:
-        is_its = EMPTY.match(rows[found[0]].text) is not None
+        # Where a line across parts them, it is the input for any prompt.
+        is_parted = offer.sign == KEY_TO_GO_ON and any(row.is_edge for row in rows[last + 1 : found[0]])
+        is_its = EMPTY.match(rows[found[0]].text) is not None and not is_parted
     return found[1:] if is_its else found
 
 

@@ -1,22 +1,26 @@
 """
 The registries of agents: the running sessions that an agent's own files list, with or without a pane.
 
-Claude Code keeps a file for each of its processes. This reads the disk: call it away from any loop. Files of ended
-processes are not opened. A folder is listed only after it changed, or after `RELIST_S`.
+Claude Code keeps a file for each of its processes, and Copilot a lock in the folder of each session. This reads the
+disk: call it away from any loop. Files of ended processes are not opened. A folder is listed only after it changed, or
+after `RELIST_S`.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple, Protocol
 
-from tallylight.agents.agent import Agent
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence import process_table
+from tallylight.evidence.foreground import identify
 from tallylight.evidence.process_table import Table
-from tallylight.evidence.records import claude_status
+from tallylight.evidence.records import claude_status, copilot_locks
 from tallylight.evidence.records.claude_status import Listed
+from tallylight.evidence.records.locate import SLACK_S
 from tallylight.evidence.records.places import read_part
 from tallylight.wire.values import is_number
 
@@ -28,51 +32,130 @@ MAX_FILES = 10_000
 MAX_SESSIONS = 200
 
 
+class _File(NamedTuple):
+    """A *path* that names a process."""
+
+    pid: int
+    path: Path
+
+
+class _Registry(Protocol):
+    """The registry of one agent, in one folder."""
+
+    folder: Path
+
+    def files(self) -> Iterator[_File]:
+        """Return those that name a process, living or not."""
+
+    def read(self, file: _File, table: Table) -> Listed | None:
+        """Return the session in *file*, of a living process of this user; None if it has a pane."""
+
+
+class _ClaudeSessions:
+    """A file a process, with its status."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def files(self) -> Iterator[_File]:
+        for name in _names(self.folder):
+            if name.endswith(".json") and is_number(name[:-5], 10):
+                yield _File(int(name[:-5]), self.folder / name)
+
+    def read(self, file: _File, table: Table) -> Listed | None:
+        data = read_part(file.path, 0, claude_status.MAX_CHARS) or b""
+        start = table.start(file.pid) or 0
+        found = claude_status.listed(data.decode("utf-8", "replace"), pid=file.pid, start=start)
+        # A background session has a terminal that its daemon holds. Any other one with a terminal has a pane there.
+        is_apart = found is not None and (found.is_background or not process_table.terminal(file.pid, table))
+        return found if is_apart else None
+
+
+class _CopilotLocks:
+    """A folder a session, with the lock of its process. The status is in its events."""
+
+    def __init__(self, agent: Agent, folder: Path) -> None:
+        self.folder, self._agents = folder, Agents((agent,))
+        #: The locks of each session, with the stamp that its folder had then.
+        self._known: dict[str, tuple[int, list[_File]]] = {}
+
+    def files(self) -> Iterator[_File]:
+        before, self._known = self._known, {}
+        for name in filter(copilot_locks.is_session, _names(self.folder)):
+            path = self.folder / name
+            try:
+                stamp = path.stat().st_mtime_ns
+                known = before.get(name, (0, []))
+                if known[0] != stamp:
+                    pids = ((copilot_locks.holder(lock), path / lock) for lock in _names(path))
+                    known = stamp, [_File(pid, lock) for pid, lock in pids if pid]
+            except OSError:
+                continue
+            self._known[name] = known
+            yield from known[1]
+
+    def read(self, file: _File, table: Table) -> Listed | None:
+        process, started = table.get(file.pid), table.start_time(file.pid)
+        try:
+            is_its_own = started is not None and file.path.stat().st_mtime >= started - SLACK_S
+        except OSError:
+            return None
+        if process is None or not is_its_own or identify((process,), self._agents).agent is None:
+            return None
+        has_pane = process_table.writes_terminal(file.pid, table)
+        return None if has_pane else Listed(file.pid, session=file.path.parent.name)
+
+
+def _names(folder: Path) -> list[str]:
+    with os.scandir(folder) as entries:
+        return [entry.name for _, entry in zip(range(MAX_FILES), entries, strict=False)]
+
+
+def _registries(environ: Mapping[str, str], agents: Iterable[Agent]) -> Iterator[tuple[str, _Registry]]:
+    for agent in agents:
+        if agent.registry == "claude-sessions":
+            folder = claude_status.folder(environ, environ.get("HOME", ""))
+            if folder:
+                yield agent.name, _ClaudeSessions(Path(folder))
+        elif agent.registry == "copilot-locks":
+            yield agent.name, _CopilotLocks(agent, Path(copilot_locks.folder(environ)))
+
+
 class Registries:
     """The registries of *agents*, for this user and the home directory of *environ*."""
 
     def __init__(self, environ: Mapping[str, str], agents: Iterable[Agent], table: Table | None = None) -> None:
         self._table = table or process_table.table()
-        self._folders = {
-            agent.name: Path(folder)
-            for agent in agents
-            if agent.registry and (folder := claude_status.folder(environ, environ.get("HOME", "")))
-        }
-        #: For each folder: when it was listed (monotonic), its modification time then, and its living processes.
-        self._listed: dict[str, tuple[float, int, list[int]]] = {}
+        self._registries = dict(_registries(environ, agents))
+        #: Of each agent: when its folder was listed (monotonic), its stamp then, and the files of what lived.
+        self._listed: dict[str, tuple[float, int, list[_File]]] = {}
 
     def look(self) -> list[tuple[str, Listed]]:
         """Return every running session without a pane, each with the name of its agent."""
         return [
             (agent, found)
-            for agent, folder in self._folders.items()
-            for pid in self._pids(agent, folder)
-            if (found := self._read(folder / f"{pid}.json", pid)) is not None
+            for agent, registry in self._registries.items()
+            for file in self._files(agent, registry)
+            if (found := self._read(registry, file)) is not None
         ]
 
-    def _pids(self, agent: str, folder: Path) -> list[int]:
-        """Return the living processes that have a file in *folder*, at most `MAX_SESSIONS`."""
+    def _files(self, agent: str, registry: _Registry) -> list[_File]:
+        """Return the files of living processes, at most `MAX_SESSIONS`."""
         now = time.monotonic()
         try:
-            stamp = folder.stat().st_mtime_ns
-            listed_at, before, pids = self._listed.get(agent, (-RELIST_S, 0, []))
+            stamp = registry.folder.stat().st_mtime_ns
+            listed_at, before, files = self._listed.get(agent, (-RELIST_S, 0, []))
             if stamp != before or now - listed_at >= RELIST_S:
-                with os.scandir(folder) as entries:
-                    names = [entry.name for _, entry in zip(range(MAX_FILES), entries, strict=False)]
-                numbers = [int(name[:-5]) for name in names if name.endswith(".json") and is_number(name[:-5], 10)]
-                pids = sorted(pid for pid in numbers if self._table.start(pid) is not None)[:MAX_SESSIONS]
-                self._listed[agent] = now, stamp, pids
+                living = (file for file in registry.files() if self._table.start(file.pid) is not None)
+                files = sorted(living)[:MAX_SESSIONS]
+                self._listed[agent] = now, stamp, files
         except (OSError, ValueError):
             return []
-        return pids
+        return files
 
-    def _read(self, path: Path, pid: int) -> Listed | None:
-        """Return the session in the file of *pid*; None if it has ended, has a pane, or belongs to another user."""
-        start = self._table.start(pid)
-        if start is None or process_table.owner(pid, self._table) != os.getuid():
+    def _read(self, registry: _Registry, file: _File) -> Listed | None:
+        """Return the session in *file*; None if its process has ended, has a pane, or belongs to another user."""
+        is_ours = process_table.owner(file.pid, self._table) == os.getuid()
+        if not is_ours or self._table.start(file.pid) is None:
             return None
-        data = read_part(path, 0, claude_status.MAX_CHARS) or b""
-        found = claude_status.listed(data.decode("utf-8", "replace"), pid=pid, start=start)
-        # A background session has a terminal that its daemon holds. Any other one with a terminal has a pane there.
-        is_apart = found is not None and (found.is_background or not process_table.terminal(pid, self._table))
-        return found if is_apart else None
+        return registry.read(file, self._table)

@@ -22,8 +22,16 @@ WHITE: RGB = (255, 255, 255)
 SIGN_CONTRAST, FILL_CONTRAST = 4.5, 3.0
 #: Green that is closer to amber than this ratio is not filled: at a glance, only lightness separates the two.
 NEWS_CONTRAST = 1.5
+#: The same for green that would be nearly black with more contrast: its hue tells it apart.
+NEWS_HUE_CONTRAST = 2.0
+#: So much of its chroma a colour keeps, of 1, or it is not seen as that colour any more.
+VIVID = 0.75
+#: Colours that are further apart than this, in OKLab, are told apart at a glance whatever their lightness.
+APART = 0.15
 #: One step of lightness, of 1 from black to white.
 _STEP = 0.01
+#: A grey has no more chroma than this, by rounding.
+_GREY = 0.001
 
 
 def luminance(colour: RGB) -> float:
@@ -46,6 +54,12 @@ def readable_on(ground: RGB) -> RGB:
 def distance(one: RGB, other: RGB) -> float:
     """Return how different two colours look: their distance in OKLab, 0 to about 1."""
     return math.dist(_oklab(one), _oklab(other))
+
+
+def chroma(colour: RGB) -> float:
+    """How much of its hue *colour* has: 0 of a grey, to about 0.3."""
+    _, a, b = _oklab(colour)
+    return math.hypot(a, b)
 
 
 class Fills(NamedTuple):
@@ -78,6 +92,12 @@ def legible(colour: RGB, ground: RGB, least: float = SIGN_CONTRAST) -> RGB:
     return moved(colour, frozenset({ground}), least) or readable_on(ground)
 
 
+def marked(colour: RGB, ground: RGB) -> RGB:
+    """*colour* as a mark on *ground*: as `legible`, or as far as a shape needs where text would leave no colour."""
+    found = legible(colour, ground)
+    return found if _is_vivid(found, colour) else legible(colour, ground, FILL_CONTRAST)
+
+
 def filled(colour: RGB, touching: frozenset[RGB]) -> RGB:
     """
     Return *colour* as the fill of a status that needs a person, in a bar with the colours *touching* it.
@@ -105,7 +125,14 @@ def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:
     *amber*.
     """
     fill = moved(colour, frozenset({ground}), FILL_CONTRAST)
+    if fill is not None and not _is_vivid(fill, colour):
+        fill = moved(colour, frozenset({ground}), NEWS_HUE_CONTRAST)
     return None if fill is None or ratio(fill, amber) < NEWS_CONTRAST else fill
+
+
+def _is_vivid(shade: RGB, colour: RGB) -> bool:
+    """Whether *shade*, which is *colour* moved, has kept its colour; a grey has none to lose."""
+    return chroma(shade) >= VIVID * chroma(colour) - _GREY
 
 
 def _linear(channel: float) -> float:

@@ -60,6 +60,12 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
     return _middle(f"{tool}: {other}") if other else ""
 
 
+def is_command(given: dict[str, Any]) -> bool:
+    """Return whether a call with the input *given* runs a command; a patch is none."""
+    command = _first(given, _COMMANDS).lstrip()
+    return bool(command) and not command.startswith(_PATCH)
+
+
 def target(given: dict[str, Any]) -> str:
     """Return the most telling argument of *given*: a command, a file, an address or a text."""
     return _first(given, (*_COMMANDS, *_FILES, "url", *_OTHERS))

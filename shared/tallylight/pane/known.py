@@ -111,6 +111,8 @@ class Known:
         #: A reported limit and its end, as read from the message; and a decision with the end of its limit.
         self._limit: tuple[object, float] = None, 0.0
         self._limited: tuple[Decision, Decision] | None = None
+        #: The session that the registry of its agent lists for it; its host's to set.
+        self.session_listed = ""
         #: The last report about the pane itself.
         self._last_report: Report | None = None
 

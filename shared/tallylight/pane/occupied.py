@@ -33,7 +33,8 @@ class Occupied(Known):
         """Return what a worker has to read for this pane at this tick; `take_result` takes each result."""
         if (package := package_of(self.unknown.program)) is not None and not self.unknown.is_remote:
             return (package,)
-        return self.own_files.requests(self._last_report.session if self._last_report is not None else "", self._title)
+        said = self._last_report.session if self._last_report is not None else ""
+        return self.own_files.requests(self.session_listed or said, self._title)
 
     def take_result(self, request: Request, found: object, now: float) -> None:
         """Take *found*, a worker's result for one of `requests`; None if nothing was new."""

@@ -9,7 +9,7 @@ needed for the first time. A package offers its part by an entry point of the gr
 
 and `tallylight_moon/__init__.py` describes it:
 
-    from tallylight.parts import Field, Part, Verb
+    from tallylight.parts import Field, Key, Part, Verb
 
     PART = Part(
         name="moon",
@@ -21,6 +21,7 @@ and `tallylight_moon/__init__.py` describes it:
         readers={"moon": "tallylight_moon.record:READER"},
         fields={"phase": Field("text", "the phase of the moon", 12, "tallylight_moon.host:shown")},
         opens={"moon": "tallylight_moon.host:opens"},
+        keys={"m": Key("look at its moon", "tallylight_moon.verb:over")},
         routes={"phase": "tallylight_moon.host:phase"},
         news="tallylight_moon.host:news",
         undo="tallylight_moon.undo",
@@ -29,9 +30,9 @@ and `tallylight_moon/__init__.py` describes it:
 `tallylight_moon.verb` has a function `main(argv) -> int`, `Moon` is a `hosts.part.HostPart`, and `checks(environ,
 hosts)` yields each `Finding` for `tally doctor`. `fact(pane)` returns a few words for the list. `READER` is an
 `evidence.records.readers.Reader` for agents with `record = "moon"` in their file. Each pane of a snapshot has a field
-`phase`, and `shown(value)` makes words of it. `opens(pane)` returns why the list does not open a page over a pane.
-`phase(query)` answers `tally serve`, `news(rows, seconds)` sums up the time while you were away, and `undo` reverts the
-part's changes to your files.
+`phase`, and `shown(value)` makes words of it. `opens(pane)` returns why the list does not open a page over a pane. The
+key `m` of the list lends its terminal to `over(row)`. `phase(query)` answers `tally serve`, `news(rows, seconds)` sums
+up the time while you were away, and `undo` reverts the part's changes to your files.
 
 A part never types into a pane itself: it asks with `actions.client`, and the table of docs/security.md decides. `index`
 finds the parts; docs/parts.md explains all of it with a whole example.
@@ -77,6 +78,19 @@ class Field:
     shown: str = ""
 
 
+@attributes.frozen
+class Key:
+    """
+    A key of the list for the selected row. *about* is its line in the help of the list.
+
+    *call* names a function that gets the row while the list lends it the terminal, and returns a text for the agent, or
+    nothing. The person sees the text in the list and sends it from there.
+    """
+
+    about: str
+    call: str
+
+
 @attributes.frozen(kw_only=True)
 class Part:
     """
@@ -89,9 +103,10 @@ class Part:
     edit)` a line about what it did.
 
     *readers* are each an `evidence.records.readers.Reader`, by the `record` of an agent file. *opens* get the selected
-    pane, by the word of the page that the list opens over it, and return a `Refusal` or None. *routes* answer `GET
-    /api/parts/NAME/ROUTE` of the server: each is called on a thread with the query as a mapping, and returns JSON
-    values. *fields* by their names. *serves* are modules and objects that the core asks for (`index.ask`).
+    pane, by the word of the page that the list opens over it, and return a `Refusal` or None. *keys* are free keys of
+    the list. *routes* answer `GET /api/parts/NAME/ROUTE` of the server: each is called on a thread with the query as a
+    mapping, and returns JSON values. *fields* by their names. *serves* are modules and objects that the core asks for
+    (`index.ask`).
     """
 
     name: str
@@ -104,6 +119,7 @@ class Part:
     undo: str = ""
     readers: Mapping[str, str] = attributes.field(factory=dict)
     opens: Mapping[str, str] = attributes.field(factory=dict)
+    keys: Mapping[str, Key] = attributes.field(factory=dict)
     routes: Mapping[str, str] = attributes.field(factory=dict)
     fields: Mapping[str, Field] = attributes.field(factory=dict)
     serves: Mapping[str, str] = attributes.field(factory=dict)

@@ -22,12 +22,12 @@ from tallylight import parts
 from tallylight.files import build, directories, extras, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.parts import GROUP, Field, Part, Verb
+from tallylight.parts import GROUP, Field, Key, Part, Verb
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: The version of the file; another one is ignored.
-VERSION = 2
+VERSION = 3
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_BYTES, MAX_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
 #: The directory of packages for other people's parts, as an extra: kitty's Python looks there, too.
@@ -174,7 +174,8 @@ def _to_json(found: InstalledPart) -> dict[str, object]:
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
     fields = {name: [one.form, one.about, one.limit, one.shown] for name, one in part.fields.items()}
-    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, **more}
+    keys = {name: [key.about, key.call] for name, key in part.keys.items()}
+    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, "keys": keys, **more}
 
 
 def _from_json(value: object, off: set[str]) -> InstalledPart | None:
@@ -189,18 +190,22 @@ def _from_json(value: object, off: set[str]) -> InstalledPart | None:
         for name, verb in _members(value.get("verbs")).items()
         if isinstance(verb, list) and len(verb) >= 3 and all(isinstance(word, str) for word in verb)
     }
-    fields = {
-        name: Field(*one)
-        for name, one in _members(value.get("fields")).items()
-        if isinstance(one, list) and [type(word) for word in one] == [str, str, int, str]
-    }
+    fields = {name: Field(*one) for name, one in _listed(value.get("fields"), str, str, int, str)}
+    keys = {name: Key(*one) for name, one in _listed(value.get("keys"), str, str)}
     named: dict[str, Any] = {
         field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
         for field in _NAMED
     }
     named |= {field: text(field) for field in _TEXTS}
-    part = Part(verbs=verbs, fields=fields, **named)
+    part = Part(verbs=verbs, fields=fields, keys=keys, **named)
     return InstalledPart(part, text("version"), text("fault"), part.name not in off) if part.name else None
+
+
+def _listed(value: object, *kinds: type) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the lists of *value* with words of these *kinds*, by their names."""
+    for name, one in _members(value).items():
+        if isinstance(one, list) and [type(word) for word in one] == [*kinds]:
+            yield name, one
 
 
 def _members(value: object) -> dict[str, Any]:
@@ -228,6 +233,14 @@ def fields() -> Mapping[str, Field]:
     found: dict[str, Field] = {}
     for one in used():
         found = {**one.part.fields, **found}
+    return found
+
+
+def keys() -> dict[str, Key]:
+    """Return the keys of the list that parts declare; the first part with a key counts."""
+    found: dict[str, Key] = {}
+    for one in used():
+        found = {**one.part.keys, **found}
     return found
 
 

@@ -31,11 +31,15 @@ KEYS = (
     ("r", "resume", _IN_PANE.replace("{verb}", "resume")),
     ("m", "mute", "run-shell -b 'TMUX_PANE=#{{pane_id}} {tally} quiet >/dev/null'"),
 )
-#: The format of a theme is kept in an option of ours, once, and drawn behind the light.
+#: The format of a theme is kept in an option of ours, once, and drawn behind the light: what needs a person is filled.
 _LIGHTS = """\
 if-shell -F '#{{m:*@tally_mark*,#{{{option}}}}}' '' "set -gF @tally_{name} '#{{{option}}}'"
-set -g {option} '#{{?@tally,#[fg=#{{@tally_colour}}]#{{@tally_mark}}#[default] ,}}#{{E:@tally_{name}}}'
+set -g {option} '#{{?@tally,{light}#[default] ,}}#{{E:@tally_{name}}}'
 """
+_LIGHT = (
+    "#{?#{m/r:^(waiting|error|down),#{@tally}},"
+    "#[fg=black#,bold#,bg=#{@tally_colour}] #{@tally_mark} ,#[fg=#{@tally_colour}]#{@tally_mark}}"
+)
 _FORMATS = {"format": "window-status-format", "current": "window-status-current-format"}
 _BOUND = re.compile(
     r"^\s*bind(?:-key)?\s+(?:-[nrN]\s+(?:'[^']*'|\"[^\"]*\")\s+|-r\s+|-T\s+prefix\s+)*(\S+)\s", re.MULTILINE
@@ -60,7 +64,7 @@ def text(system: System, prefix: str) -> str:
         lines.append(f"run-shell -b {_quoted(f'{tally} host sessions --quiet')}\n")
     lines.append(f"bind-key -N 'Tallylight: {note}' {prefix} switch-client -T tally\n")
     lines += [f"bind-key -T tally {key} {command.format(tally=tally)}\n" for key, _, command in KEYS]
-    lines += [_LIGHTS.format(name=name, option=option) for name, option in _FORMATS.items()]
+    lines += [_LIGHTS.format(name=name, option=option, light=_LIGHT) for name, option in _FORMATS.items()]
     return "".join(lines)
 
 

@@ -18,7 +18,7 @@ from tallylight.wire.text import sanitise
 #: The forms that a declaration can name, except `text`, which has a limit.
 FORMS = {"texts": TEXTS, "number": NUMBER, "count": COUNT, "truth": FLAG}
 #: The most cells of the words of all parts, shown after the outcome of a turn.
-MAX_WORDS = 40
+MAX_WORDS = 60
 
 _EMPTY: tuple[object, ...] = (None, "", 0, False, ())
 

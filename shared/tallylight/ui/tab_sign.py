@@ -42,18 +42,16 @@ def sign(
     *,
     is_box: bool,
     size: int = NARROW,
-    can_fill: bool = True,
 ) -> Run:
     """
-    Return the sign of a light on *ground*, which is filled itself unless *is_box*, in a bar with tabs of *size* cells.
+    Return the sign of a light on *ground*, which is filled itself unless *is_box*, in a tab of *size* cells.
 
-    Where no tab of ours *can_fill*, the box of a light that needs a person has its colour: a black one would be the
-    darkest. Blue, and green that would look like amber, has no box; nor has green without room beside it.
+    On a ground of its own colour the box is black. Blue, and green that would look like amber, has no box; nor has
+    green without room beside it.
     """
     if status in bar.needs:
         fill = bar.needs[status]
-        is_low = bar.has_caps or (is_box and contrast.ratio(fill, ground) < contrast.FILL_CONTRAST)
-        if size > 1 and can_fill and is_low:
+        if is_box and size > 1 and contrast.distance(fill, ground) < NEAR:
             return Run(mark, fill, contrast.BLACK)
         return Run(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]
@@ -61,4 +59,4 @@ def sign(
     news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
     if news is not None:
         return Run(mark, contrast.readable_on(news), news)
-    return Run(mark, contrast.legible(colour, ground))
+    return Run(mark, contrast.marked(colour, ground))

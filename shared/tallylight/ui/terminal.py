@@ -88,6 +88,22 @@ class Terminal:
                 self.write(self._leave)
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
 
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Leave the terminal to another program as a shell would, until the end of this context."""
+        own, shared = termios.tcgetattr(self._in), termios.tcgetattr(self._in)
+        # Not as it was found: a terminal that opens the list silences its keys before that.
+        shared[0] |= termios.ICRNL
+        shared[1] |= termios.OPOST | termios.ONLCR
+        shared[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
+        self.write(self._leave)
+        termios.tcsetattr(self._in, termios.TCSADRAIN, shared)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._in, termios.TCSADRAIN, own)
+            self.enter()
+
     def enter(self) -> None:
         """Take the whole screen. Until then the old contents are visible, such as the terminal's first picture."""
         self.write(self._enter)

@@ -112,7 +112,7 @@ def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
         key, value = name.strip(), content.strip()
         if len(key) > KEY_LIMIT:
             raise DecodeError("too-long", f"a key of {len(key)} bytes, {KEY_LIMIT} at most")
-        if key == b"app" and not (len(value) <= APP_LIMIT and _SEGMENT.fullmatch(value)):
+        if key == b"app" and value and not (len(value) <= APP_LIMIT and _SEGMENT.fullmatch(value)):
             continue
         if key == b"id" and (len(value) > ID_LIMIT or not _ID.fullmatch(value)):
             raise DecodeError("malformed", "an id is at most 8 names of A-Z a-z 0-9 _ . + - with / between")

@@ -1,4 +1,4 @@
-"""Sessions that Claude Code lists and that have no pane: a row each, by files and a process table made by hand."""
+"""Sessions that Claude Code and Copilot list and that have no pane: a row each, by files and processes made by hand."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ from tests.tables import each
 DAEMON = Process(7, 1, 7, "claude", ("claude", "daemon", "run"), "/opt/claude", 70)
 HOLDER = Process(8, 7, 8, "claude", ("claude", "bg-pty-host"), "/opt/claude", 80)
 SESSION = Process(20, 8, 20, "claude", ("/opt/claude", "--session-id", "s-1"), "/opt/claude", 200)
+#: As an editor starts it.
+COPILOT = "/opt/node_modules/@github/copilot-linux-x64/copilot"
+EDITORS = Process(27, 16, 16, "copilot", (COPILOT, "--acp"), COPILOT, 200)
 JOB = "a0b8cb89"
 #: As `claude --bg` wrote it.
 BACKGROUND = {"kind": "bg", "jobId": JOB, "name": "fix the lights", "status": "waiting", "waitingFor": "input needed"}
@@ -44,6 +47,7 @@ class Hands(ProcTable):
         self.processes = {process.pid: process for process in (DAEMON, HOLDER, SESSION)}
         self.terminals = {SESSION.pid}
         self.owners: dict[int, int] = {}
+        self.links: dict[tuple[int, str], str] = {}
 
     def get(self, pid: int) -> Process | None:
         return self.processes.get(pid)
@@ -51,6 +55,12 @@ class Hands(ProcTable):
     def start(self, pid: int) -> int | None:
         process = self.processes.get(pid)
         return process.start if process is not None else None
+
+    def start_time(self, pid: int) -> float | None:
+        return float(start) if (start := self.start(pid)) is not None else None
+
+    def link(self, pid: int, name: str) -> str:
+        return self.links.get((pid, name), "")
 
     def token(self, pid: int) -> object:
         return self.start(pid)
@@ -313,3 +323,68 @@ def test_it_is_opened_by_its_agents_own_command(table: Hands, tmp_path: Path) ->
     gone = opened(table, pane)
     assert isinstance(gone, Refusal)
     assert gone.rule == "process"
+
+
+def locked(home: Path, session: str = "s-7", pid: int = EDITORS.pid, at: float = 201.0) -> Path:
+    """The lock of a session of Copilot, written *at* that time."""
+    path = home / f".copilot/session-state/{session}/inuse.{pid}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{pid}\n")
+    os.utime(path, (at, at))
+    return path
+
+
+def test_sessions_of_an_editor(source: RegistrySource, table: Hands, tmp_path: Path) -> None:
+    """One process has several: each is a row, and nothing opens it."""
+    table.processes[EDITORS.pid] = EDITORS
+    locked(tmp_path)
+    locked(tmp_path, "s-8")
+    (tmp_path / ".copilot/session-state/.session-operation-locks").mkdir()
+    assert [(found.id, found.group, found.session, found.attach) for found in looked(source)] == [
+        ("copilot/s-7", EDITORS.pid, "s-7", ()),
+        ("copilot/s-8", EDITORS.pid, "s-8", ()),
+    ]
+
+
+@each(
+    ("at", "argv"),
+    [
+        (190.0, EDITORS.argv),  # its number was another process's then
+        (201.0, (COPILOT, "-p", "fix the lights")),
+        (201.0, ("sleep", "900")),
+    ],
+)
+def test_what_is_no_session_of_copilots(
+    source: RegistrySource, table: Hands, tmp_path: Path, at: float, argv: tuple[str, ...]
+) -> None:
+    """What a script runs is none, nor is what another program has left."""
+    table.processes[EDITORS.pid] = attrs.evolve(EDITORS, argv=argv, exe=argv[0])
+    locked(tmp_path, at=at)
+    assert looked(source) == []
+
+
+def test_a_session_of_copilot_with_a_pane(
+    source: RegistrySource, table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What writes to its terminal has a pane; what only was started from one has none."""
+    table.processes[EDITORS.pid] = EDITORS
+    table.links[EDITORS.pid, "fd/1"] = "/dev/pts/3"
+    locked(tmp_path)
+    monkeypatch.setattr("tallylight.evidence.process_table.is_on_terminal", lambda pid, path, _: path == "/dev/pts/3")
+    assert looked(source) == []
+    table.links[EDITORS.pid, "fd/1"] = "pipe:[7]"
+    assert looked(source)
+
+
+def test_each_of_them_has_its_own_light(host: System, table: Hands, tmp_path: Path) -> None:
+    """By the events of its own folder: one asks, and the other works."""
+    table.processes[EDITORS.pid] = EDITORS
+    asked = {"type": "permission.requested", "data": {"requestId": "r-1"}}
+    begun = {"type": "user.message", "data": {"content": "go on"}}
+    for session, events in (("s-7", (begun, asked)), ("s-8", (begun,))):
+        lock = locked(tmp_path, session)
+        stamped = ({**event, "timestamp": "2026-11-29T05:07:18.909Z"} for event in events)
+        (lock.parent / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in stamped))
+    host.steps(6)
+    lights = {id_: host.entry(id_).status for id_ in host.ids()}
+    assert lights == {"copilot/s-7": Status.WAITING, "copilot/s-8": Status.WORKING}

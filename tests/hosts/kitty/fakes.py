@@ -19,7 +19,7 @@ from tallylight.hosts import kitty as package
 _OURS = (
     "watcher", "agent_list", "answering", "channel", "consents", "fork", "keys", "host", "colours", "looks",
     "os_titles", "queue", "raises", "rollup", "user_vars", "script_starts", "scripts", "settings", "splits", "starter",
-    "surfaces", "tabs", "told", "window_bars", "windows", "wiring",
+    "surfaces", "tabs", "messages", "window_bars", "windows", "wiring",
 )  # fmt: skip
 #: What is called of each window.
 _WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")

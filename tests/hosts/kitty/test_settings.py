@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,7 +114,9 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
         "own",
         (),
     )
-    assert len(running.kitty.log) == 2 and all("in force until kitty restarts" in line for line in running.kitty.log)
+    assert len(running.kitty.log) == 2
+    assert "until you agree in kitty" in running.kitty.log[0]
+    assert "until kitty restarts" in running.kitty.log[1]
 
     def snapshot() -> tuple[str, tuple[str, ...]]:
         found, _ = read_snapshots(running.run / "tallylight")
@@ -132,6 +136,9 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
 def test_what_lets_programs_do_less_counts_at_once(rig: Rig, config: Path) -> None:
     """What stood there at the start is in force; once it was taken away, it waits as if it had never been there."""
     config.write_text(_MORE)
+    agreed = rig.home / ".local/state/tallylight/allow"
+    agreed.parent.mkdir(parents=True)
+    agreed.write_text("all")
     rig.start()
     rig.until(lambda: rig.host.config.scripting == "all", "the settings")
     assert rig.host.messages.notices.settings.command == ("true",)
@@ -165,6 +172,35 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
     running.kitty.options = copy.copy(running.kitty.options)
     running.until(lambda: running.host.surfaces.tabs.style == "off", "the new style")
+
+
+def test_a_higher_level_waits_at_a_start_too(rig: Rig, config: Path) -> None:
+    """kitty may have been ended while it was asking. What was agreed to once counts, until a lower level."""
+    read = importlib.import_module("tallylight.hosts.kitty.settings").read
+    config.write_text("[scripting]\nallow = 'all'\n")
+    rig.start()
+    rig.until(lambda: rig.host.settings.current, "the settings")
+    assert (rig.host.config.scripting, read().withheld) == ("own", rig.host.settings.current.withheld)
+    assert [one.key for one in read().withheld] == ["scripting.allow"]
+    rig.host.settings.agree(rig.host.settings.current.withheld)
+    rig.until(lambda: not read().withheld, "the note of it")
+    assert read().config.scripting == "all"
+    config.write_text("")
+    assert read().config.scripting == "own"
+    config.write_text("[scripting]\nallow = 'ask'\n")
+    assert read().withheld
+
+
+def test_a_new_fuse_counts_for_what_was_reported_before(running: Rig, config: Path) -> None:
+    """A report from a moment ago fades when the setting of now says so, not when that of then did."""
+    window = running.boss.open(1, 10)
+    running.host.on_set_user_var(window, "tally", "state=working;tool=mine")
+    running.until(lambda: running.status(1) is Status.WORKING, "the light")
+    tracker = running.host.panes[1].tracker
+    assert tracker.deadline() is None or tracker.deadline() > time.monotonic() + 20
+    write(config, "fuse_s = 10\n")
+    running.until(lambda: tracker.timing.fuse_s == 10, "the new fuse")
+    assert tracker.deadline() <= time.monotonic() + 10
 
 
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:

@@ -97,6 +97,7 @@ def test_an_agent_that_no_file_describes(desk: Desk, capsys: pytest.CaptureFixtu
         [
             desk.pane(
                 n,
+                status=Status.WAITING,
                 agent="zebra",
                 resume=("zebra", "--resume", "{SessionId}", *more),
                 conversation=ConversationEntry(agent="zebra", session=f"z{n}", cwd=str(desk.folder), program=str(own)),
@@ -126,7 +127,10 @@ def test_two_that_asked_for_different_conversations(desk: Desk, capsys: pytest.C
     """In one directory, without a session that is known: each goes on with its own, if that passes the gate."""
     here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
     asked = [("--resume", "aaaa1111"), ("--resume", "bbbb2222"), ("--resume", "cc33", "--dangerously-skip-permissions")]
-    panes = [desk.pane(n, conversation=here, resume=("claude", *words)) for n, words in enumerate(asked)]
+    panes = [
+        desk.pane(n, status=Status.WAITING, conversation=here, resume=("claude", *words))
+        for n, words in enumerate(asked)
+    ]
     _crashed(desk, panes)
     found = [one["resume"] for one in desk.json(capsys)[:3]]
 
@@ -154,7 +158,7 @@ def test_an_agent_that_outlives_kitty(desk: Desk, capsys: pytest.CaptureFixture[
 def test_two_of_which_nothing_is_known(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """The first continues the latest conversation there; the other one has a line that says so, and stays."""
     here = ConversationEntry(agent="claude", cwd=str(desk.folder / "w1"))
-    _crashed(desk, [desk.pane(n, conversation=here) for n in (1, 2)])
+    _crashed(desk, [desk.pane(n, status=Status.WAITING, conversation=here) for n in (1, 2)])
     first, second, *_ = (one["resume"] for one in desk.json(capsys))
 
     assert first["argv"] == [desk.program, "--continue"]
@@ -481,3 +485,13 @@ def test_a_session_file(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["restore", "--session", str(file), "--yes"]) == 0
     assert "left as it is: its windows do that already" in capsys.readouterr().out
     assert main(["restore", "--session", str(tmp_path / "none")]) == 1
+
+
+def test_what_asked_stands_first(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Then what had failed, and the rest as its tabs were."""
+    kitty = OpenConversations.for_host("kitty", desk.environ, lambda: 1_763_690_000.0)
+    states = (Status.WORKING, Status.ERROR, Status.IDLE, Status.WAITING)
+    kitty.publish([desk.pane(n, status=status) for n, status in enumerate(states)], 0.0)
+    document = json.loads(kitty.path.read_bytes()) | {"birth": "earlier-boot/pid:[1]/5", "written": time.time() + 3600}
+    kitty.path.write_text(json.dumps(document))
+    assert [one["pane"]["id"] for one in desk.json(capsys)] == ["3", "1", "0", "2"]

@@ -48,6 +48,7 @@ DETAILS = {
     "gemini-plan": Details(model="gemini-2.5-pro", context=0, tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "kilo-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
     "opencode-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
+    "claude-denied": Details(model="claude-opus-5-5", context=0, reply=ANSWER),
     "claude-limit": Details(model="claude-sonnet-5-5", reply=ANSWER),
     "copilot-limit": Details(model="scripted", reply=ANSWER),
     "kimi-limit": Details(model="scripted", reply=ANSWER),
@@ -55,8 +56,8 @@ DETAILS = {
 }
 #: Those whose last turn failed before the agent said anything.
 NO_REPLY = {
-    "claude", "claude-2.1.329", "cline", "codex", "gemini", "kilo", "kilo-7.7.7", "kimi", "kimi-limit", "opencode",
-    "pi", "pi-0.73.1", "qwen",
+    "claude", "claude-2.1.329", "claude-denied", "cline", "codex", "gemini", "kilo", "kilo-7.7.7", "kimi", "kimi-limit",
+    "opencode", "pi", "pi-0.73.1", "qwen",
 }  # fmt: skip
 #: How its turns ended, by those records that tell.
 _LIMIT = "waiting/limit"

@@ -224,3 +224,17 @@ def test_the_command_is_told_from_what_is_said_of_it() -> None:
         shown = asking.sized(asked, 80, 20, is_page=True)
         assert not any("╌" in part.text for part in shown.lines)
         assert [part.text.strip() for part in shown.lines if part.is_command] == (command if what else [])
+
+
+def test_all_choices_are_shown_before_more_of_the_context() -> None:
+    """Where the detail is too low for the dialog: "No" is not hidden while "Yes" is shown. It is not whole for that."""
+    (row,) = rows_of(asks(1, 90))
+    shown = asking.opened(question(), row)
+    whole = asking.sized(shown, 80, 60, is_page=False)
+    choices = [part.text for part in whole.lines if part.is_choice]
+    low = asking.sized(shown, 80, len(choices) + 3, is_page=False)
+    drawn = [low.lines[number].text for number in low.window]
+    assert drawn == [*(part.text for part in low.lines[:2]), "…", *choices]
+    assert whole.is_whole and not low.is_whole and asking.drawn(low).unread
+    page = asking.sized(asking.drawn(low), 80, len(choices) + 3, is_page=True)
+    assert not page.seen and page.must == low.must

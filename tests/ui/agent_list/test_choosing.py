@@ -46,8 +46,8 @@ def test_a_key_marks_the_selected_row(key: str, verb: str) -> None:
 
 @each("key", ["x", "X", "c", "p"])
 def test_keys_that_are_gone_do_nothing(key: str) -> None:
-    """What chose, coloured and pinned rows is no key any more."""
-    assert pressed(listed(*MANY), key) == (listed(*MANY), ())
+    """What chose, coloured and pinned rows is no key any more, and is told of."""
+    assert pressed(listed(*MANY), key) == (attrs.evolve(listed(*MANY), message=f"{key} does nothing here"), ())
 
 
 @each(("key", "act"), [("i", Act.INTERRUPT), ("D", Act.CLOSE)])

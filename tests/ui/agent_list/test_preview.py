@@ -69,11 +69,11 @@ def test_it_opens_beside_the_list() -> None:
 
 
 def test_in_a_narrow_window_it_is_below_all() -> None:
-    """Below 160 columns the rows and what decides stay above, and a line counts the rows that gave way."""
+    """Below 160 columns the rows stay above it; the screen of what asks takes the place of the question."""
     now = glanced(shown(*(f"line {n}" for n in range(30)), columns=80, lines=24))
     lines = texts(now)
 
-    assert "shop" in lines[1] and "$ rm -r build" in lines[3] and "  3  No" in lines
+    assert "shop" in lines[1] and not any("$ rm -r build" in line for line in lines)
     at = next(number for number, line in enumerate(lines) if line.startswith("─ screen ─"))
     assert lines[at + 1 : -1] == [f"line {n}" for n in range(30 - (22 - at), 30)] and at < 14
     assert any(line.startswith("─ screen  1/4 ─") for line in texts(shown("x", columns=24, lines=24)))

@@ -156,10 +156,11 @@ def test_a_question_that_comes_for_another_row_is_not_shown() -> None:
 
 @each("key", ["0", "4", "9", "x", "enter", "²", "٣", "tab"])
 def test_other_keys_answer_nothing(key: str) -> None:
-    """A number without a choice, and every other key, is no answer."""
+    """A number without a choice, and every other key, is no answer; the last line says so."""
     shown = asked(listed(*THREE))
-
-    assert pressed(shown, key) == (shown, ())
+    now, effects = pressed(shown, key)
+    assert (attrs.evolve(now, message="", typed_at=shown.typed_at), effects) == (shown, ())
+    assert now.message in (f"{key} does nothing here", f"there is no choice {key}")
 
 
 def test_a_choice_without_known_keys_is_not_made() -> None:

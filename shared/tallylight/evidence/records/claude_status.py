@@ -57,10 +57,12 @@ class Listed:
     """A session in the list of all: its process, the id that opens it ("" for none), and its name."""
 
     pid: int
-    id: str
-    name: str
+    id: str = ""
+    name: str = ""
     #: Whether it has a terminal that only Claude's own daemon holds.
-    is_background: bool
+    is_background: bool = False
+    #: Its own id, where a process may have several.
+    session: str = ""
 
 
 def sessions_file(pid: int, environ: Mapping[str, str], home: str) -> str | None:

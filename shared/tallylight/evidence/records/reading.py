@@ -26,9 +26,9 @@ from tallylight.wire.text import sanitise
 #: Bytes of one record that are read at a time.
 TAIL_BYTES = 262_144
 #: Entries that are kept of each list.
-MAX_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_EDITS = 64, 16, 64, 64
-#: Cells of a name, a line and a reply.
-NAME_CELLS, LINE_CELLS, REPLY_CELLS = 80, 200, 400
+MAX_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_EDITS, MAX_RAN = 64, 16, 64, 64, 1000
+#: Cells of a name, a line, a reply and a call.
+NAME_CELLS, LINE_CELLS, REPLY_CELLS, LONG_CELLS = 80, 200, 400, 400
 #: Characters of a name or id in a record.
 MAX_WORD = 256
 #: Lines of a reply that are kept.
@@ -81,6 +81,23 @@ class Edit:
     at: float
 
 
+@attrs.frozen
+class Ran:
+    """
+    A call of this turn that runs a command, writes files, or asks the network: *what* it is, and when, by the agent.
+
+    *code* is the exit code of a command, None if it is not known. *by* says who allowed or denied it, in words.
+    """
+
+    what: str
+    at: float
+    is_command: bool
+    paths: tuple[str, ...] = ()
+    code: int | None = None
+    by: str = ""
+    is_denied: bool = False
+
+
 @attrs.define(kw_only=True)
 class Reading:
     """
@@ -117,6 +134,8 @@ class Reading:
     phase: Phase = Phase()
     #: The latest edits, the last one last.
     edits: tuple[Edit, ...] = ()
+    #: Calls of this turn that ran or were denied, by id, the latest last.
+    ran: dict[str, Ran] = attrs.Factory(dict)
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 
@@ -129,6 +148,7 @@ class Reading:
             calls=dict(self.calls),
             asked=dict(self.asked),
             left=dict(self.left),
+            ran=dict(self.ran),
         )
 
     @property
@@ -203,6 +223,22 @@ class Reading:
         ]
         self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
 
+    def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
+        """A tool is called: it is kept if it runs a command, writes files or asks the network, or is denied."""
+        key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
+        if not key or not what:
+            return
+        while len(self.ran) >= MAX_RAN:
+            del self.ran[next(iter(self.ran))]
+        is_command = isinstance(given, dict) and tool_call.is_command(given)
+        paths = tuple(dict.fromkeys(path[:_MAX_EDIT_CHARS] for path, _, _ in tool_call.replaced(given)))
+        self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
+
+    def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:
+        """The call has ended: a command with *code*; *by* says who allowed it, or who denied it."""
+        if (one := self.ran.get(key := word(id_))) is not None:
+            self.ran[key] = attrs.evolve(one, code=code if one.is_command else None, by=by, is_denied=is_denied)
+
     def answered(self, id_: object) -> None:
         """Note that the call *id_* has its result."""
         self.calls.pop(word(id_), None)
@@ -223,7 +259,7 @@ class Reading:
         """Note that a turn began: the turn before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
-        self.limited_until, self.question, self.outcome, self.asked = 0.0, "", "", {}
+        self.limited_until, self.question, self.outcome, self.asked, self.ran = 0.0, "", "", {}, {}
         started = self.children | self.left
         self.children = {id_: child for id_, child in started.items() if child.status is Status.WORKING}
         self.left = {}

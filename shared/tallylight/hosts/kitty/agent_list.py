@@ -44,7 +44,7 @@ from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
-from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, PANEL, SELECTED
+from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, FIRST_KEY, PANEL, SELECTED
 from tallylight.ui.agent_list.pictures import Sender
 from tallylight.ui.agent_list.record import State
 
@@ -211,9 +211,11 @@ _lists: dict[int, _List] = {}
 _labels = Labels()
 
 
-def show(host: KittyHost, window_id: int, kittens: Path) -> None:
+def show(host: KittyHost, window_id: int, kittens: Path, key: str = "") -> None:
     """
     Open the list over window *window_id*, or close it if that window is a list. *kittens* is our folder of kittens.
+
+    With a *key* that window is selected, and the key is pressed there.
     """
     boss = host.boss
     if window_id in _lists and not _lists[window_id].is_panel:
@@ -225,6 +227,8 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
         return
 
     def make(command: list[str], env: dict[str, str], fd: int) -> Any:
+        if key:
+            env |= {FIRST_KEY: key, SELECTED: f"kitty-{os.getpid()}:{window_id}"}
         special = SpecialWindow(command, override_title="Agents", env=env, cwd="/", overlay_for=window_id)
         return tab.new_special_window(special, copy_colors_from=window, pass_fds=(fd,))
 

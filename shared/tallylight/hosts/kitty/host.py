@@ -139,6 +139,8 @@ class KittyHost(Engine[int]):
         self.surfaces.apply(config)
         for pane in self._panes.values():
             pane.tracker.timing = config.timing
+            # When it changes by itself was reckoned by the times of before.
+            pane.tracker.tick(time.monotonic())
         if self._timer is None or config.poll_s != self._timer_s:
             self._timer_s = config.poll_s
             self._timer = add_timer(self.guarded("timer", self._on_timer), config.poll_s, True)

@@ -24,9 +24,10 @@ def jump(boss: Any, options: Sequence[str]) -> None:
     _guarded(boss, lambda host: host.carry_out([Request("jump", "", tuple(options))]))
 
 
-def agents(boss: Any, window_id: int, kittens: Path) -> None:
-    """Open the list over window *window_id*. *kittens* is the folder of our kittens."""
-    _guarded(boss, lambda host: agent_list.show(host, window_id, kittens))
+def agents(boss: Any, window_id: int, kittens: Path, options: Sequence[str] = ()) -> None:
+    """Open the list over window *window_id*, with `--key d` for that key there. *kittens* has our kittens."""
+    key = options[1] if options[:1] == ["--key"] and len(options) == 2 else ""
+    _guarded(boss, lambda host: agent_list.show(host, window_id, kittens, key))
 
 
 def panel(boss: Any, window_id: int, kittens: Path) -> None:

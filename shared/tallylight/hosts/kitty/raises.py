@@ -2,7 +2,7 @@
 Asks a person about changed settings that let programs do more: once for each change, over their current window.
 
 Such a change waits for an answer (`config.powers`), because any program can write the file. After a no, or without an
-answer, it waits for the next start of kitty.
+answer, it waits for the next start of kitty, which asks again about the level of scripts.
 """
 
 from __future__ import annotations

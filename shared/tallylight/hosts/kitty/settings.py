@@ -4,7 +4,8 @@ The settings of kitty's host: the configuration, the agent files and our own com
 They are read at the start, and again when a file changed or kitty read its own configuration again. Until the first
 reading, the host uses the defaults and knows no agent by name; programs' own reports are shown from the start. A later
 reading with a mistake changes nothing. If one gives programs more power, that waits for a person's consent
-(`config.powers`).
+(`config.powers`). A higher level of `scripting.allow` waits for it at a start, too: kitty may have ended before the
+answer.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from kitty.fast_data_types import get_options
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config import config_file
-from tallylight.config.powers import COMMAND, Withheld, held
-from tallylight.config.settings import Config
+from tallylight.config.powers import ALLOW, COMMAND, Withheld, held
+from tallylight.config.settings import SCRIPTING, Config
 from tallylight.files import directories
 from tallylight.files.program import own_command
-from tallylight.files.read_write import Stamp, stamp
+from tallylight.files.read_write import Stamp, atomic_write, stamp, text_or_nothing
 from tallylight.hosts.worker import Worker
 from tallylight.model.errors import TallyError
 from tallylight.model.jobs import raised
@@ -35,7 +36,7 @@ from tallylight.snapshot.labels import Labels
 LOOK_S = 1.0
 #: How long, in seconds, to wait for the files at the start, unless they were read ahead.
 START_S = 0.2
-JOB = "settings"
+JOB, NOTE_JOB = "settings", "the level that was agreed to"
 
 #: The state of the files: the path of each, with its stamp.
 Stamps = tuple[tuple[Path, Stamp | None], ...]
@@ -72,12 +73,37 @@ def read(before: Settings | None = None) -> Settings:
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
     wanted, withheld = config, tuple[Withheld, ...]()
-    if before is not None:
+    level = _agreed()
+    if before is None:
+        config, withheld = held(attrs.evolve(config, scripting=level), config)
+    else:
         wanted = config if all(problem.is_note for problem in problems) else before.config
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
+    if config.scripting != level and all(one.key != ALLOW for one in withheld):
+        _note(config.scripting)
     wrong = tuple(map(str, (*problems, *more)))
     return Settings(config, agents, own_command(), wrong, stamps, withheld, wanted, _labels())
+
+
+def _agreed_file() -> Path:
+    return directories.state_dir(os.environ) / "allow"
+
+
+def _agreed() -> str:
+    """The level of `scripting.allow` that was in force last; the default where that is not known."""
+    with contextlib.suppress(OSError, TallyError):
+        if (level := text_or_nothing(_agreed_file()).strip()) in SCRIPTING:
+            return level
+    return Config().scripting
+
+
+def _note(level: str) -> None:
+    """Remember the *level* that is in force; where that fails, a person is asked again."""
+    path = _agreed_file()
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        atomic_write(path, level.encode(), 0o600)
 
 
 def _labels() -> Labels:
@@ -151,7 +177,8 @@ class SettingsReader:
             return
         before, self.current = self.current, found
         self.taken(found)
-        wrong = (*found.problems, *(f"{one} until kitty restarts" for one in found.withheld))
+        waits = {ALLOW: "you agree in kitty"}
+        wrong = (*found.problems, *(f"{one} until {waits.get(one.key, 'kitty restarts')}" for one in found.withheld))
         if wrong and (before is None or (found.problems, found.withheld) != (before.problems, before.withheld)):
             self.report(wrong)
 
@@ -160,3 +187,5 @@ class SettingsReader:
         if self.current is not None and self.current.wanted is not None and self.current.withheld == withheld:
             self.current = attrs.evolve(self.current, config=self.current.wanted, withheld=())
             self.taken(self.current)
+            level = self.current.config.scripting
+            self.worker.submit(NOTE_JOB, lambda: _note(level), lambda _: None, raised)

@@ -1,12 +1,13 @@
 """
 The looks of a tab: the colours of a bar, and the text of a light in so many cells.
 
-Pure. A light that needs a person is filled, or its mark is: dark text on amber or red. If that colour has too little
-contrast to its neighbour, the mark has a black cell. Contrast is computed once for each bar, with its real colours.
+Pure. A light that needs a person is filled, or its mark is: dark text on amber or red. Contrast is computed once for
+each bar, with its real colours.
 """
 
 from __future__ import annotations
 
+from tallylight.hosts.kitty.tab_room import ENOUGH
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
@@ -21,8 +22,8 @@ from tallylight.wire.text import sanitise, width
 
 #: A tab with fewer cells has no name in it.
 NAMELESS = 6
-#: The least cells of a request to show; with fewer it is left out.
-LEAST_WHAT = 5
+#: The least cells of a request to show, with fewer it is left out; and of a name that gives way to the request.
+LEAST_WHAT, SHORT_NAME = 5, 4
 _NOT_BOLD = "\x1b[22m"
 
 
@@ -35,9 +36,9 @@ def before_title(one: Run, fore: RGB, *, is_filled: bool) -> list[Run]:
 
 
 def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, fore: RGB) -> list[Run]:
-    """Return a light as a legible stripe and mark; on black where a fill would have a cap."""
+    """Return a light as a legible stripe and mark; on a fill if *ground* is too light for a stripe in its colour."""
     mark, stripe = one.text, lights.stripe(status)
-    if one.back == contrast.BLACK:
+    if one.back is not None and contrast.ratio(one.back, ground) < contrast.FILL_CONTRAST:
         return [Run(f"{stripe}{mark}", one.fore, one.back), Run(" ", fore)]
     colour = contrast.moved(colours[status], frozenset({ground}), contrast.FILL_CONTRAST) or fore
     return [Run(stripe, colour), Run(f"{mark} ", contrast.legible(colours[status], ground))]
@@ -49,22 +50,24 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 
     It is a mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
-    is_cap = one.back == contrast.BLACK
     mark = one.text if width(one.text) <= room else one.text[:1]
     if size < NAMELESS:
-        is_boxed = one.back is not None and (is_cap or size > TINY)
-        rest = str(index) if size > TINY or (size == TINY and is_cap) else ""
+        is_boxed = one.back is not None and size > TINY
+        rest = str(index) if size > TINY else ""
         rest = rest if width(mark) + len(rest) <= room else ""
         left = 0 if is_boxed else (room - width(mark) - len(rest)) // 2
         behind = Run(rest.ljust(room - left - width(mark)), fore)
         return [Run(" " * left, fore), Run(mark, one.fore, one.back), behind]
-    text = sanitise(f"{mark} {name} " if is_cap else f" {mark} {name} ", cells=room)
-    end = len(mark) if is_cap else 2 + len(mark)
+    text = sanitise(f" {mark} {name} ", cells=room)
+    end = 2 + len(mark)
     return [Run(text[:end], one.fore, one.back), Run(text[end:], fore)]
 
 
 def fitted(name: str, what: str, room: int) -> str:
-    """Return the title of a tab in *room* cells: *name*, and the request *what* if some of it can be seen."""
+    """Return the title of a tab in *room* cells: *name*, and the request *what*, for which a long name is cut."""
+    enough = min(width(what), ENOUGH)
+    if what and room - width(name) - 2 < enough <= room - 2 - SHORT_NAME:
+        name = clean(name, room - 2 - enough)
     left = room - width(name) - 2
     if what and left >= min(LEAST_WHAT, width(what)):
         return f"{name}: {clean(what, left)}"

@@ -11,9 +11,10 @@ gets its light drawn before it. `{tab.tally_what}` is the request of a waiting t
 `{tab.tally_project}` is its agent's project, and `{tab.tally_var_NAME}` the agent's own variable. Narrow tabs are drawn
 here.
 
-kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. So the kind of a
-tab depends on its share of the bar, and its text is fitted when it is drawn. If tabs have several lines
-(`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is below the title.
+kitty calls a drawing function once for the layout, with room for one tab alone, and once more to draw. A bar
+with a light is measured here instead: `tab_room` shares it out, and kitty's layout hears of no tab that wants more than
+its equal share. If tabs have several lines (`tab_title_max_lines`, of bars at a side since kitty 0.49), the project is
+below the title.
 
 A fault in here is logged once, and the tabs are drawn without lights.
 """
@@ -30,7 +31,7 @@ import kitty.tab_bar as kitty_bar
 from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, TabAccessor, TabBar, draw_attributed_string
 
-from tallylight.hosts.kitty import tab_look
+from tallylight.hosts.kitty import tab_look, tab_room
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
@@ -81,8 +82,10 @@ class TabLights:
     #: kitty's options under which the user's own code was seen to draw lights; others may be without it.
     _placed_under: object = None
     _is_drawing: bool = False
-    #: Values of the bar that is drawn: the cells of each tab, its colours, the filled tabs, and its screen.
+    #: Values of the bar that is drawn: the cells of each tab, its colours, the filled tabs, and its screen. `_rooms`
+    #: has the cells of each, and whether it is cut, unless kitty shares the bar out.
     _cells: int = MAX_TITLE_CELLS
+    _rooms: Sequence[tuple[int, bool]] = ()
     _bar: Fills | None = None
     _filled: set[int] = attrs.field(factory=set)
     _screen: Any = None
@@ -97,6 +100,7 @@ class TabLights:
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
             self._filled.clear()
+            self._rooms = ()
             ready = self.features.guarded(FEATURE, self._prepared)(bar, data)
             placed = self._placed_under
             self._is_drawing = True
@@ -136,11 +140,7 @@ class TabLights:
         size = self._cells if tab is not None else NARROW
         mark += lights.COLLISION if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW else ""
         bar = self._bar or self._bar_of((ground,), ground)
-        # The user's own code draws no filled tab.
-        can_fill = tab is None or get_options().tab_bar_style != "custom"
-        one = tab_look.sign(
-            decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size, can_fill=can_fill
-        )
+        one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (
             colour and self._at_this_moment(decision.status, colour, pulses=pulses) for colour in (one.fore, one.back)
         )
@@ -247,7 +247,40 @@ class TabLights:
             bar.draw_data = draw_data._replace(**templates)
         if not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._fitting(self._beside(bar.draw_func) if style == "custom" else bar.draw_func)
-        return [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
+        lighted = [self._lighted(tab, draw_data, can_fill=style != "custom") for tab in data]
+        self._rooms = () if is_side else self._shared_out(bar, lighted, style)
+        return lighted
+
+    def _shared_out(self, bar: Any, data: Sequence[Any], style: str) -> Sequence[tuple[int, bool]]:
+        """Return the cells of each tab, and whether it is cut; none where kitty, or a person's code, decides."""
+        draw_data, screen = bar.draw_data, bar.screen
+        parting = width(draw_data.sep) if style == "separator" else 1
+        room = screen.columns - 1 - max(1, parting) * len(data)
+        if style == "custom" or room < len(data) or not any(self._lit(tab.tab_id) for tab in data):
+            return ()
+        share, self._cells = self._cells, screen.columns
+        extra = kitty_bar.ExtraData()
+        extra.for_layout = True
+        wants = []
+        for number, tab in enumerate(data):
+            is_last = number + 1 == len(data)
+            extra.next_tab = None if is_last else data[number + 1]
+            screen.cursor.x = 0
+            bar.draw_func(draw_data, screen, tab, 0, screen.columns - 2, number + 1, is_last, extra)
+            # A slant needs one more than it says, and no separator is behind the last tab.
+            behind = 0 if style == "slant" or (style == "separator" and is_last) else parting
+            wants.append(self._want(draw_data, tab, max(1, screen.cursor.x - behind), style))
+        self._cells = share
+        sizes = tab_room.shared_out(tuple(wants), room)
+        return [(size, size < one.text + one.ends) for size, one in zip(sizes, wants, strict=True)]
+
+    def _want(self, draw_data: Any, tab: Any, whole: int, style: str) -> tab_room.Want:
+        """Return the need of *tab*, which takes *whole* cells with all of its text."""
+        shown, ends = self._lit(tab.tab_id), _ENDS["fade"] - _SHORT_FADE if style == "fade" else 0
+        rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
+        if shown is None or rank is None:
+            return tab_room.want(tab_room.ACTIVE if tab.is_active else tab_room.REST, whole, (), ends)
+        return tab_room.want(rank, whole, (tab.title, self._asked(shown, draw_data, tab)), ends)
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
@@ -276,7 +309,7 @@ class TabLights:
             return tab
         status = shown.decision.status
         if status is Status.LIMITED:
-            hollow = contrast.legible(self.colours[status], rgb(draw_data.tab_bg(tab)))
+            hollow = contrast.marked(self.colours[status], rgb(draw_data.tab_bg(tab)))
             return tab._replace(inactive_fg=as_int(hollow))
         if (fill := self._bar.needs.get(status)) is None:
             return tab
@@ -296,6 +329,13 @@ class TabLights:
 
         def fitting(draw_data: Any, screen: Any, tab: Any, before: int, length: int, *rest: Any) -> int:
             self._screen, start = screen, screen.cursor.x
+            if self._rooms:
+                room, is_cut = self._rooms[rest[0] - 1]
+                if rest[2].for_layout:
+                    screen.cursor.x = min(room, max(1, screen.columns // len(self._rooms) - 1))
+                    return int(screen.cursor.x)
+                length = room
+                self._cells, draw_data = (room, _with_short_fade(draw_data)) if is_cut else (screen.columns, draw_data)
             found = self.features.guarded(FEATURE, self._fit)(draw_data, screen, tab, length, *rest)
             if isinstance(found, int):
                 return found
@@ -324,11 +364,16 @@ class TabLights:
         if "\x1b" in tab.title:
             return draw_data, tab
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
-        says_what = self.rollup.names and _WHAT_FIELD not in template
-        what = middle(shown.request, WHAT_CELLS) if says_what else ""
+        what = self._asked(shown, draw_data, tab)
         if getattr(draw_data, "max_tab_title_lines", 1) > 1 and template.endswith(_TITLE) and style != "custom":
             return self._stacked(shown, draw_data, tab, what, length, index)
         return self._worded(draw_data, tab, what, length, extra.for_layout)
+
+    def _asked(self, shown: TabLight, draw_data: Any, tab: Any) -> str:
+        """Return the words behind the name of *tab*: none if the person's template has them, or the title is theirs."""
+        template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
+        is_theirs = not self.rollup.names or _WHAT_FIELD in template or "\x1b" in tab.title
+        return "" if is_theirs else middle(shown.request, WHAT_CELLS)
 
     def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
         """

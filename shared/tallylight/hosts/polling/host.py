@@ -324,6 +324,7 @@ class PollingHost(Engine[str]):
             if polled is None:
                 if len(self._held) < MAX_PANES:
                     self._held[id_] = PolledPane(self._add(id_, now), asked.source, source_pane)
+                    self._panes[id_].session_listed = source_pane.session
                     self._title(id_, now)
             elif source_pane != polled.source_pane:
                 before, polled.source_pane = polled.source_pane, source_pane

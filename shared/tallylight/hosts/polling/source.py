@@ -32,6 +32,7 @@ class SourcePane:
 
     The rest goes into the snapshot. *terminals* are attached to its session; *visible* is whether a person sees the
     pane now. *terminal* is that of a terminal program's pane, and *inside* the session's entry that is attached on it.
+    *session* is the agent's own, if its process has several.
     """
 
     id: str
@@ -45,6 +46,7 @@ class SourcePane:
     tab: str = ""
     os_window: str = ""
     host_title: str = ""
+    session: str = ""
     attach: tuple[str, ...] = ()
     terminals: tuple[str, ...] = ()
     visible: bool = False

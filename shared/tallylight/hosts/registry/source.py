@@ -82,11 +82,12 @@ class RegistrySource:
         return process.ppid if process is not None else 0
 
     def _source_pane(self, agent: str, found: Listed, shown: Sequence[tuple[Row, Sequence[Listed]]]) -> SourcePane:
-        id_ = f"{agent}/{found.id or found.pid}"
+        id_ = f"{agent}/{found.id or found.session or found.pid}"
         return SourcePane(
             id=id_,
             group=found.pid,
             host_title=found.name,
+            session=found.session,
             terminals=tuple(sorted({row.where for row, those in shown if found in those})),
             visible=any(row.pane.visible for row, those in shown if those == [found]),
             attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),

@@ -211,7 +211,7 @@ def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) ->
     sign = tab_sign.sign(status, "x", ground, fills, colours, is_box=keeps)
     whole = fills.needs[status] if status in lights.FILLED and not keeps else None
     fill = sign.back or whole
-    plain = contrast.legible(colours[status], ground)
+    plain = contrast.marked(colours[status], ground)
     paint = {
         "fill": fill,
         "sign": sign.fore,
@@ -224,8 +224,8 @@ def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) ->
     if status is Status.LIMITED and not keeps:
         made["hollow"] = True
     if status is Status.WAITING:
-        is_capped = fill == contrast.BLACK
-        bright = {"plain": plain, "ground": whole, "sign" if is_capped else "fill": sign.fore if is_capped else fill}
+        is_boxed = fill == contrast.BLACK
+        bright = {"plain": plain, "ground": whole, "sign" if is_boxed else "fill": sign.fore if is_boxed else fill}
         made["bright"] = {name: _hex(_lighter(colour)) for name, colour in bright.items() if colour is not None}
     return tuple(made.items())
 

@@ -87,7 +87,7 @@ class ForkPage:
                 (),
                 *wrapped(f"{sentence(self.found.text)}", inner),
                 (),
-                (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
+                (("dim", "  Nothing was started."),),
             ]
         plan, made = self.found, self.made
         rows: list[Line] = [*wrapped(plan.warning, inner, "bad"), ()] if plan.warning else []
@@ -110,5 +110,5 @@ class ForkPage:
         for note in (*plan.notes, *(made.notes if made is not None else ())):
             rows += wrapped(note, inner, "dim")
         if self.refusal is not None:
-            rows += [(), *wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
+            rows += [(), *wrapped(sentence(self.refusal.text), inner, "bad")]
         return rows

@@ -126,8 +126,7 @@ class Start:
             refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
         if refusal is not None:
             self._is_over = True
-            text = f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)"
-            self.boss.show_error("Tallylight", text)
+            self.boss.show_error("Tallylight", f"{sentence(refusal.text)}\n\nNothing was started.")
 
     def begin(self, answer: object, host: KittyHost | None) -> Refusal | None:
         """Start reading everything again; the rest follows when that is done."""

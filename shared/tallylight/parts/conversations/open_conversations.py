@@ -70,7 +70,7 @@ def _kept(pane: Pane) -> Pane:
 
 _NO_TAB = Tab()
 #: In these statuses the status and the question are written at once: the host may end soon after.
-_NEEDS_PERSON = (Status.WAITING, Status.ERROR, Status.LIMITED, Status.DOWN)
+NEEDS_PERSON = (Status.WAITING, Status.ERROR, Status.LIMITED, Status.DOWN)
 
 
 @attrs.define
@@ -143,7 +143,7 @@ class OpenConversations:
                 pane.tab,
                 pane.os_window,
                 self._tabs.get(pane.tab),
-                (pane.status, pane.question) if pane.status in _NEEDS_PERSON else None,
+                (pane.status, pane.question) if pane.status in NEEDS_PERSON else None,
             )
             for pane in self._panes
         ]

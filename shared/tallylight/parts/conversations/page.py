@@ -97,8 +97,7 @@ class RestorePage:
             for text in choice.about:
                 rows += _indented(wrapped(text, inner - 4, "dim"))
             if isinstance(choice.found, Refusal):
-                text = f"{sentence(choice.found.text)} (rule: {choice.found.rule})"
-                rows += _indented(wrapped(text, inner - 4, "bad"))
+                rows += _indented(wrapped(sentence(choice.found.text), inner - 4, "bad"))
                 continue
             rows += _indented(wrapped(command_line(choice.found.argv), inner - 4))
             rows += _indented(wrapped(f"in {choice.found.cwd}", inner - 4))

@@ -58,6 +58,8 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case _ if entry.get("isSidechain") is True:
             for part in tables(message.get("content")):
                 found.edited(part.get("input"), at)
+                _runs(found, part, at)
+            _ran(found, entry)
             return False
         case "assistant" if entry.get("isApiErrorMessage") is not True:
             _answer(found, message, at)
@@ -69,6 +71,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             pass
         case "user":
             _result(found, message, entry.get("toolUseResult"))
+            _ran(found, entry)
         case _:
             return False
     found.session = word(entry.get("sessionId")) or found.session
@@ -94,6 +97,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
             given = table(part, "input")
             name = part.get("name")
             found.edited(given, at)
+            _runs(found, part, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
             elif name == "TaskUpdate":
@@ -125,6 +129,43 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
                 found.started_child(started[1], found.children.pop(id_).name)
             else:
                 found.started_child(id_, None, Status.ERROR if part.get("is_error") is True else Status.DONE)
+
+
+#: Tools that change nothing: their calls are news only where they are denied.
+_QUIET = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "Agent", "Task"})
+#: Who decided, by Claude's own words.
+_DECIDED = {
+    "config": "allowed by your settings or its mode",
+    "hook": "allowed by a hook",
+    "user_temporary": "you allowed it once",
+    "user_permanent": "you allowed it for good",
+}
+#: How Claude words a denial to its model, and who it is by.
+_DENIED = {
+    "The user doesn't want to ": "you denied it",
+    "Permission for this action ": "auto mode denied it",
+    "Permission to ": "your settings denied it",
+    "Claude requested permissions ": "nobody allowed it",
+}
+_CODE = re.compile(r"Exit code (\d{1,3})\b")
+
+
+def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
+    if part.get("type") == "tool_use" and part.get("name") not in _QUIET:
+        found.runs(part.get("id"), part.get("name"), part.get("input"), at)
+
+
+def _ran(found: Reading, entry: dict[str, Any]) -> None:
+    """Note how calls ended, and who decided on them."""
+    by = _DECIDED.get(values.text(table(entry, "permissionDecision").get("source"), 64), "")
+    for part in tables(table(entry, "message").get("content")):
+        if part.get("type") == "tool_result":
+            told = part.get("content")
+            text = told if isinstance(told, str) else "".join(line(one.get("text")) for one in tables(told))
+            is_error, failed = part.get("is_error") is True, _CODE.match(text)
+            code = int(failed[1]) if failed is not None else None if is_error else 0
+            denied = next((who for words, who in _DENIED.items() if text.startswith(words)), "") if is_error else ""
+            found.ended_with(part.get("tool_use_id"), code, denied or by, is_denied=bool(denied))
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:

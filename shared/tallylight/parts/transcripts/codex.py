@@ -81,14 +81,18 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             return True
         case "response_item" if payload.get("type") == "custom_tool_call":
             found.edited(payload.get("input"), at)
+            found.runs(payload.get("call_id"), payload.get("name"), payload.get("input"), at)
             return True
         case "response_item" if payload.get("type") == "function_call":
             found.edited(entry_of(payload.get("arguments")), at)
+            if payload.get("name") in _RUN:
+                found.runs(payload.get("call_id"), payload.get("name"), entry_of(payload.get("arguments")), at)
             if payload.get("name") == "update_plan":
                 steps = entry_of(payload.get("arguments")).get("plan")
                 found.planned((step.get("step"), step.get("status")) for step in tables(steps))
             return True
         case "response_item" if payload.get("type") == "function_call_output":
+            _ran(found, payload)
             if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
                 found.tasks = {}
             return True
@@ -96,6 +100,21 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             found.session = line(payload.get("id"))
             found.cwd = values.exact(payload.get("cwd"), 4096) or ""
     return False
+
+
+#: The functions that run commands, and those that write files.
+_RUN = frozenset({"exec_command", "shell", "shell_command", "apply_patch"})
+_CODE = re.compile(r"(?:^|\n)Process exited with code (\d{1,3})\n|\"exit_code\":(\d{1,3})\b")
+_DENIED = re.compile(r"aborted by user|rejected by user|denied by|rejected by")
+
+
+def _ran(found: Reading, payload: dict[str, Any]) -> None:
+    """Note how a call ended."""
+    text = values.text(payload.get("output"), 512)
+    code = _CODE.search(text)
+    is_denied = code is None and _DENIED.search(text) is not None
+    by = "you denied it" if is_denied and "user" in text else ""
+    found.ended_with(payload.get("call_id"), int(code[1] or code[2]) if code else None, by, is_denied=is_denied)
 
 
 read = in_lines(_take, _WORDS, _WITHIN)

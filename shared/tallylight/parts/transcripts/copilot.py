@@ -49,6 +49,8 @@ def locate(facts: Facts, places: Places) -> Place | None:
             if any(places.changed(posixpath.join(folder, lock)) >= max(facts.started, 1.0) for lock in locks):
                 held.append(posixpath.join(folder, locks[0]))
     folders = {posixpath.dirname(path) for path in held}
+    # An editor has several sessions in one process.
+    folders = {path for path in folders if posixpath.basename(path) == facts.session} or folders
     return Place(posixpath.join(folders.pop(), "events.jsonl")) if len(folders) == 1 else None
 
 

@@ -1,5 +1,8 @@
 """
-Collisions: two agents that change the same lines of a file, found before they are merged. An optional part.
+The work of agents: the changes of a turn for review, and two agents that change the same lines.
+
+`turns` has `trees` taken as turns begin and end, and the `ledger` lists them. `review` makes the diff and reads
+comments, and `undo` puts files back. `did` keeps the calls of a turn.
 
 `watch` runs in a host: it knows which agents work in one repository, and decides when to look; start reading there.
 `looks` runs on a thread: it asks git by the rules of `actions.git`, and compares the edits in the agents' records.
@@ -9,11 +12,25 @@ reads the branch and the changes beside an agent, `changes` counts the lines of 
 
 from __future__ import annotations
 
-from tallylight.parts import Field, Part
+from tallylight.parts import Field, Key, Part, Verb
 
 PART = Part(
     name="work",
     about="changed lines beside each agent, and agents that change the same lines",
+    verbs={
+        "diff": Verb(
+            "See",
+            "show what an agent changed since you looked; comment on it, or undo it",
+            f"{__name__}.verbs.diff",
+            ("review", "changes"),
+        ),
+        "did": Verb(
+            "More",
+            "list what an agent ran in its last turn, what was denied, and who allowed it",
+            f"{__name__}.verbs.did",
+            ("commands", "ran"),
+        ),
+    },
     host=f"{__name__}.host:WorkHost",
     fields={
         "diffstat": Field(
@@ -21,6 +38,16 @@ PART = Part(
             "when done: uncommitted lines added and removed there",
             shown=f"{__name__}.changes:shown",
         ),
+        "did": Field(
+            f"{__name__}.did:FORM",
+            "its last turn: commands, denials, files written outside the project, and the last denials in a row",
+            shown=f"{__name__}.did:shown",
+        ),
+    },
+    fact=f"{__name__}.did:fact",
+    keys={
+        "d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over"),
+        "c": Key("show the commands of its last turn", f"{__name__}.verbs.did:over"),
     },
     serves={"repositories": f"{__name__}.beside"},
 )

@@ -8,6 +8,8 @@ the list rings, by setting the user variable `BELL` of its own window.
 
 from __future__ import annotations
 
+#: The variable of a list with a key that is pressed first.
+FIRST_KEY = "TALLYLIGHT_LIST_KEY"
 #: Variables of a list that a terminal opened: the descriptor of its channel, and the row selected in the first picture.
 #: The last one says how new the terminal's snapshot must be to show that picture, in seconds since the epoch.
 CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"

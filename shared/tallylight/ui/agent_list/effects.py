@@ -51,6 +51,14 @@ class Gather:
 
 
 @attrs.frozen
+class Lend:
+    """Lend the terminal to what *call* names, for *row*: a text for the agent may come of it."""
+
+    row: Row
+    call: str
+
+
+@attrs.frozen
 class Relabel:
     """Keep *label* for the conversation of *row*."""
 
@@ -59,7 +67,7 @@ class Relabel:
 
 
 #: A `Proposal` is carried out as it was shown.
-Effect = Plain | Perform | Propose | Proposal | Gather | Relabel
+Effect = Plain | Perform | Propose | Proposal | Gather | Lend | Relabel
 Effects = tuple[Effect, ...]
 
 

@@ -21,6 +21,7 @@ _LAST: tuple[Hint, ...] = (("?", "help"), ("q", "quit"))
 _LIST: tuple[Hint, ...] = (
     ("Enter", "go"),
     ("1-9", "answer"),
+    ("a", "whole question"),
     ("A", "answer all"),
     ("Space", "screen"),
     ("e", "write"),
@@ -108,6 +109,7 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
 #: Whether a key has an effect on a pane with this light; keys that are missing here always have.
 _APPLIES: dict[str, Callable[[Pane], bool]] = {
     "1-9": lambda pane: pane.status is Status.WAITING,
+    "a": lambda pane: pane.status is Status.WAITING,
     "i": lambda pane: pane.status is Status.WORKING,
     "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.unread,
     "e": lambda pane: pane.status not in (Status.WAITING, Status.DOWN),

@@ -67,6 +67,8 @@ def areas(state: State) -> Areas:
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
     if not is_previewing(state):
         return Areas(rows, middle - rows)
+    # A shown question gives way to its screen: half of each would be an answer without the command.
+    kept = 0 if state.asking is not None else kept
     rows = min(rows, max(_ABOVE_PREVIEW_ROWS, (middle - kept) // 3), middle - kept)
     return Areas(rows, kept, middle - rows - kept)
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from tallylight.parts import Key
+from tallylight.wire.text import sanitise
+
 #: A line that begins with a letter other than a key is the heading of a group.
 HELP: tuple[str, ...] = (
     "Answer",
@@ -31,8 +37,17 @@ HELP: tuple[str, ...] = (
 )
 
 
-def found(sought: str) -> tuple[str, ...]:
-    """Return the lines of the help with each word of *sought*, in upper or lower case; all of them without a word."""
+def found(sought: str, keys: Mapping[str, Key] = MappingProxyType({})) -> tuple[str, ...]:
+    """
+    Return the lines of the help with each word of *sought*, in upper or lower case; all of them without a word.
+
+    *keys* are those of parts.
+    """
     words = sought.casefold().split()
-    lines = tuple(line for line in HELP if all(word in line.casefold() for word in words))
+    more = [f"  {sanitise(key, cells=8):<10} {sanitise(found.about, cells=66)}" for key, found in keys.items()]
+    lines = tuple(
+        line
+        for line in (*HELP, *(["Of parts"] if more else []), *more)
+        if all(word in line.casefold() for word in words)
+    )
     return lines or ("no key does that",)

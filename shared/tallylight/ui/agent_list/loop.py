@@ -16,8 +16,9 @@ import attrs
 
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import QUESTION, DeferredText, Look, Open, Reply, Request
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
+from tallylight.parts import index
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Feed, Hosts
 from tallylight.snapshot.labels import Labels
@@ -28,9 +29,9 @@ from tallylight.ui.agent_list import clock, draw, effects, flow, geometry, press
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.agent_list.facts import Facts
 from tallylight.ui.agent_list.reading import Reading, Screens
-from tallylight.ui.agent_list.record import State
+from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome, shared_answer
-from tallylight.ui.keys import Decoder, Event, TerminalColour
+from tallylight.ui.keys import Decoder, Event, Key, TerminalColour
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
@@ -69,6 +70,7 @@ def run(
     beside: Callable[[], Watch] | None = None,
     is_panel: bool = False,
     labels: LabelsFile,
+    key: str = "",
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
@@ -77,10 +79,10 @@ def run(
     action, and does not have the keyboard at the start. *selected* is the address of the row that is selected in a
     picture that is there already. That picture may be newer than the host's file: it stays, and keys wait, until the
     file is as of *as_of*, or for `FRESH_WAIT_S`. *beside* makes the watch of the agents' repositories, once the first
-    picture is drawn; None: they are not read.
+    picture is drawn; None: they are not read. *key* is pressed at the start, and the list ends with what that shows.
     """
-    first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
-    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first)
+    first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel, keys=index.keys())
+    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first, key)
     end = time.monotonic() + FRESH_WAIT_S
     while time.monotonic() < end:
         feed.poll(time.monotonic())
@@ -104,6 +106,8 @@ class _List:
     make_beside: Callable[[], Watch] | None
     labels: LabelsFile
     state: State
+    #: A key to be pressed first.
+    key: str = ""
     _screen: ansi.Screen = attrs.Factory(ansi.Screen)
     _decoder: Decoder = attrs.Factory(Decoder)
     _is_open: bool = True
@@ -243,6 +247,11 @@ class _List:
         """Draw and read keys until the person leaves, or the terminal is gone."""
         events = self._learn_colours() if self.depth is not ansi.Depth.NONE else []
         self.terminal.enter()
+        if self.key:
+            self.refresh(time.monotonic())
+            self._take(Key(self.key))
+            is_known = self.key in self.state.keys
+            self._is_open = not is_known or self.state.mode is Mode.WRITE or bool(self.state.message)
         while self._is_open:
             if self.actions.is_seen:
                 size = self.terminal.size()
@@ -308,8 +317,26 @@ class _List:
                 looks = [self._ask(row) for row in wanted]
                 read = tuple((row, reply) for row, reply in looks if isinstance(reply, Question))
                 self.state = state.proposed(self.state, shared_answer(read, like))
+            case effects.Lend(row, call):
+                self._lend(row, call)
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
+
+    def _lend(self, row: Row, call: str) -> None:
+        """Lend the terminal to a part, and offer to send what text it returns."""
+        text, problem = "", ""
+        with self.terminal.lent():
+            try:
+                text = index.load(call)(row)
+            except (Exception, KeyboardInterrupt) as error:  # a part must not cost the list
+                problem = str(error) or type(error).__name__
+        self._screen.clear()
+        self._drawn = None
+        self._notify(problem)
+        if text:
+            # As a draft it is kept where the agent takes none now.
+            self.state = writing.drafted(self.state, row, text)
+            self._carry_out(effects.Perform(row, Look(row.pane.id, PROMPT_AGENT)))
 
     def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
         """Return the proposal of *act* for the programs that are in the panes of *wanted* now."""

@@ -20,7 +20,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.effects import Effects, Gather, Perform, Plain, Propose, opening
+from tallylight.ui.agent_list.effects import Effects, Gather, Lend, Perform, Plain, Propose, opening
 from tallylight.ui.agent_list.filtering import Order, after
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.record import OVER, Mode, State, question_id
@@ -78,9 +78,17 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
     if (change := _OF_THE_LIST.get(name)) is not None:
         return change(state)
     command = _OF_A_ROW.get(name)
+    if command is None and (key := state.keys.get(name)) is not None:
+        call = key.call
+        command = lambda state, row: (state, (Lend(row, call),))  # noqa: E731
     if command is None:
-        return state, ()
+        return _silent(state, name)
     return command(state, state.row) if state.row is not None else (states.notified(state, "no agent is selected"), ())
+
+
+def _silent(state: State, name: str) -> tuple[State, Effects]:
+    """Say that the key *name* does nothing: a person who hears nothing presses it again."""
+    return states.notified(state, f"{name} does nothing here"), ()
 
 
 def _step_back(state: State) -> tuple[State, Effects]:
@@ -147,7 +155,7 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if state.run and name == "S":
         return state, (Gather(flow.alike(state), shown.question),)
-    return state, opening(row) if shown.question.missing and name == "enter" else ()
+    return (state, opening(row)) if shown.question.missing and name == "enter" else _silent(state, name)
 
 
 def _answer_by_number(state: State, name: str, at: float, *, is_click: bool = False) -> tuple[State, Effects]:
@@ -164,7 +172,7 @@ def _answer_by_number(state: State, name: str, at: float, *, is_click: bool = Fa
         return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
-        return state, ()
+        return states.notified(typed, f"there is no choice {name}"), ()
     if problem := _problem(shown, choice, name, too_soon):
         return states.notified(typed, problem), ()
     after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)

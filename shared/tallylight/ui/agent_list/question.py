@@ -106,11 +106,20 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
     if len(lines) > height:
         lines = _dialog(asking, columns, is_roomy=False)
     must, whole = len(lines), [*lines, *(_before(asking.question, columns) if is_page else ())]
+    if must > height and not is_page:
+        whole = _shortened(lines, height)
     is_same = must == asking.must and tuple(lines) == asking.lines[:must]
     seen = asking.seen if is_same else frozenset()
     top = asking.top if is_same and is_page else 0
     sized = attrs.evolve(asking, columns=columns, height=height, is_page=is_page, lines=tuple(whole), must=must)
     return scrolled(attrs.evolve(sized, seen=seen, top=top), 0)
+
+
+def _shortened(lines: list[Part], height: int) -> list[Part]:
+    """*lines* in *height*: all choices, and of what is before them what has room; the same where not even they have."""
+    first = next((number for number, part in enumerate(lines) if part.is_choice), len(lines))
+    room = height - (len(lines) - first) - 1
+    return [*lines[:room], Part("…"), *lines[first:]] if 0 < room < first else lines
 
 
 def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:

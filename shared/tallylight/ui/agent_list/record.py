@@ -15,6 +15,7 @@ import attrs
 from tallylight.actions.answer import Occupant
 from tallylight.model.beside import RepositoryStatus
 from tallylight.model.status import Status
+from tallylight.parts import Key
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order
@@ -129,6 +130,8 @@ class State:
     away: str = ""
     #: The words of parts about the selected row.
     facts: tuple[str, ...] = ()
+    #: The keys of parts for the selected row.
+    keys: Mapping[str, Key] = attrs.field(factory=dict)
     #: Branch and changes of agents, by `Pane.agent_pid`.
     beside: Mapping[int, RepositoryStatus] = attrs.field(factory=dict)
     #: A message for the person, until the next key.

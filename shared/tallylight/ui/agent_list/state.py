@@ -158,7 +158,9 @@ def explained(state: State, title: str, text: tuple[str, ...]) -> State:
 def helped(state: State, sought: str | None = None) -> State:
     """Show the help, filtered by *sought*; None: without a search."""
     kept = sought if sought is None else sanitise(sought)[:MAX_FILTER]
-    return attrs.evolve(state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept or ""), scroll=0)
+    return attrs.evolve(
+        state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept or "", state.keys), scroll=0
+    )
 
 
 def proposed(state: State, proposal: Proposal | SharedAnswer) -> State:

@@ -14,7 +14,7 @@ from tallylight.actions.queue import typing_time
 from tallylight.snapshot.rows import Row
 from tallylight.ui import details
 from tallylight.ui.agent_list import state as states
-from tallylight.ui.agent_list.editor import Editor
+from tallylight.ui.agent_list.editor import Editor, inserted
 from tallylight.ui.agent_list.record import Mode, State, Writing
 
 #: Drafts that are kept; beyond that the oldest is dropped.
@@ -43,12 +43,22 @@ def begun(state: State, row: Row, holder: Occupant, why: str = "") -> State:
 def edited(state: State, editor: Editor) -> State:
     """Return the state with the text in *editor*."""
     assert state.writing is not None
-    address = state.writing.address
+    kept = _kept(state, state.writing.address, editor)
+    return states.settled(attrs.evolve(kept, writing=attrs.evolve(state.writing, editor=editor)))
+
+
+def drafted(state: State, row: Row, text: str) -> State:
+    """Keep *text* as what is to be written to *row*, behind what is written to it already."""
+    before = dict(state.drafts).get(row.address, Editor())
+    end = Editor(before.text, len(before.text))
+    return _kept(state, row.address, inserted(end, f"\n{text}" if before.text else text))
+
+
+def _kept(state: State, address: str, editor: Editor) -> State:
     drafts = [(other, text) for other, text in state.drafts if other != address]
     if editor.text:
         drafts.append((address, editor))
-    writing = attrs.evolve(state.writing, editor=editor)
-    return states.settled(attrs.evolve(state, writing=writing, drafts=tuple(drafts[-MAX_DRAFTS:])))
+    return attrs.evolve(state, drafts=tuple(drafts[-MAX_DRAFTS:]))
 
 
 def sent(state: State, words: str) -> State:

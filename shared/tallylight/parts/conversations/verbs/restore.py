@@ -32,7 +32,7 @@ from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.status import Status
 from tallylight.parts.conversations import fork
 from tallylight.parts.conversations import session as restore_session
-from tallylight.parts.conversations.open_conversations import Lost, claim, put_back, read_lost
+from tallylight.parts.conversations.open_conversations import NEEDS_PERSON, Lost, claim, put_back, read_lost
 from tallylight.parts.conversations.page import Offered, RestorePage
 from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.parts.conversations.verbs.fork import LAUNCH_S, launch, open_pane, to_json
@@ -123,6 +123,9 @@ def _restore(options: argparse.Namespace) -> int:
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
     complain("restore", *problems, *more, *bad)
+    places = [one.place for one in lost]
+    # Those that asked are listed first; the new tabs keep the order of the old tabs.
+    lost.sort(key=lambda one: (one.pane.status is not Status.WAITING, one.pane.status not in NEEDS_PERSON))
     chosen = _chosen(options.number, lost)
     if options.forget:
         sys.stdout.write(f"forgotten: {len(claim(chosen.values()))} of {len(lost)}\n")
@@ -152,7 +155,7 @@ def _restore(options: argparse.Namespace) -> int:
         return _not_started(options)
     is_placed = any(isinstance(word, str) for word in options.number)
     launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
-    started = _offer(choices, chosen, launcher, environ)
+    started = _offer(choices, chosen, launcher, environ, places)
     return int(started is None or not _follow(*started, chosen, launcher, is_page=options.tabs))
 
 
@@ -183,10 +186,14 @@ def _follow(
 
 
 def _offer(
-    choices: list[Offered], lost: Mapping[int, Lost], launcher: Launcher | None, environ: Mapping[str, str]
+    choices: list[Offered],
+    lost: Mapping[int, Lost],
+    launcher: Launcher | None,
+    environ: Mapping[str, str],
+    places: Sequence[str],
 ) -> tuple[dict[str, Offered], bool] | None:
     """
-    Show the page, and start what the person chooses; return None if the person leaves.
+    Show the page, and start what the person chooses, in the order of *places*; return None if the person leaves.
 
     Return kitty's new windows, and whether all were started; failures are printed.
     """
@@ -198,7 +205,7 @@ def _offer(
         return None
     windows: dict[str, Offered] = {}
     are_all = True
-    for choice in page.chosen:
+    for choice in sorted(page.chosen, key=lambda choice: places.index(lost[choice.number].place)):
         window, problem = _start(choice, lost[choice.number], launcher)
         if problem:
             are_all = False

@@ -44,7 +44,7 @@ def test_all_that_would_run_is_shown() -> None:
     assert "      /bin/claude --resume 'id of 1'" in rows
     assert "      in /w/1" in rows
     assert "      2  Codex  web" in rows
-    assert "      The directory '/gone' no longer exists. (rule: directory)" in rows
+    assert "      The directory '/gone' no longer exists." in rows
     assert [one.number for one in page.chosen] == [1]
 
 

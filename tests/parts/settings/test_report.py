@@ -83,7 +83,10 @@ def test_a_word_of_ours_that_is_a_name_is_masked() -> None:
 def test_what_is_ours_is_told() -> None:
     """Words of findings, versions and short numbers stay, or the report would be of no use."""
     ours = report.vocabulary()
-    for text in ("kitty 0.48.2", "allow-passthrough is off, and need not be on: Tallylight hears every report inside tmux"):
+    for text in (
+        "kitty 0.48.2",
+        "allow-passthrough is off, and need not be on: Tallylight hears every report inside tmux",
+    ):
         assert report.masked(text, ours, ()) == text
     assert report.masked("kitty.conf in /home/a/b is 31337", ours, ()) == "kitty.conf in … is …"
 

@@ -67,6 +67,8 @@ from tallylight.parts.shift.kept import QueuedRecorder
 from tallylight.parts.web import devices, model
 from tallylight.parts.web.push.endpoints import ForbiddenError, parse
 from tallylight.parts.web.push.subscriptions import Store
+from tallylight.parts.work import ledger
+from tallylight.parts.work.ledger import Stretch
 from tallylight.setup import dependencies, free_keys, made, online
 from tallylight.snapshot import addresses, feed, labels_file, rows, waiting_time_file, writer
 from tallylight.snapshot.addresses import Row
@@ -80,6 +82,7 @@ from tallylight.snapshot.schema import (
     RecordEntry,
     Snapshot,
 )
+from tallylight.snapshot.values import write
 from tallylight.ui import layout
 from tallylight.ui.agent_list import draw, record, state
 from tallylight.wire import cli_agent, osc1338, pairs, values
@@ -249,6 +252,14 @@ def read_history(document: bytes, folder: Path) -> object:
     history_file.append(path, found.turns)
     history_file.trim(path, NOW)
     return found.turns
+
+
+def read_ledger(document: bytes, folder: Path) -> object:
+    ledger.path_of(folder).write_bytes(document)
+    found = ledger.load(folder)
+    json.dumps([write(one) for one in found]).encode("utf-8")
+    ledger.add(folder, ledger.joined(ledger.of_pane(found, "kitty-1:3", 7)), NOW)
+    return found
 
 
 def read_grades(document: bytes, folder: Path) -> object:
@@ -830,6 +841,16 @@ READERS = {
             is_remote=True,
         ).to_json(),
         read=read_history,
+    ),
+    "ledger of turns": Reader(
+        modules=("parts.work.ledger",),
+        example=write(
+            Stretch(
+                pane="kitty-1:3", pid=7, agent="claude", turn=NOW - 60, began=NOW - 60, ended=NOW, before="a" * 40,
+                after="b" * 40, is_fresh=True, is_undo=True, others=("a.py",), beside=1, left=1,
+            )
+        ),
+        read=read_ledger,
     ),
     "grades of the lights": Reader(
         modules=("snapshot.kept",),

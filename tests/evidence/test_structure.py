@@ -367,6 +367,11 @@ Shift+Tab to accept edits
 
 
 SUBMITTED = {
+    "a field of a form": (
+        "› please look at the parser\n\n\n• I looked at it.\n\n\n  Field 1/1 (1 required unanswered)\n  Enter a name\n"
+        "\n  Name\n  › Type your answer\n\n\n  enter to submit | esc to cancel",
+        10, "Name",
+    ),
     "a text": (
         "• Done.\n\n  Question 1/1\n  Which name shall it have?\n\n  › Type your answer\n\n  enter to submit answer",
         5, "Which name shall it have?",

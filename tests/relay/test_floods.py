@@ -72,7 +72,7 @@ def test_distinct_ids_are_linear(id_: str, is_noted: bool) -> None:
 
     def work(size: int) -> object:
         records = Records()
-        tell = records.noted if is_noted else records.report
+        tell = records.note_sent if is_noted else records.report
         return lambda: [tell(said(id_.format(n)), n / 1000) for n in range(size)]
 
     assert is_linear(work, 2000)  # type: ignore[arg-type]

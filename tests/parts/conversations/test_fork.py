@@ -201,7 +201,7 @@ def test_no_worktree_here(desk: Desk) -> None:
         terminal.wait_for(b"\x1b[?1049l")
         assert process.wait(30) == 1
 
-        assert b"Not forked" in terminal.received and b"(rule: worktree" in terminal.received
+        assert b"Not forked" in terminal.received and b"repository" in terminal.received
         assert b"--fork-session" not in terminal.received and b"ready" not in terminal.received
         # All of it is on a screen of its own: the terminal's own one is as it was.
         assert terminal.received.startswith(b"\x1b[?1049h") and terminal.received.endswith(b"\x1b[?1049l")

@@ -177,7 +177,7 @@ def test_a_crowd_without_the_token_locks_nobody_out(live: Live) -> None:
         await listener.close()
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, CROWD + 500), hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * CROWD + 1000), hard))
     try:
         asyncio.run(run())
     finally:

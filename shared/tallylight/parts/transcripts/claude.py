@@ -151,7 +151,7 @@ _CODE = re.compile(r"Exit code (\d{1,3})\b")
 
 
 def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
-    if part.get("type") == "tool_use" and part.get("name") not in _QUIET:
+    if part.get("type") == "tool_use" and word(part.get("name")) not in _QUIET:
         found.runs(part.get("id"), part.get("name"), part.get("input"), at)
 
 

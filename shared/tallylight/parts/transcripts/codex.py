@@ -16,7 +16,7 @@ from typing import Any
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
-from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables
+from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -85,7 +85,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             return True
         case "response_item" if payload.get("type") == "function_call":
             found.edited(entry_of(payload.get("arguments")), at)
-            if payload.get("name") in _RUN:
+            if word(payload.get("name")) in _RUN:
                 found.runs(payload.get("call_id"), payload.get("name"), entry_of(payload.get("arguments")), at)
             if payload.get("name") == "update_plan":
                 steps = entry_of(payload.get("arguments")).get("plan")

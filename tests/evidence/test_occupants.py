@@ -153,19 +153,15 @@ class Pane:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.screen = folder, b""
+        kept = {name: os.environ[name] for name in ("LANG", "PATH") if name in os.environ}
+        # Short, for sockets have little room.
+        env = kept | {"TERM": "xterm-256color", "HOME": str(folder), "PS1": "ready$ ", "SCREENDIR": str(folder / "s")}
+        env["PATH"] = f"{folder}/bin:{kept['PATH']}"
+        bash = shutil.which("bash") or "/bin/bash"
         self.pid, self.master = pty.fork()
-        if self.pid == 0:
+        if self.pid == 0:  # as little as can be: another thread may have held a lock as it came to be
             os.chdir(folder)
-            kept = {name: os.environ[name] for name in ("LANG", "PATH") if name in os.environ}
-            # Short, for sockets have little room.
-            env = kept | {
-                "TERM": "xterm-256color",
-                "HOME": str(folder),
-                "PS1": "ready$ ",
-                "SCREENDIR": str(folder / "s"),
-            }
-            env["PATH"] = f"{folder}/bin:{kept['PATH']}"
-            os.execvpe("bash", ["bash", "--norc", "-i"], env)
+            os.execve(bash, ["bash", "--norc", "-i"], env)
         fcntl.ioctl(self.master, 0x5414, b"\x1e\0\x64\0\0\0\0\0")  # TIOCSWINSZ
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -96,12 +96,12 @@ def test_what_tmux_makes_of_it(machine: Machine) -> None:
     assert plain == machine.tmux("display-message", "-p", FORMAT)
     for status, mark, colour, expected in (
         ("waiting", "!", "#FFAA00", "#[fg=black,bold,bg=#FFAA00] ! #[default]"),
-        ("working", "●", "#3399FF", "#[fg=#3399FF]●#[default]"),
+        ("working", "●", "#3399FF", "#[fg=#3399FF]●#[default] "),
     ):
         for name, value in (("", status), ("_mark", mark), ("_colour", colour)):
             machine.tmux("set-option", "-w", f"@tally{name}", value)
         lit = machine.tmux("display-message", "-p", "#{E:window-status-format}")
-        assert lit == f"{expected} {plain}"
+        assert lit == f"{expected}{plain}"
 
 
 def test_who_watches(machine: Machine) -> None:

@@ -34,11 +34,12 @@ KEYS = (
 #: The format of a theme is kept in an option of ours, once, and drawn behind the light: what needs a person is filled.
 _LIGHTS = """\
 if-shell -F '#{{m:*@tally_mark*,#{{{option}}}}}' '' "set -gF @tally_{name} '#{{{option}}}'"
-set -g {option} '#{{?@tally,{light}#[default] ,}}#{{E:@tally_{name}}}'
+set -g {option} '#{{?@tally,{light},}}#{{E:@tally_{name}}}'
 """
 _LIGHT = (
     "#{?#{m/r:^(waiting|error|down),#{@tally}},"
-    "#[fg=black#,bold#,bg=#{@tally_colour}] #{@tally_mark} ,#[fg=#{@tally_colour}]#{@tally_mark}}"
+    "#[fg=black#,bold#,bg=#{@tally_colour}] #{@tally_mark} #[default],"
+    "#[fg=#{@tally_colour}]#{@tally_mark}#[default] }"
 )
 _FORMATS = {"format": "window-status-format", "current": "window-status-current-format"}
 _BOUND = re.compile(

@@ -144,7 +144,7 @@ def test_a_mishap_costs_itself(home: Home, name: str) -> None:
     home.kitty.start_kitty()
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
-    home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the mark in the tab bar")
+    home.kitty.wait_until(lambda: "! lamp" in home.bar(), what="the mark in the tab bar")
     home.kitty.wait_until(lambda: len(home.lines()) >= len(mishaps), what="a line in the log for each")
 
     told = {word: [line for line in home.lines() if word in line] for word in mishaps.values()}
@@ -227,7 +227,7 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
         home.kitty.env["XDG_RUNTIME_DIR"] = before
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
-    home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the mark in the tab bar")
+    home.kitty.wait_until(lambda: "! lamp" in home.bar(), what="the mark in the tab bar")
     snapshot = "from tallylight.hosts.kitty.watcher import _host; return str(_host._store._opened.snapshot.path)"
     where = Path(home.kitty.eval(snapshot))
 
@@ -251,7 +251,7 @@ def test_a_full_disk_costs_no_light(home: Home, where: str) -> None:
     home.kitty.start_kitty()
     try:
         lamps = [home.lamp()]
-        home.kitty.wait_until(lambda: "!  lamp" in home.bar(), what="the light before")
+        home.kitty.wait_until(lambda: "! lamp" in home.bar(), what="the light before")
         home.kitty.wait_until(lambda: home.waiting() == 1, what="the status before")
         home.kitty.run(["sh", "-c", f"cat /dev/zero >{disk}/filler"], check=False)
         lamps += [home.lamp() for _ in range(8)]

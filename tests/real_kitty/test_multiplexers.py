@@ -48,7 +48,7 @@ def test_tmux_without_passthrough_is_found_out(desk: Desk) -> None:
     desk.kitty.wait_until((desk.kitty.home / "ended").exists, 60, "the doctor's end")
     said = (desk.kitty.home / "doctor.txt").read_text()
 
-    assert "allow-passthrough is off: tmux drops Tallylight's sequences" in said
+    assert "allow-passthrough is off: agents in tmux are heard all the same" in said
     assert "tmux set -g allow-passthrough on" in said
     assert "~/.tmux.conf" in said
     assert "not sent: tmux would drop it" in said

@@ -283,8 +283,9 @@ def _times(system: System) -> tuple[float | None, float | None]:
     return linked, wired
 
 
-#: Of a tmux as it comes: all is heard in it, and only a terminal on another machine would need more.
-_DROPS = "allow-passthrough is off, and need not be on: Tallylight hears every report inside tmux"
+#: The finding about a tmux as it comes, and its remedy: a host reads the output of panes with agents alone.
+_DROPS = "allow-passthrough is off: agents in tmux are heard all the same, `tally emit` in a plain shell is not"
+_PASSING = "for that, run `tmux set -g allow-passthrough on`, and put `set -g allow-passthrough on` into ~/.tmux.conf"
 
 
 def _multiplexer(system: System) -> list[Finding]:
@@ -304,7 +305,7 @@ def _multiplexer(system: System) -> list[Finding]:
         # Before 3.3 there was no such option, and everything was let through.
         version = system.run(["tmux", "-V"], timeout=5).stdout.strip() or "tmux"
         return [Finding("tmux", Health.SKIPPED, f"{clean(version, 40)} has no allow-passthrough")]
-    return [Finding("tmux", Health.OK, _DROPS)]
+    return [Finding("tmux", Health.HINT, _DROPS, _PASSING)]
 
 
 def _light(system: System, wire: Wire, *, blocked: bool, has_terminal: bool) -> Iterator[Finding]:

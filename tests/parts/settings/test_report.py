@@ -85,7 +85,7 @@ def test_what_is_ours_is_told() -> None:
     ours = report.vocabulary()
     for text in (
         "kitty 0.48.2",
-        "allow-passthrough is off, and need not be on: Tallylight hears every report inside tmux",
+        "allow-passthrough is off: agents in tmux are heard all the same",
     ):
         assert report.masked(text, ours, ()) == text
     assert report.masked("kitty.conf in /home/a/b is 31337", ours, ()) == "kitty.conf in … is …"

@@ -16,7 +16,17 @@ from typing import Any
 from tallylight.evidence.records.locate import Candidate, Facts, mine, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
-from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, line, table, tables, word
+from tallylight.evidence.records.reading import (
+    Reading,
+    entry_of,
+    epoch,
+    error_words,
+    in_lines,
+    line,
+    table,
+    tables,
+    word,
+)
 from tallylight.model.status import Status
 from tallylight.wire import values
 

@@ -62,7 +62,7 @@ def all_shown(kitty: Kitty, page: int) -> str:
 def test_ten_after_a_power_cut(bench: Bench) -> None:
     """
     The next kitty shows all ten, the one that asked first. Enter resumes those whose directory is there, in tabs of
-    their old names; an update since then is said, and what is done on two pages at once, or once more, starts nothing twice.
+    their old names; an update since then is said. What is done on two pages, or once more, starts nothing twice.
     """
     kitty = bench.kitty
     windows = []

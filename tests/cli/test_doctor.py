@@ -317,10 +317,10 @@ def test_snapshot_that_cannot_be_read_is_told(system: FakeSystem, home: Path) ->
 
 @pytest.mark.parametrize(
     ("shown", "code", "health"),
-    [("off", 0, Health.OK), ("on", 0, Health.OK), ("all", 0, Health.OK), ("", 1, Health.SKIPPED)],
+    [("off", 0, Health.HINT), ("on", 0, Health.OK), ("all", 0, Health.OK), ("", 1, Health.SKIPPED)],
 )
 def test_tmux_passthrough_is_judged(system: FakeSystem, shown: str, code: int, health: Health) -> None:
-    """With passthrough off nothing is broken, for all is heard in tmux; no light is sent, since tmux would drop it."""
+    """With passthrough off nothing is broken, for agents in tmux are heard; no light is sent, since tmux drops it."""
 
     class WithTmux(FakeSystem):
         def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:

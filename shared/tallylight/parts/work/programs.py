@@ -59,12 +59,12 @@ def key(asked: str) -> str:
     """Return the next key that is pressed after what is *asked*."""
     if not sys.stdin.isatty():
         raise TallyError("nobody can be asked here: run it in a terminal, or give --yes")
-    sys.stdout.write(asked)
-    sys.stdout.flush()
     fd = sys.stdin.fileno()
     before = termios.tcgetattr(fd)
     try:
-        tty.setcbreak(fd)
+        tty.setcbreak(fd)  # before the question: it forgets what was typed until then
+        sys.stdout.write(asked)
+        sys.stdout.flush()
         return os.read(fd, 64).decode("utf-8", "replace")
     finally:
         termios.tcsetattr(fd, termios.TCSADRAIN, before)

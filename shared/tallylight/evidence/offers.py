@@ -1,5 +1,5 @@
 """
-Possible answers at the end of a screen, in any notation: an `Candidate`, which `evidence.structure` weighs.
+Possible answers at the end of a screen, in any notation: a `Candidate`, which `evidence.structure` weighs.
 
 * Rows below one another: a list with one marked row, numbered rows, a yes and a no, or short rows right below a
   question.

@@ -60,7 +60,7 @@ class Jobs:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a result may arrive at any moment: some job does not hang, and a thread is free for it."""
+        """Return whether a result may arrive at any moment: some job does not hang, and a thread is free for it."""
         hung = len(self.hung())
         return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 

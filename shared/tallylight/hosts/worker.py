@@ -57,7 +57,7 @@ class Worker:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a result may arrive at any moment if the threads are lent time."""
+        """Return whether a result may arrive at any moment if the threads are lent time."""
         return self._jobs.is_waiting
 
     def lend(self, seconds: float = 0.0) -> None:

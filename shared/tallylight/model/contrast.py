@@ -57,7 +57,7 @@ def distance(one: RGB, other: RGB) -> float:
 
 
 def chroma(colour: RGB) -> float:
-    """How much of its hue *colour* has: 0 of a grey, to about 0.3."""
+    """Return the chroma of *colour* in OKLab: 0 for a grey, to about 0.3."""
     _, a, b = _oklab(colour)
     return math.hypot(a, b)
 
@@ -131,7 +131,7 @@ def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:
 
 
 def _is_vivid(shade: RGB, colour: RGB) -> bool:
-    """Whether *shade*, which is *colour* moved, has kept its colour; a grey has none to lose."""
+    """Return whether *shade*, which is *colour* moved, has kept its colour; a grey has none to lose."""
     return chroma(shade) >= VIVID * chroma(colour) - _GREY
 
 

@@ -53,7 +53,7 @@ class InstalledPart:
 
     @property
     def is_used(self) -> bool:
-        """Whether the part is on and has no fault."""
+        """Return whether the part is on and has no fault."""
         return self.is_on and not self.fault
 
 

@@ -55,7 +55,7 @@ class Mouse:
 
 @attrs.frozen
 class Focus:
-    """Whether the terminal has the keyboard from now on; sent after `ENABLE_FOCUS`."""
+    """Return whether the terminal has the keyboard from now on; sent after `ENABLE_FOCUS`."""
 
     is_in: bool
 

@@ -357,7 +357,7 @@ def test_sessions_of_an_editor(source: RegistrySource, table: Hands, tmp_path: P
 def test_what_is_no_session_of_copilots(
     source: RegistrySource, table: Hands, tmp_path: Path, at: float, argv: tuple[str, ...]
 ) -> None:
-    """What a script runs is none, nor is what another program has left."""
+    """A script's own programs are none, nor is a lock that another program has left."""
     table.processes[EDITORS.pid] = attrs.evolve(EDITORS, argv=argv, exe=argv[0])
     locked(tmp_path, at=at)
     assert looked(source) == []
@@ -366,7 +366,7 @@ def test_what_is_no_session_of_copilots(
 def test_a_session_of_copilot_with_a_pane(
     source: RegistrySource, table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What writes to its terminal has a pane; what only was started from one has none."""
+    """A process that writes to its terminal has a pane; one that only was started from it has none."""
     table.processes[EDITORS.pid] = EDITORS
     table.links[EDITORS.pid, "fd/1"] = "/dev/pts/3"
     locked(tmp_path)

@@ -88,7 +88,7 @@ def edge(theme: Theme, style: str, status: Status) -> float:
 
 
 def is_apart(fill: RGB, grounds: Iterable[RGB]) -> bool:
-    """Whether *fill* differs from each of *grounds* at a glance, by its lightness or by its hue."""
+    """Return whether *fill* differs from each of *grounds* at a glance, by its lightness or by its hue."""
     return all(
         contrast.ratio(fill, ground) >= contrast.FILL_CONTRAST or contrast.distance(fill, ground) >= contrast.APART
         for ground in grounds

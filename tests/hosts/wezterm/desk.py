@@ -207,7 +207,7 @@ class Desk:
         aside.replace(path)
 
     def scene(self) -> Any:
-        """What the sidecar has Lua draw now."""
+        """Return the scene that the sidecar has Lua draw now."""
         return json.loads(Path(self.sidecar["feed"].replace(".feed.", ".scene.")).read_text())
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What ran unasked: from the transcripts of real agents and of every kind of end, into rows and `tally did`."""
+"""Calls that ran unasked: from the transcripts of real agents and of every kind of end, into rows and `tally did`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ DENIALS = {
 
 
 def result(id_: str, text: str = "", source: str = "config") -> bytes:
-    """How Claude Code 2.1.330 notes an end; a denial has no decision."""
+    """Claude Code 2.1.330 notes an end; a denial has no decision."""
     content = [{"type": "tool_result", "tool_use_id": id_, "content": text, "is_error": bool(text)}]
     decided = {} if text in DENIALS else {"permissionDecision": {"decision": "accept", "source": source}}
     return entry("user", content, **decided)

@@ -176,7 +176,7 @@ def test_since_you_looked(desk: Desk) -> None:
 
 
 def test_who_looks_in_the_middle_of_a_turn(desk: Desk) -> None:
-    """What came after that is new; the turn has all of it."""
+    """Stretches after the look are new; the turn has all of them."""
     desk.shows(1, Status.WORKING)
     desk.trap.write("one", "1\n")
     desk.sees(1)

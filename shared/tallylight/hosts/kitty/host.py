@@ -249,7 +249,7 @@ class KittyHost(Engine[int]):
 
     @property
     def is_wired(self) -> bool:
-        """Whether kitty's configuration, which may have been read again, contains our watcher."""
+        """Return whether kitty's configuration, which may have been read again, contains our watcher."""
         if self._wiring.comes_back():
             self._store.open()
             self.adopt()

@@ -40,7 +40,7 @@ class Standing(NamedTuple):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the hooks need the user; an agent that cannot have hooks is no fault."""
+        """Return whether the hooks need the user; an agent that cannot have hooks is no fault."""
         return self.state in (State.MOVED, State.BROKEN) or bool(self.state is State.CANNOT_WORK and self.remedy)
 
 

@@ -199,12 +199,12 @@ class Lost:
 
     @property
     def is_over(self) -> bool:
-        """Whether its agent has ended, too: in a multiplexer, or after nohup, it outlives its host."""
+        """Return whether its agent has ended, too: in a multiplexer, or after nohup, it outlives its host."""
         return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
 
     @property
     def is_unseen(self) -> bool:
-        """Whether its agent is no longer visible: it has ended, or its kitty window has."""
+        """Return whether its agent is no longer visible: it has ended, or its kitty window has."""
         return self.is_over or self.host.host == "kitty"
 
     @property

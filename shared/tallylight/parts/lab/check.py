@@ -80,7 +80,7 @@ class Result:
 
     @property
     def seconds(self) -> dict[Status, float]:
-        """How long each status was shown, in seconds."""
+        """The seconds that each status was shown."""
         found: dict[Status, float] = {}
         for change, until in zip(self.changes, [*(c.time for c in self.changes[1:]), self.end], strict=True):
             status = change.decision.status

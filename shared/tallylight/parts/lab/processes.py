@@ -45,7 +45,7 @@ class RecordedProcesses:
 
     @property
     def has_foreground(self) -> bool:
-        """Whether a program of interest is in the foreground."""
+        """Return whether a program of interest is in the foreground."""
         return self._identity is not NOBODY
 
     def look(self, pgid: int) -> Identity:  # noqa: ARG002 - there is only one

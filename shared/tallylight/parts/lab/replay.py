@@ -104,7 +104,7 @@ class Replay:
 
     @property
     def has_program(self) -> bool:
-        """Whether the foreground program is known."""
+        """Return whether the foreground program is known."""
         return self._processes.has_foreground
 
     @property

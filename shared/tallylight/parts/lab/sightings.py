@@ -90,12 +90,12 @@ class Sighting:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether its label differs from its light."""
+        """Return whether its label differs from its light."""
         return bool(self.light and self.label) and _LABELS[class_of(self.light)] != self.label
 
     @property
     def is_agreed(self) -> bool:
-        """Whether it was still, and its label agrees with its light."""
+        """Return whether it was still, and its label agrees with its light."""
         return self.stands and bool(self.light and self.label) and not self.is_doubted
 
     @property
@@ -188,7 +188,7 @@ class Looks:
 
     @property
     def is_full(self) -> bool:
-        """Whether the most looks are reached."""
+        """Return whether the most looks are reached."""
         return len(self._looks) >= MAX_LOOKS
 
     def add(

@@ -78,7 +78,7 @@ class Link:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last attempt failed and the next one is still to come."""
+        """Return whether the last attempt failed and the next one is still to come."""
         return self._client is None and self._retry_at > 0
 
     @property

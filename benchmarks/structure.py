@@ -243,7 +243,7 @@ def fit(seen: Iterable[Screen], decisive: Sequence[Screen] = ()) -> dict[str, fl
             for screen, count in zip(decisive, counts, strict=True)
         ]
         weights = _descended([*rows, *told], weights)
-        sides = [(1 if one.asks else -1) * (score(one.signs, weights) - structure.ENOUGH) for one in decisive]
+        sides = [(1 if one.asks else -1) * (score(one.signs, weights) - structure.DIALOG_CHANCE) for one in decisive]
         if all(side > _SURE for side in sides):
             break
         counts = [count * (1.0 if side > _SURE else _MORE) for count, side in zip(counts, sides, strict=True)]
@@ -304,7 +304,7 @@ def judged(agent: str, weights: Mapping[str, float]) -> tuple[float, float]:
     missed, false, total = 0.0, 0.0, {True: 0.0, False: 0.0}
     for screen in all_screens():
         if screen.agent == agent:
-            is_read = score(screen.signs, weights) > structure.ENOUGH
+            is_read = score(screen.signs, weights) > structure.DIALOG_CHANCE
             total[screen.asks] += screen.seconds
             missed += screen.seconds * (screen.asks and not is_read)
             false += screen.seconds * (is_read and not screen.asks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallylight.actions import consent
-from tallylight.actions.consent import REST_S, STARTS, Consent, Consents, Wanted
+from tallylight.actions.consent import DECLINED_S, STARTS, Consent, Consents, Wanted
 from tallylight.actions.page import Act
 from tallylight.actions.view import View
 from tests.tables import each
@@ -63,7 +63,7 @@ def test_it_is_shown_whole_or_not_at_all() -> None:
     assert not Consent(WHAT).fits(200, 6)
     assert Consent(WHAT).fits(80, 24)
     assert not Consent((*WHAT, "x" * 5000)).fits(500, 500)
-    for columns in range(consent.MIN_COLUMNS, 121):
+    for columns in range(consent.MIN_CONSENT_COLUMNS, 121):
         rows = next(rows for rows in range(100) if Consent(WHAT).fits(columns, rows))
         view = View(Consent(WHAT))
         view.draw(columns, rows)
@@ -92,7 +92,7 @@ def test_what_was_said_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.get((7, 7), None, other, 10.0) is False
     assert said.get(ME, (41, 410), other, 10.0) is None
     assert said.get(ME, PLACE, STARTS, 10.0) is None
-    assert said.get(ME, PLACE, other, 10.0 + REST_S) is None
+    assert said.get(ME, PLACE, other, 10.0 + DECLINED_S) is None
 
     monkeypatch.setattr(consent, "MAX_PAIRS", 3)
     for pid in range(10):

@@ -99,7 +99,7 @@ def test_the_first_idle_screen_ends_no_turn() -> None:
 def test_what_is_sure_is_told_and_then_now_and_then() -> None:
     """That it is still so is told once a second."""
     assert len(told(reader(), screen("claude/permission-bash-80"), 3)) == 1
-    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 1 + 12 // looks.AGAIN_LOOKS
+    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 1 + 12 // looks.REPEAT_REPORT_LOOKS
     eyes = reader()
     assert all(seen(eyes, screen("claude/permission-bash-80"), at) for at in (0, 2, 4, 6)), "where looks are seldom"
 

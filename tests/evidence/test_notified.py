@@ -116,4 +116,4 @@ def test_long_texts_are_cut() -> None:
     """Nobody needs a megabyte of attention."""
     report = plain(99, "x" * 1_000_000, "y" * 1_000_000)
 
-    assert report is not None and len(report.message) <= 2 * notification.TEXT_CELLS + 2
+    assert report is not None and len(report.message) <= 2 * notification.NOTIFICATION_CELLS + 2

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallylight.hooks.order import MAX_KEPT, MAX_LINES, WINDOW, Order
+from tallylight.hooks.order import LATEST_WITHIN_CS, MAX_KEPT, MAX_ORDER_LINES, Order
 from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.tracker.foreground import Foreground
@@ -166,9 +166,9 @@ def test_another_clock() -> None:
     """A report that is older by more than hooks can be late comes from another machine, or after its restart."""
     order = Order()
 
-    assert admit(order, f"state=done;at={10 * WINDOW}") == ["done"]
-    assert admit(order, f"state=working;at={9 * WINDOW}") == []
-    assert admit(order, f"state=working;at={9 * WINDOW - 1}") == ["working"]
+    assert admit(order, f"state=done;at={10 * LATEST_WITHIN_CS}") == ["done"]
+    assert admit(order, f"state=working;at={9 * LATEST_WITHIN_CS}") == []
+    assert admit(order, f"state=working;at={9 * LATEST_WITHIN_CS - 1}") == ["working"]
 
 
 def test_the_end_of_another_tool() -> None:
@@ -195,9 +195,9 @@ def test_it_is_bounded() -> None:
     order = Order()
     for number in range(4 * MAX_KEPT):
         admit(order, f"state=working;at={number}")
-    for number in range(2 * MAX_LINES):
+    for number in range(2 * MAX_ORDER_LINES):
         admit(order, f"state=working;id=n{number};at={number}")
 
-    assert len(order._lines) == MAX_LINES
+    assert len(order._lines) == MAX_ORDER_LINES
     assert all(len(line.entries) <= MAX_KEPT for line in order._lines.values())
     assert admit(order, "state=done;at=1") != ["done"], "older than all that is kept"

@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files.by_directory import MAX_ASKED
+from tallylight.files.by_directory import MAX_MOUNTS_READ
 from tallylight.files.mounts import Mounts
 from tallylight.hosts.projects import Projects
 from tallylight.model.timing import Timing
@@ -97,7 +97,7 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
 
 def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mount is looked at by a job of its own, and by no more than one; so many of them at a time."""
-    far = [home / f"far{number}" for number in range(2 * MAX_ASKED)]
+    far = [home / f"far{number}" for number in range(2 * MAX_MOUNTS_READ)]
     mounted(monkeypatch, home / "table", *far)
     jobs, mounts = _Jobs(), Mounts()
     mounts.refresh(0.0)
@@ -110,4 +110,4 @@ def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.M
     assert near.project == "api"
     assert jobs.names == [f"projects on {far[0]}", "projects on /"]
     projects.tell([_pane(folder) for folder in far])
-    assert len(jobs.names) == 1 + MAX_ASKED
+    assert len(jobs.names) == 1 + MAX_MOUNTS_READ

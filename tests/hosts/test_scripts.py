@@ -18,8 +18,8 @@ from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import (
-    MAX_ROW_CHARS,
-    MAX_ROWS,
+    MAX_REPLY_ROW_CHARS,
+    MAX_REPLY_ROWS,
     SILENT,
     Look,
     Request,
@@ -290,7 +290,7 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
     silent = [sockets.connect(NAME, 30.0) for _ in range(desk.module.MAX_CALLERS)]
     for call in desk.host.each_tick:
         call()
-    monkeypatch.setattr(desk.module, "IDLE_S", 0.0)
+    monkeypatch.setattr(desk.module, "SILENT_CLIENT_S", 0.0)
     for call in desk.host.each_tick:
         call()
     monkeypatch.undo()
@@ -319,9 +319,9 @@ def test_a_strange_answer_is_none(line: bytes) -> None:
 def test_what_is_shown_is_bounded() -> None:
     """More rows than a screen has are none; a row, and words, are cut, so that what was done is told."""
     rows = decode_reply(json.dumps({"type": "rows", "rows": ["x" * 5000, "a\0b"]}).encode())
-    assert rows == Rows(("x" * MAX_ROW_CHARS, "a\ufffdb"))
+    assert rows == Rows(("x" * MAX_REPLY_ROW_CHARS, "a\ufffdb"))
     for strange in (
-        {"type": "rows", "rows": ["a"] * (MAX_ROWS + 1)},
+        {"type": "rows", "rows": ["a"] * (MAX_REPLY_ROWS + 1)},
         {"type": "occupant", "pane": "3", "agent": "claude", "pid": 0, "start": 1},
         {"type": "refusal", "rule": "x" * 65, "text": ""},
     ):

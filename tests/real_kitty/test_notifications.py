@@ -329,7 +329,7 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
         assert not list(Path(home).rglob("pwned")) and desktop.shown == []
         # It sleeps for a thousand seconds; from here on it is given none. What it says may be there before the host
         # knows that it has started.
-        desk.set_host("from tallylight.hosts import notify_command\nnotify_command.LIMIT_S = 0.0")
+        desk.set_host("from tallylight.hosts import notify_command\nnotify_command.COMMAND_S = 0.0")
         left = "host.messages.notices._command._starting + len(host.messages.notices._command._running)"
         desk.kitty.wait_until(lambda: desk.host(left) == "0", what="its end")
         assert desk.kitty.run(["pgrep", "-f", "sleep 1000"], check=False).stdout == b""

@@ -41,7 +41,7 @@ from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
-from tallylight.model.limits import MAX_CELLS as MAX_CELLS
+from tallylight.model.limits import MAX_DIALOG_ROW_CELLS as MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
@@ -269,7 +269,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     context, first = _context(seen.look, dialog)
     labels = _labels(seen.look, dialog)
     if sum(map(len, context[first:])) > MAX_CONTEXT_CHARS or any(
-        width(row) >= MAX_CELLS for row in (*context[first:], *labels)
+        width(row) >= MAX_DIALOG_ROW_CELLS for row in (*context[first:], *labels)
     ):
         return Refusal("too-long", "its question is too long to show here; nothing was typed")
     return Question(
@@ -402,10 +402,10 @@ def _row(line: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Return *text* for display; longer than `MAX_CELLS` it ends in `…`."""
-    if len(text) * 2 <= MAX_CELLS:
+    """Return *text* for display; longer than `MAX_DIALOG_ROW_CELLS` it ends in `…`."""
+    if len(text) * 2 <= MAX_DIALOG_ROW_CELLS:
         # It cannot be too long.
-        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS)
+        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_DIALOG_ROW_CELLS)
     # One cell more than fits is not enough: a wide character would not be in it.
-    shown = sanitise(text, cells=MAX_CELLS + 2)
-    return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1)}…"
+    shown = sanitise(text, cells=MAX_DIALOG_ROW_CELLS + 2)
+    return shown if width(shown) <= MAX_DIALOG_ROW_CELLS else f"{sanitise(shown, cells=MAX_DIALOG_ROW_CELLS - 1)}…"

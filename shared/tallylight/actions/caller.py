@@ -28,7 +28,7 @@ from tallylight.evidence.process import TERMINALS, Process, program_of
 from tallylight.evidence.process_table import Table
 
 #: Processes of a line that are read: a caller deeper than that is unknown.
-MAX_DEPTH = 64
+MAX_CALLER_DEPTH = 64
 #: Programs that let a person in, and run as another user: none of a person's own programs can start below one.
 _LOGINS = frozenset({"dropbear", "login", "sshd", "sshd-session"})
 
@@ -140,8 +140,8 @@ def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, b
         above = table.get(process.ppid) if process.ppid > 0 else None
         if above is not None and above.start > process.start:
             above = None
-        yield process, above, (above is not None or process.ppid == 0) and len(seen) < MAX_DEPTH
-        process = above if above is not None and above.pid not in seen and len(seen) < MAX_DEPTH else None
+        yield process, above, (above is not None or process.ppid == 0) and len(seen) < MAX_CALLER_DEPTH
+        process = above if above is not None and above.pid not in seen and len(seen) < MAX_CALLER_DEPTH else None
 
 
 def named(process: Process | None, agents: Agents) -> str:

@@ -19,7 +19,7 @@ from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Being, Caller, Who, caller_of, named, this_process
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.once import KEYS_SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import Verb, Verdict, check, refusal_of, verb_of
@@ -35,9 +35,9 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
 
 #: Seconds to wait for a terminal: it looks for scripts every `poll_ms`, which may be half a minute.
-TIMEOUT_S = 45.0
+TERMINAL_REPLY_S = 45.0
 #: Seconds to wait where a person may have to be asked first.
-ASK_TIMEOUT_S = 330.0
+CONSENT_REPLY_S = 330.0
 _LISTENS = ("kitty", HOST)
 _NOBODY: Being = (0, 0)
 
@@ -92,11 +92,13 @@ class PaneClient:
     #: Returns the caller that started a pane of *panes*, and its first process; None if no script did.
     started_by: Callable[[str, Pane], tuple[Being, Being] | None] = lambda _host, _pane: None
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
-    timeout_s: float = TIMEOUT_S
-    ask_timeout_s: float = ASK_TIMEOUT_S
+    timeout_s: float = TERMINAL_REPLY_S
+    ask_timeout_s: float = CONSENT_REPLY_S
     is_key: bool = False
     asks_for: Caller | None = None
-    once: Once = attrs.field(default=attrs.Factory(lambda self: Once(SETTLE_S, OnDisk(self.environ)), takes_self=True))
+    once: Once = attrs.field(
+        default=attrs.Factory(lambda self: Once(KEYS_SETTLE_S, OnDisk(self.environ)), takes_self=True)
+    )
 
     @property
     def asker(self) -> Caller:

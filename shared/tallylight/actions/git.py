@@ -39,9 +39,9 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 
 #: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
-ASK_S, CHANGE_S = 10.0, 300.0
+GIT_QUERY_S, GIT_CHANGE_S = 10.0, 300.0
 #: Bytes of git's output where its time is bounded: nobody reads more changes than that.
-MAX_OUTPUT_BYTES = 1024 * 1024
+MAX_CHANGES_BYTES = 1024 * 1024
 #: Directories up in which a repository is looked for; bytes of a small file of git's own.
 MAX_LEVELS, MAX_FILE_BYTES = 64, 4096
 
@@ -184,18 +184,18 @@ class Repository:
 
     def change(self, *words: str) -> None:
         """Run a git command that changes files, with the user's own filters. Errors as of `run`."""
-        self.run(*words, keeps_own=True, seconds=CHANGE_S)
+        self.run(*words, keeps_own=True, seconds=GIT_CHANGE_S)
 
     def ask(self, *words: str) -> str | None:
         """Return git's answer without its line's end; None if it fails, takes too long or is missing."""
         try:
-            return self.run(*words, keeps_own=False, seconds=ASK_S).removesuffix("\n")
+            return self.run(*words, keeps_own=False, seconds=GIT_QUERY_S).removesuffix("\n")
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
 
     def run_bounded(self, *words: str, seconds: float, also: Mapping[str, str] | None = None) -> str | None:
         """
-        Return the output of git, at most `MAX_OUTPUT_BYTES` bytes; None if it fails or is missing.
+        Return the output of git, at most `MAX_CHANGES_BYTES` bytes; None if it fails or is missing.
 
         *also* are more variables.
 
@@ -203,7 +203,7 @@ class Repository:
         """
         with self._shown(keeps_own=False) as environ:
             environ.update(also or {})
-            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT_BYTES)
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_CHANGES_BYTES)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
     def branch(self) -> str:
@@ -260,7 +260,7 @@ class Repository:
             }
 
 
-def find(directory: str, seconds: float = ASK_S) -> Repository | None:
+def find(directory: str, seconds: float = GIT_QUERY_S) -> Repository | None:
     """Return the repository with *directory* in its work tree; None if there is none, or it cannot be read."""
     here, end = os.path.realpath(directory), time.monotonic() + seconds
     try:

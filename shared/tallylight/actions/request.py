@@ -33,10 +33,10 @@ MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: Bytes of a request: the longest text that is typed fits.
 MAX_REQUEST_BYTES = 64 * 1024
 #: Bytes of one read or write.
-CHUNK_BYTES = 64 * 1024
+MESSAGE_CHUNK_BYTES = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
-MAX_ROWS, MAX_ROW_CHARS = 1000, 4000
-_MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
+MAX_REPLY_ROWS, MAX_REPLY_ROW_CHARS = 1000, 4000
+_MAX_REQUEST_TEXT_CHARS, _MAX_REQUEST_NUMBER = 20_000, 2**63
 #: Characters of a refusal's rule, and of a text for a person in a reply.
 _MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
@@ -48,7 +48,7 @@ PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.
 STRETCH = "stretch"
 #: Limits of a stretch in a reply: characters of a part, and parts.
-_PART_CHARS, _MAX_PARTS = 16_000, 64
+_PART_CHARS, _MAX_STRETCH_PARTS = 16_000, 64
 
 
 @attrs.frozen
@@ -132,7 +132,7 @@ class Rows:
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
         """Return the reply for a screen of these *lines*, without the empty ones at its end."""
-        rows = [line[:MAX_ROW_CHARS] for line in lines[:MAX_ROWS]]
+        rows = [line[:MAX_REPLY_ROW_CHARS] for line in lines[:MAX_REPLY_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
         return cls(tuple(rows))
@@ -231,7 +231,7 @@ class Lines:
 def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
     """Return the first line that *recv* brings, at most *limit* bytes; None if the other side closes before."""
     lines = Lines(limit)
-    while chunk := recv(CHUNK_BYTES):
+    while chunk := recv(MESSAGE_CHUNK_BYTES):
         if found := lines.feed(chunk):
             return found[0]
     return None
@@ -296,7 +296,9 @@ def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
         return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
-        return value | {"rows": [values.text(row, MAX_ROW_CHARS) if isinstance(row, str) else row for row in rows]}
+        return value | {
+            "rows": [values.text(row, MAX_REPLY_ROW_CHARS) if isinstance(row, str) else row for row in rows]
+        }
     return value
 
 
@@ -310,9 +312,9 @@ def _is_sound(found: object) -> bool:
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
         case Stretch(parts=parts):
-            return len(parts) <= _MAX_PARTS
+            return len(parts) <= _MAX_STRETCH_PARTS
         case Rows(rows=rows):
-            return len(rows) <= MAX_ROWS
+            return len(rows) <= MAX_REPLY_ROWS
         case Refusal(rule=rule):
             return len(rule) <= _MAX_RULE_CHARS
     return True
@@ -330,9 +332,9 @@ def _read(form: typing.Any, value: object) -> typing.Any:
             raise ValueError
         return tuple(_read(typing.get_args(form)[0], one) for one in value)
     if form is str:
-        found = values.exact(value, _MAX_TEXT_CHARS)
+        found = values.exact(value, _MAX_REQUEST_TEXT_CHARS)
     elif form is int:
-        found = values.integer(value, 0, _MAX_NUMBER)
+        found = values.integer(value, 0, _MAX_REQUEST_NUMBER)
     elif form is bool:
         found = value if isinstance(value, bool) else None
     if found is None and form is not object:

@@ -23,7 +23,7 @@ from tallylight.agents.agent import Agent
 from tallylight.wire.text import sanitise
 
 #: Cells of a pane's name.
-NAME_CELLS = 60
+PANE_NAME_CELLS = 60
 
 
 class Runs(Protocol):
@@ -96,5 +96,5 @@ def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], s
     if not program:
         text = f"{words[0]!r} is not on the terminal's PATH; the caller's PATH does not count"
         return Refusal("program", f"{text}: link the program into ~/.local/bin, or set PATH for the terminal")
-    title = sanitise(name, cells=NAME_CELLS).strip() or agent.display
+    title = sanitise(name, cells=PANE_NAME_CELLS).strip() or agent.display
     return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

@@ -18,7 +18,7 @@ from tallylight.wire import values
 from tallylight.wire.text import is_visible
 
 #: Characters of one word that is kept, and of all of them.
-MAX_WORD_CHARS, MAX_WORDS = 4096, 64
+MAX_OPTION_CHARS, MAX_KEPT_OPTIONS = 4096, 64
 #: Characters of a word that is kept for after the agent's end: a snapshot can hold so many.
 MAX_REMEMBERED_CHARS = 500
 #: Words that some parsers take for the value of an option without one.
@@ -118,7 +118,7 @@ def carried(words: Sequence[str], agent: Agent) -> Carried:
     for own in own_options(words, agent):
         if own.is_among(agent.dangerous):
             continue
-        if own.is_among(agent.restricts) and _is_whole(own, agent) and sum(map(len, kept)) < MAX_WORDS:
+        if own.is_among(agent.restricts) and _is_whole(own, agent) and sum(map(len, kept)) < MAX_KEPT_OPTIONS:
             kept.append(own.words)
         elif own.is_among(agent.restricts) or not own.is_among(agent.harmless):
             lost.append(own.name)
@@ -147,7 +147,7 @@ def _is_whole(own: Own, agent: Agent) -> bool:
     if dangerous_flags(own.words, agent):
         return False
     # kitty would replace a word that begins with @, and a word that is no text could not be shown.
-    return all(word[:1] != "@" and values.exact(word, MAX_WORD_CHARS) is not None for word in own.words)
+    return all(word[:1] != "@" and values.exact(word, MAX_OPTION_CHARS) is not None for word in own.words)
 
 
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:

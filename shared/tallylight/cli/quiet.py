@@ -26,7 +26,7 @@ from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.names import spellings
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.schema import Pane
-from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
+from tallylight.tracker.mutes import ALL, MAX_MUTE_S, PROJECT, TAB
 from tallylight.ui.layout import left
 
 #: Seconds that it lasts if no time is given.
@@ -175,6 +175,6 @@ def _time(text: str) -> float:
         end = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return (end - now).total_seconds() + (86_400 if end <= now else 0)
     seconds = span(text)
-    if seconds is None or not 0 < seconds <= MAX_S:
+    if seconds is None or not 0 < seconds <= MAX_MUTE_S:
         raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, a time like 14:30, or {OFF}")
     return seconds

@@ -22,7 +22,7 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
 #: Seconds that the host may take; it looks four times a second.
-DONE_S = 3.0
+EFFECT_S = 3.0
 ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
 CODES: dict[int | str, str] = {
     0: "it was typed",
@@ -78,7 +78,7 @@ def ask(
     """
     called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
     requests.send(found.host, request, os.environ)
-    end = time.monotonic() + DONE_S
+    end = time.monotonic() + EFFECT_S
     while time.monotonic() < end:
         now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
         if now is None or is_done(now):

@@ -27,9 +27,9 @@ from tallylight.ui.layout import duration
 #: The version of this JSON: since 2, `label` has no colour and no pin.
 VERSION = 2
 #: Columns below which the word `waiting` is left out, so that only the mark and the kind remain.
-NARROW = 72
+NARROW_CELLS = 72
 #: Cells of a reply, at least, or it is left out.
-_LEAST_CELLS = 16
+_LEAST_REPLY_CELLS = 16
 #: Seconds for `-o wide` to read the repositories of all panes.
 BESIDE_S = 3.0
 
@@ -136,7 +136,7 @@ def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, Rep
 
     With *besides*, by `Pane.agent_pid`, also a line with its repository and the details of its own record.
     """
-    narrow = output.columns < NARROW
+    narrow = output.columns < NARROW_CELLS
     rows = [_row(found, now, narrow=narrow) for found in panes]
     if any(row[6] for row in rows):
         # A title may be as long as a line, and a question is worth more.
@@ -163,7 +163,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
-    if pane.reply and room >= _LEAST_CELLS:
+    if pane.reply and room >= _LEAST_REPLY_CELLS:
         cells.append(clean(pane.reply, room))
     if any(cells):
         is_full = details.is_nearly_full(pane)

@@ -19,9 +19,9 @@ from tallylight.evidence.sock_diag import Tcp
 from tallylight.evidence.traffic import Connection, Sample
 
 #: Open files of a process, and TCP sockets of a tree, that are read.
-MAX_FILES, MAX_SOCKETS = 256, 64
+MAX_OPEN_PROCESS_FILES, MAX_SOCKETS = 256, 64
 #: Seconds until a tree is read again.
-TREE_S = 1.0
+REREAD_TREE_S = 1.0
 #: An unconnected socket is looked for again after one look, and then after twice as many, up to these.
 MAX_WAIT = 64
 _SOCKET = "socket:["
@@ -46,7 +46,7 @@ class Tree:
 
     def read(self, now: float) -> bool:
         """Read its open sockets; return whether one must be looked for among all."""
-        if now - self._read_at >= TREE_S:
+        if now - self._read_at >= REREAD_TREE_S:
             self._read_at = now
             booted = now - time.clock_gettime(time.CLOCK_BOOTTIME)
             tick = os.sysconf("SC_CLK_TCK")
@@ -127,7 +127,7 @@ def _files(pid: int) -> list[str]:
     """
     folder = f"/proc/{pid}/fd"
     try:
-        return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_FILES]]  # noqa: PTH208 - names, not paths
+        return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_OPEN_PROCESS_FILES]]  # noqa: PTH208 - names, not paths
     except PermissionError:
         return [folder]
     except OSError:

@@ -37,7 +37,7 @@ from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
 #: Rows above the choices that may be the question's.
-_ABOVE_ROWS = 24
+_ABOVE_CHOICES_ROWS = 24
 
 _YES_NO = re.compile(
     r"(?:[\[(] ?(?P<first>y(?:es)?) ?[/|] ?(?P<second>no?)(?: ?[/|] ?\w{1,12}){0,4} ?[\])]"
@@ -95,7 +95,7 @@ _CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
 #: The mark at the beginning of a message in a conversation.
 _MARKED = re.compile(r"[•●⏺✦◆■>›❯»✻✽⎿*-] ")
 #: Rows at the end that may name the key to leave.
-_FOOT_ROWS = 3
+_LEAVING_KEY_ROWS = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
 
@@ -167,7 +167,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:
     """Return whether the last rows name the key that leaves the view: a picker, a transcript, a pager."""
-    last = [row.text for row in rows if row.text][-_FOOT_ROWS:]
+    last = [row.text for row in rows if row.text][-_LEAVING_KEY_ROWS:]
     return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
 
@@ -180,7 +180,7 @@ def arrows(distance: int, *, is_sideways: bool = False) -> str:
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = first
-    for position in upwards(first, _ABOVE_ROWS):
+    for position in upwards(first, _ABOVE_CHOICES_ROWS):
         row = rows[position]
         if row.is_edge:
             if top < first:

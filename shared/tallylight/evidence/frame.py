@@ -46,7 +46,7 @@ _POINTER = re.compile(r" *[❯›→▶▸►➤➜●>] ?")
 #: The characters of a scroll bar in the right side of a box.
 _SCROLLED = "█▊░▒▓▲▼"
 #: Rows below the choices that may report a cut.
-_BELOW_ROWS = 8
+_BELOW_CHOICES_ROWS = 8
 _ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
 _LEFT_OUT = (
     rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
@@ -175,7 +175,7 @@ def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     rows = lines[top : place.end]
     if any(_IS_CUT.search(line.strip(" " + _SIDES + _SCROLLED)) for line in rows):
         return LEFT_OUT
-    for line in lines[place.end : place.end + _BELOW_ROWS]:
+    for line in lines[place.end : place.end + _BELOW_CHOICES_ROWS]:
         if is_edge(line):
             break
         if _SAYS_CUT.search(line):

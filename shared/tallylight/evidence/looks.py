@@ -25,7 +25,8 @@ screen; this module reports a status once it is sure. The rules:
   because the screen moved. A sign of work at an agent at rest, or in place of a dialog that went as the whole screen
   changed: little is lost by it if the next look finds none.
 * A dialog with only some choices left in sight by a new size of the screen still waits, until there is output again.
-* A sure status is sent again in every `AGAIN_LOOKS`th look, and after `AGAIN_S`: fresh evidence weighs more than old.
+* A sure status is sent again in every `REPEAT_REPORT_LOOKS`th look, and after `REPEAT_REPORT_S`: fresh evidence weighs
+more than old.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from tallylight.wire.text import width
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
 #: A sure report is sent again after so many looks, and where these are rare, after so many seconds.
-AGAIN_LOOKS, AGAIN_S = 4, 1.5
+REPEAT_REPORT_LOOKS, REPEAT_REPORT_S = 4, 1.5
 #: Blanks between a question in a row and its typed answer, at most.
 _BEHIND_BLANKS = 2
 _AT_REST = (Status.IDLE, Status.DONE)
@@ -203,7 +204,7 @@ class ScreenReader:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
         if self._last is sure:
-            if self._times % AGAIN_LOOKS and now - self._sent_at < AGAIN_S:
+            if self._times % REPEAT_REPORT_LOOKS and now - self._sent_at < REPEAT_REPORT_S:
                 return None
             self._sent_at = now
             return sure

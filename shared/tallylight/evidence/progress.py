@@ -2,7 +2,7 @@
 Progress bars (OSC 9;4) as evidence, for an agent that shows one while it works and removes it when its turn ends.
 
 A bar decides nothing: it may stay while the agent asks. Its end is the end of a turn. An undescribed agent may remove
-it for a dialog: its end is reported once the screen was looked at `LOOKS` times.
+it for a dialog: its end is reported once the screen was looked at `MOTION_LOOKS` times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
 #: Looks until a dialog is sure that is drawn as the bar goes.
-LOOKS = 2
+MOTION_LOOKS = 2
 
 
 class ProgressReader:
@@ -23,7 +23,7 @@ class ProgressReader:
         self._is_shown = False
         self._is_done = False
         #: Looks until its end is reported; 0 if it was, or need not be.
-        self._to_look, self._doubt = 0, 0 if is_described else LOOKS
+        self._to_look, self._doubt = 0, 0 if is_described else MOTION_LOOKS
 
     def read(self, *, is_shown: bool) -> Report | None:
         """Return the report that the bar is worth now; None without a change. One without status: it came."""

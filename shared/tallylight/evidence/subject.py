@@ -25,19 +25,19 @@ from collections.abc import Sequence
 
 from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
 from tallylight.evidence.tail import Row, is_edge, upwards, without_frame
-from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
+from tallylight.model.dialog import SUBJECT_CELLS, Dialog, Place
 from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it that may name its file.
-_MAX_ROWS = 48
+_MAX_DIALOG_ROWS = 48
 _BEFORE_ROWS = 12
 #: Rows of a remark between a command and the question: a warning, or the purpose of the tool.
 _REMARK_ROWS = 12
 #: Equal characters of a command and the row that names it.
 _SAME_CHARS = 24
 #: Characters of one row that are read.
-_ROW_CHARS = 240
+_READ_ROW_CHARS = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
 #: The same in a row above the dialog, cut or not, behind the agent's description.
@@ -87,7 +87,7 @@ _VERBS |= dict.fromkeys(("delete", "remove"), "Delete")
 
 def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) -> str:
     """
-    Return the subject of *dialog* on the visible rows *lines*, at most `WHAT_CELLS` wide; "" if unknown.
+    Return the subject of *dialog* on the visible rows *lines*, at most `SUBJECT_CELLS` wide; "" if unknown.
 
     *labels* are its answers. For a dialog with cut lines it is a part, and ends in `…`. It is "" where the beginning is
     missing: the rest may mean the opposite.
@@ -97,7 +97,7 @@ def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) ->
         return ""
     found = _any_subject(lines, place, dialog, labels)
     cut = " …" if found and dialog.missing in (LEFT_OUT, NO_ROOM) else ""
-    return middle(found, WHAT_CELLS - len(cut)) + cut
+    return middle(found, SUBJECT_CELLS - len(cut)) + cut
 
 
 def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
@@ -106,7 +106,7 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
-    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_ROWS, 0)
+    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_DIALOG_ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
     before = [_line(line) for line in lines[max(0, top - _BEFORE_ROWS) : top]]
     if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
@@ -126,13 +126,13 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
 
 def _line(line: str) -> Row:
     """Return a row of the screen without its frame."""
-    text = without_frame(line.replace("\u00a0", " ")[:_ROW_CHARS])
+    text = without_frame(line.replace("\u00a0", " ")[:_READ_ROW_CHARS])
     return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
 
 def _paragraph(rows: Sequence[Row]) -> str:
     """Return the leading rows of text of *rows* as one text."""
-    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_ROWS])
+    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_DIALOG_ROWS])
     return " ".join(row.text for row in found)
 
 
@@ -306,7 +306,7 @@ def _folder_subject(rows: Sequence[Row], texts: Sequence[str]) -> str:
 
 def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     """Return the rows right above a question in one row, as its subject."""
-    above = (_line(lines[at]) for at in upwards(asks, _MAX_ROWS))
+    above = (_line(lines[at]) for at in upwards(asks, _MAX_DIALOG_ROWS))
     rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
     text = " ".join(reversed(rows))
     if not text or _ABOUT_OUTPUT.search(question):

@@ -16,13 +16,13 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: Work that begins within so many seconds of the last title is a turn only if it lasts `TURN_S`, until there was one.
-#: Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two of its
-#: spinner.
-START_S = 3.0
-TURN_S = 1.0
+#: Work that begins within so many seconds of the last title is a turn only if it lasts `SPINNER_TURN_S`, until there
+#: was one. Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two
+#: of its spinner.
+TITLE_START_S = 3.0
+SPINNER_TURN_S = 1.0
 #: Characters of a title that are read; agents write 240 at most.
-MAX_CHARS = 4096
+MAX_TITLE_CHARS = 4096
 _SEPARATOR = " | "
 #: Replaces every frame of a spinner: no title has it.
 _STILL = "\0"
@@ -41,7 +41,7 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
     *has_drawn*: this run of the agent has drawn work or rest into its title before. Then a bare title means rest, for
     an agent that draws none while it is idle. Before, the title may still be the shell's.
     """
-    text = title[:MAX_CHARS].translate(_VARIATION).strip()
+    text = title[:MAX_TITLE_CHARS].translate(_VARIATION).strip()
     if not text:
         return None
     items = text.split(_SEPARATOR)
@@ -76,7 +76,7 @@ class TitleReader:
     `read_title` for one run of one agent, with a memory of earlier titles.
 
     A title that shows *idle* after *working* is a turn that ended: *done*, until the next one begins, or until the
-    screen shows that a person stopped it (`stopped`). Work at the start of an agent is no turn; see `START_S`.
+    screen shows that a person stopped it (`stopped`). Work at the start of an agent is no turn; see `TITLE_START_S`.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -104,7 +104,7 @@ class TitleReader:
             self._is_unmoved = self._is_outdone = False
         was_at_work = self._status is Status.WORKING
         if was_at_work:
-            self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
+            self._had_turn = self._had_turn or now - self._since >= SPINNER_TURN_S or self._rested >= TITLE_START_S
         if report.status is Status.IDLE and (self._status is Status.DONE or (was_at_work and self._had_turn)):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
@@ -138,7 +138,7 @@ class TitleReader:
 
 def clean_title(title: str) -> str:
     """Return *title* for display: sanitised, without spinners and glyphs, so that it changes only with its words."""
-    text = sanitise(title[:MAX_CHARS].translate(_VARIATION)).strip()
+    text = sanitise(title[:MAX_TITLE_CHARS].translate(_VARIATION)).strip()
     kept = [stripped for item in text.split(_SEPARATOR) if (stripped := _without_lamp(item)) not in _ITEM_LAMPS]
     return _SEPARATOR.join(item for item in kept if item)
 

@@ -38,7 +38,7 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
 from tallylight.evidence.structure import COMMAND
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
-from tallylight.evidence.titles import LAMPS, MAX_CHARS
+from tallylight.evidence.titles import LAMPS, MAX_TITLE_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
@@ -48,7 +48,7 @@ EAGER_CHANCES = 1200
 #: Looks that must have found an input.
 _HELD_LOOKS = 2
 #: Rows with text below an input, lines across there, rows of it, and rows above it that may show work; at most.
-_BELOW_ROWS, _EDGE_ROWS, _TALL_ROWS, _ABOVE_ROWS = 6, 4, 12, 8
+_BELOW_INPUT_ROWS, _EDGE_ROWS, _TALL_STRANGE_ROWS, _ABOVE_INPUT_ROWS = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be of the shell that started it.
 _PROMPT_MARKS = 2
 
@@ -144,7 +144,7 @@ class UnknownProgram:
 
     def note_title(self, title: str) -> None:
         """Note the *title* that it set."""
-        text = title[:MAX_CHARS].strip()
+        text = title[:MAX_TITLE_CHARS].strip()
         if self.agent is None and text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
             self._lamps.add(text[0])
 
@@ -186,7 +186,7 @@ class UnknownProgram:
             return
         self._inputs += 1
         self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
-        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_ROWS:]
+        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_INPUT_ROWS:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
@@ -332,7 +332,7 @@ def _find_input(
         if _PROMPT.match(row.text) and is_here and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
-        if texts_below > _BELOW_ROWS or edges > _EDGE_ROWS:
+        if texts_below > _BELOW_INPUT_ROWS or edges > _EDGE_ROWS:
             return None
     return None
 
@@ -341,7 +341,7 @@ def _top_of_box(
     rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int, visible: int | None
 ) -> int | None:
     """Return the first row of the input with its lower edge at row *bottom* of the tail; None if it is none."""
-    upper = next((at for at in upwards(bottom, _TALL_ROWS) if rows[at].is_edge), None)
+    upper = next((at for at in upwards(bottom, _TALL_STRANGE_ROWS) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
@@ -353,7 +353,7 @@ def _top_of_box(
 
 def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible: int | None) -> int | None:
     """Return the first row of the input behind a bar that is above row *bottom* of the tail."""
-    first, top = max(0, bottom - _TALL_ROWS), bottom
+    first, top = max(0, bottom - _TALL_STRANGE_ROWS), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
     is_in_it = visible is None or _has_cursor(rows[top:bottom], visible)

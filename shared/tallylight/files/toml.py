@@ -15,18 +15,18 @@ from collections.abc import Iterable, Mapping
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 #: The most characters of a file.
-MAX_CHARS = 1 << 20
+MAX_TOML_CHARS = 1 << 20
 #: The most entries of a list or table. Those in our files are short.
 MAX_ITEMS = 1000
 #: The most parts of a dotted name: Python's reader needs quadratic time for them, and a level for each.
-MAX_PARTS = 32
+MAX_NAME_PARTS = 32
 #: The most mistakes that are located by line, and the most unknown keys that are named: each costs a search.
 MAX_LOCATED = 20
 
@@ -35,7 +35,7 @@ _PART = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\]|\\.)*+\"|'[^']*+')"
 _NAME = rf"({_PART}(?:\s*+\.\s*+{_PART})*+)\s*+"
 _HEADER = re.compile(rf"\s*+\[\[?+\s*+{_NAME}\]\]?+\s*+(?:#.*)?$")
 _KEY = re.compile(rf"\s*+{_NAME}=")
-_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_PARTS}}}")
+_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_NAME_PARTS}}}")
 _AT_LINE = re.compile(r"at line (\d+)")
 
 
@@ -46,11 +46,11 @@ def parse(text: str, path: str) -> Table:
 
 def load(text: str, path: str) -> dict[str, Any]:
     """Return the values in *text*; raise `DataFileError` with the line if it is not readable TOML."""
-    if len(text) > MAX_CHARS:
-        raise DataFileError(path, f"is longer than {MAX_CHARS} characters, the limit, so it is not read")
+    if len(text) > MAX_TOML_CHARS:
+        raise DataFileError(path, f"is longer than {MAX_TOML_CHARS} characters, the limit, so it is not read")
     if (many := _MANY_PARTS.search(text)) is not None:
         line = text.count("\n", 0, many.start()) + 1
-        raise DataFileError(path, f"has a name of more than {MAX_PARTS} parts", line=line)
+        raise DataFileError(path, f"has a name of more than {MAX_NAME_PARTS} parts", line=line)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -251,7 +251,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a message that suggests the word of *known* nearest to *word*; empty if none is near."""
     import difflib  # slow to load, and needed only for mistakes
 
-    near = difflib.get_close_matches(word[:MAX_WORD], sorted(known), n=1)
+    near = difflib.get_close_matches(word[:MAX_WORD_CHARS], sorted(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

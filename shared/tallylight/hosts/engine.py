@@ -35,17 +35,18 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import Tab
 from tallylight.tracker.mutes import Mutes
 
-#: Up to FEW panes are all looked at in every tick. Above that, a quiet pane is looked at every OFTEN ticks if it is
-#: visible, else every SELDOM ticks.
-FEW, OFTEN, SELDOM = 16, 2, 8
-#: The clock is checked after every A_CHECK looks. If the time was too short, the next call comes AGAIN_S seconds later.
-A_CHECK, AGAIN_S = 4, 0.02
+#: Up to FEW_PANES panes are all looked at in every tick. Above that, a quiet pane is looked at every VISIBLE_EVERY
+#: ticks if it is visible, else every HIDDEN_EVERY ticks.
+FEW_PANES, VISIBLE_EVERY, HIDDEN_EVERY = 16, 2, 8
+#: The clock is checked after every LOOKS_A_CHECK looks. If the time was too short, the next call comes REST_OF_TICK_S
+#: seconds later.
+LOOKS_A_CHECK, REST_OF_TICK_S = 4, 0.02
 #: Every so many ticks the files of all agents are read, and the waiting time of agents is saved.
 FILES_EVERY, KEPT_EVERY = 2, 4
 #: Every so many ticks the agents' registries are searched for a session without a pane, if no process watches them yet.
 REGISTRY_EVERY = 16
 #: How soon, in seconds, to read an agent's file again when the end of a turn is expected there.
-SOON_S = 0.05
+REREAD_FILE_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -187,9 +188,9 @@ class Engine(ABC, Generic[Id]):
             self._keep_sessions(now)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
-        are_few = len(self._panes) <= FEW
+        are_few = len(self._panes) <= FEW_PANES
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
-            if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
+            if are_few or not published.is_quiet or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0:
                 self._left[id_] = None
 
     def _pause(self, seconds: float) -> None:
@@ -214,7 +215,7 @@ class Engine(ABC, Generic[Id]):
         """Look at the panes that are due, as far as there is time; return their ids."""
         looked: list[Id] = []
         end = time.thread_time() + self.SLICE_S
-        while self._left and (len(looked) % A_CHECK or time.thread_time() < end):
+        while self._left and (len(looked) % LOOKS_A_CHECK or time.thread_time() < end):
             id_ = next(iter(self._left))
             del self._left[id_]
             pane = self._panes[id_]
@@ -320,9 +321,9 @@ class Engine(ABC, Generic[Id]):
         """Return when something is due before the next tick; infinity if nothing is."""
         dues = [published.due for published in self._published.values() if published.due is not None]
         if any(published.is_undecided for published in self._published.values()):
-            dues.append(now + SOON_S)
+            dues.append(now + REREAD_FILE_S)
         if self._left:
-            dues.append(now + AGAIN_S)
+            dues.append(now + REST_OF_TICK_S)
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))

@@ -25,7 +25,7 @@ from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
 #: How often, in seconds, to look for requests although a descriptor reports new ones.
-LOOK_S = 2.0
+LOOK_FOR_REQUESTS_S = 2.0
 
 
 @attrs.frozen
@@ -157,7 +157,7 @@ class Store:
         """Look for requests if it is time; *taken* gets those that were found."""
         if self._opened is None:
             return
-        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_S
+        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_FOR_REQUESTS_S
         if not is_due and self._request_fd is not None:
             door = select.poll()
             door.register(self._request_fd, select.POLLIN)

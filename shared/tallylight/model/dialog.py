@@ -13,10 +13,10 @@ from tallylight.model import attributes
 from tallylight.model.status import Kind
 
 #: The most lines and choices of one dialog.
-MAX_LINES = 48
-MAX_CHOICES = 20
+MAX_DIALOG_LINES = 48
+MAX_DIALOG_CHOICES = 20
 #: The most cells of a dialog's subject. A longer one is cut in the middle.
-WHAT_CELLS = 200
+SUBJECT_CELLS = 200
 
 
 @attributes.frozen

@@ -25,7 +25,7 @@ from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire import osc26
 
 #: How often the process of a stranger is looked for, when it reports how to continue it.
-_LOOKS = 8
+_STRANGER_LOOKS = 8
 
 
 @attrs.define
@@ -90,7 +90,7 @@ class Conversation:
             self._is_listening = (
                 first.run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
             )
-            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
+            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _STRANGER_LOOKS)
         elif agent is not None:
             self._goes_on(found, first, agent, cwd)
 

@@ -16,7 +16,7 @@ from tallylight.model.timing import Timing
 from tallylight.snapshot.entries import AnswerEntry, LosingEntry
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
-from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
+from tallylight.tracker.table import FACTS, FILE_LAG_S, LATE, Fact
 
 #: The words for the end of a turn, by the status in the best claim.
 _ENDS = {
@@ -27,7 +27,7 @@ _ENDS = {
 }
 _NOTHING = "nothing"
 #: So many names of sources are summed up in one phrase.
-_MANY = 6
+_MANY_SOURCES = 6
 
 
 def explained(
@@ -45,7 +45,7 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
     if found.is_awaited:
-        return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {LATE_S:g} s")
+        return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {FILE_LAG_S:g} s")
     if turn.fact.is_so:
         quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
         return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
@@ -74,7 +74,7 @@ def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, mo
     report = claim.report
     others = (one for one in contradictors(column, fact) if one is not Source.PROCESS or not claim.tells_turns)
     *names, last = (source.word for source in others)
-    if len(names) >= _MANY:
+    if len(names) >= _MANY_SOURCES:
         names, last = [], f"any source{'' if last == Source.HEURISTIC.word else ' but silence'}"
     changes = f"{', '.join(names)} or {last} disagrees" if names else f"{last} disagrees"
     return AnswerEntry(

@@ -47,7 +47,7 @@ _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFI
 #: The multiplexers, by the name of their program: a terminal does not see into their sessions.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 #: A program in the foreground is new for so many looks: a shell may yet become an agent.
-EAGER_LOOKS = 16
+NEW_PROGRAM_LOOKS = 16
 
 
 class Known:
@@ -191,7 +191,7 @@ class Known:
     @property
     def is_quiet(self) -> bool:
         """Return whether no change is likely soon: there is no agent, or its screen does not change."""
-        if self._unmoved < EAGER_LOOKS or self.is_undecided:
+        if self._unmoved < NEW_PROGRAM_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
             return True

@@ -15,12 +15,12 @@ from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
-from tallylight.pane.run import EAGER_LOOKS, Run
+from tallylight.pane.run import MISSING_FILE_TICKS, Run
 from tallylight.pane.transcript import Transcript, TranscriptRequest, TranscriptState
 from tallylight.tracker.tracker import Tracker
 
 #: For so many seconds after its end it is checked whether an agent has removed its status file.
-LAST_WORDS_S = 1.0
+FILE_REMOVED_S = 1.0
 
 
 @attrs.define
@@ -43,7 +43,7 @@ class OwnFiles:
             self._ended, self.tracker.held_until = None, 0.0
         if is_gone and before is not None and before.known is not None:
             before.missed = 0
-            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
+            self._ended, self.tracker.held_until = before, now + FILE_REMOVED_S
 
     @property
     def transcript(self) -> Transcript | None:
@@ -53,7 +53,7 @@ class OwnFiles:
     @property
     def _leaving(self) -> Run | None:
         """The agent that has ended, while its status file is worth another check."""
-        return self._ended if self._ended is not None and self._ended.missed < EAGER_LOOKS else None
+        return self._ended if self._ended is not None and self._ended.missed < MISSING_FILE_TICKS else None
 
     @property
     def is_undecided(self) -> bool:

@@ -19,7 +19,7 @@ from tallylight.tracker.tracker import Tracker
 #: connections, and of one at rest.
 ACTIVE_S, REPORTING_S, UNCONNECTED_S, RESTING_S = 0.4, 2.0, 1.0, 10.0
 #: The last rows of the screen that are compared.
-_ROWS = 16
+_COMPARED_ROWS = 16
 
 
 @attrs.define
@@ -61,7 +61,7 @@ class ProcessWatch:
         last = len(look.lines)
         while last and not look.lines[last - 1].strip():
             last -= 1
-        first = max(0, last - _ROWS)
+        first = max(0, last - _COMPARED_ROWS)
         rows = list(look.lines[first:last])
         if look.cursor_visible and first <= look.cursor_row < last:
             del rows[look.cursor_row - first]

@@ -2,9 +2,9 @@
 The tape of one pane: all inputs of its light in the last two minutes, in memory and nowhere else.
 
 Every input that the pane reads is noted with its time; an input that a flood replaced before that is not. A screen
-is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_BYTES`, are dropped, a stretch at a
-time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in any
-process in which a person asks what was wrong.
+is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_TAPE_BYTES`, are dropped, a stretch
+at a time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in
+any process in which a person asks what was wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tallylight.model.report import Report
 from tallylight.wire import values
 
 #: The most seconds and bytes of one tape, and the most bytes of all tapes of a host.
-SPAN_S, MAX_BYTES, MAX_BYTES_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
+SPAN_S, MAX_TAPE_BYTES, MAX_BYTES_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
 #: The most seconds of a stretch, and its share of a tape's bytes: one in so many.
 _STRETCH_S, _STRETCHES = 15.0, 8
 #: The memory that Python needs for one entry, in addition to its bytes.
@@ -89,7 +89,7 @@ class Tape:
         if kind == "look":
             packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, self._before[-32768:])
             packed, self._before = packer.compress(data) + packer.flush(), data
-        limit = min(MAX_BYTES, MAX_BYTES_OF_ALL // max(1, len(_ALL)))
+        limit = min(MAX_TAPE_BYTES, MAX_BYTES_OF_ALL // max(1, len(_ALL)))
         if len(packed) + _OVERHEAD_BYTES > limit // 2:
             self._forget()
         # The state at the begin of a stretch may have been too large already.
@@ -113,7 +113,9 @@ class Tape:
     def _turn(self, now: float) -> None:
         """Begin another stretch if the last one is full."""
         last = self._stretches[-1] if self._stretches else None
-        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= MAX_BYTES // _STRETCHES):
+        if self._begins or (
+            last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= MAX_TAPE_BYTES // _STRETCHES
+        ):
             return
         self._look, self._before = None, b""
         self._stretches.append((now, [0], []))

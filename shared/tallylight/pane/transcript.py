@@ -17,7 +17,7 @@ from tallylight.agents.agent import Agent
 from tallylight.evidence.others import rival_starts
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, own_number
-from tallylight.evidence.records.locate import SLACK_S, Facts
+from tallylight.evidence.records.locate import SESSION_SLACK_S, Facts
 from tallylight.evidence.records.places import (
     Growth,
     Place,
@@ -338,6 +338,6 @@ class Transcript:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
             # A turn of an earlier process does not go on. After the clock was set back a new turn seems older.
-            is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SLACK_S)
+            is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SESSION_SLACK_S)
             return turn if is_own and found.is_exact else None
         return turn if now - found.age >= self.since else None

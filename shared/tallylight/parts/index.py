@@ -29,7 +29,7 @@ from tallylight.wire.text import sanitise
 #: The version of the file; another one is ignored.
 VERSION = 3
 #: Bytes of the file, parts in it, and characters of each text.
-MAX_BYTES, MAX_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
+MAX_PART_INDEX_BYTES, MAX_INDEXED_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
 #: The directory of packages for other people's parts, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
@@ -74,7 +74,7 @@ def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, .
 def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Return the contents of the file; empty if it is missing or unreadable."""
     try:
-        return values.members(read_write.read_own(path(environ), MAX_BYTES))
+        return values.members(read_write.read_own(path(environ), MAX_PART_INDEX_BYTES))
     except (OSError, TallyError):
         return {}
 
@@ -82,7 +82,7 @@ def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
 def listed(kept: Mapping[str, object]) -> tuple[InstalledPart, ...]:
     """Return the parts in an index of this version; a faulty entry affects only its part."""
     rows, off = kept.get("parts"), _off(kept)
-    found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_PARTS]]
+    found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_INDEXED_PARTS]]
     return tuple(one for one in found if one is not None)
 
 
@@ -96,7 +96,7 @@ def find() -> Iterator[InstalledPart]:
     extras.enable(EXTRA)
     names: set[str] = set()
     for name, version, imported in (*_own(), *_of_others()):
-        if name in names or len(names) == MAX_PARTS:
+        if name in names or len(names) == MAX_INDEXED_PARTS:
             continue
         names.add(name)
         try:
@@ -166,7 +166,7 @@ def forget() -> None:
 
 def _off(kept: Mapping[str, object]) -> set[str]:
     listed = kept.get("off")
-    return {name for name in (listed if isinstance(listed, list) else [])[:MAX_PARTS] if isinstance(name, str)}
+    return {name for name in (listed if isinstance(listed, list) else [])[:MAX_INDEXED_PARTS] if isinstance(name, str)}
 
 
 def _to_json(found: InstalledPart) -> dict[str, object]:

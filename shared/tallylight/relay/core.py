@@ -11,7 +11,8 @@ until `deadline`. Its contract, each line held by a test:
   with any content. For the numbers that other programs use, too (21337, 3008, 777), a codec decides. All else is passed
   on. So is a sequence that aborts another by its ESC: without it the terminal would stay inside that one. With
   *passthrough* nothing is consumed; sequences are read and answered all the same.
-* An unfinished sequence of that kind is held, for `HELD_S` at most. Its rest is then passed on unread. The terminal's
+* An unfinished sequence of that kind is held, for `SEQUENCE_HELD_S` at most. Its rest is then passed on unread. The
+terminal's
   parser is followed through it, so that nothing of ours is written into it.
 * The state is sent as the `tally` user variable, one write for each changed record. There are at most
   `WRITES_A_SECOND` rounds of `BATCH` writes; the last state is never lost. A variable that the program writes itself is
@@ -47,7 +48,7 @@ from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
 #: The seconds to wait for the rest of a sequence. Over ssh a lost packet comes again after 1 to 3 s
 #: (https://www.rfc-editor.org/rfc/rfc6298), and no terminal draws anything for half a sequence.
-HELD_S = 3.0
+SEQUENCE_HELD_S = 3.0
 #: The seconds for which an answer waits for the rest of a key that a person pressed.
 KEY_S = 0.030
 WRITES_A_SECOND = 10
@@ -151,7 +152,7 @@ class RelayCore(Core):
 
     def tick(self, now: float) -> None:
         """Let time pass: release a sequence that was held too long, and send what had to wait."""
-        if self._splitter.held and now >= self._held_at + HELD_S:
+        if self._splitter.held and now >= self._held_at + SEQUENCE_HELD_S:
             self._splitter.release(self._terminal)
         if self._pending_answers and now >= self._owed_at + KEY_S:
             self._send_answers()
@@ -214,7 +215,7 @@ class RelayCore(Core):
         ):
             self._is_idle = True
             return None
-        held = self._held_at + HELD_S if self._splitter.held else None
+        held = self._held_at + SEQUENCE_HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._pending_answers else None
         # Inside a sequence nothing is written before its end has come.
         write = self._next_write if self._is_changed and self._splitter.position.is_safe else None

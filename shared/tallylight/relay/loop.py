@@ -27,7 +27,7 @@ else:
 
 
 #: The most bytes of one read, and the size of a read after which there may be more: the kernel returns up to 4 KiB.
-CHUNK_BYTES, _FULL_READ_BYTES = 8192, 2048
+OUTPUT_CHUNK_BYTES, _FULL_READ_BYTES = 8192, 2048
 #: The most bytes that are read from the program before everything else gets a turn.
 TURN_BYTES = 65536
 #: The most bytes that are read when a program ends or stops while another still writes to its terminal.
@@ -158,7 +158,7 @@ class Relay:
         size, now = 0, monotonic()
         while size < TURN_BYTES and not (waits and self._out.size):
             try:
-                data = os.read(self._inner, CHUNK_BYTES)
+                data = os.read(self._inner, OUTPUT_CHUNK_BYTES)
             except OSError:
                 break  # nothing more; or no process has that terminal open any more
             self._core.from_child(data, now)
@@ -182,7 +182,7 @@ class Relay:
                 self._flush()
         if event & _IN:
             try:
-                data = os.read(self._outer.fd, CHUNK_BYTES)
+                data = os.read(self._outer.fd, OUTPUT_CHUNK_BYTES)
             except BlockingIOError:
                 return None
             except OSError:

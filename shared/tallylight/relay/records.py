@@ -23,7 +23,7 @@ from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
 #: An identical report is sent again after so many seconds, so that the host's fuse does not burn down.
-REFRESH_S = 30.0
+RESEND_REPORT_S = 30.0
 #: The host's fuse for explicit reports, in seconds.
 FUSE_S = 300.0
 #: The mark of a repetition: a key that no reader knows, and so every reader skips.
@@ -117,7 +117,7 @@ class Records:
                 # Records below inherit the name.
                 for id_ in self._within(report.id, self._records):
                     self._changed[id_] = None
-        elif (last := self._published.get(report.id)) and now - last[1] >= REFRESH_S and rank == _best(claims):
+        elif (last := self._published.get(report.id)) and now - last[1] >= RESEND_REPORT_S and rank == _best(claims):
             self._published[report.id] = (None, last[1])
             self._changed[report.id] = None
 

@@ -51,7 +51,7 @@ def is_alive(pid: int, birth: str) -> bool:
 #: The mark of an up-to-date file, and the mark that overwrites it if the host cannot replace the file.
 CURRENT, STALE = b'"stale":false', b'"stale":true '
 #: A file is read so many times, for its host may be replacing it just now.
-TRIES = 3
+LIFE_TRIES = 3
 #: The name of the sealed memory file, as the kernel shows it; and the seals, which keep its bytes unchanged.
 _SEALED = "tallylight"
 _SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE

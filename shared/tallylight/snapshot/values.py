@@ -16,16 +16,16 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_ARGUMENTS as MAX_ARGUMENTS
 from tallylight.model.limits import MAX_PATH as MAX_PATH
-from tallylight.model.limits import MAX_TEXT as MAX_TEXT
-from tallylight.model.limits import MAX_WORD
-from tallylight.model.limits import MAX_WORDS as MAX_WORDS
+from tallylight.model.limits import MAX_TEXT_CHARS as MAX_TEXT_CHARS
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 from tallylight.wire.text import is_visible, sanitise
 
 #: The most cells of an id. The id of a record is a path of a few levels.
-MAX_ID = 500
+MAX_ID_CELLS = 500
 #: The most entries of a list.
 MAX_LIST = 64
 #: The greatest number, in seconds.
@@ -57,7 +57,7 @@ class Key(NamedTuple):
     is_always: bool
 
 
-def text(value: object, cap: int = MAX_TEXT) -> str:
+def text(value: object, cap: int = MAX_TEXT_CHARS) -> str:
     """Return *value* if it is text, made harmless and cut to *cap* cells; `""` if it is not."""
     return sanitise(value, cells=cap) if isinstance(value, str) else ""
 
@@ -84,14 +84,14 @@ def count(value: object) -> int | None:
 
 def status_of(value: object) -> Status | None:
     try:
-        return Status(values.text(value, MAX_WORD))
+        return Status(values.text(value, MAX_WORD_CHARS))
     except ValueError:
         return None
 
 
 def kind_of(value: object) -> Kind | None:
     try:
-        return Kind(values.text(value, MAX_WORD))
+        return Kind(values.text(value, MAX_WORD_CHARS))
     except ValueError:
         return None
 
@@ -103,13 +103,13 @@ def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
     return tuple(found for entry in value[:cap] if (found := text(entry)))
 
 
-def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
+def words(value: object, cap: int = MAX_TEXT_CHARS) -> tuple[str, ...]:
     """
     Return *value* if it is an argument list within the limits, else an empty one.
 
     Nothing of it is cut: an argument list without a word or a letter would be another command.
     """
-    if not value or not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
+    if not value or not isinstance(value, list | tuple) or len(value) > MAX_ARGUMENTS:
         return ()
     found = tuple(word for word in value if _visible(word, cap) is not None)
     return found if len(found) == len(value) else ()
@@ -149,7 +149,7 @@ def many(cls: Any, cap: int = MAX_LIST) -> Form:
 
 
 TEXT = Form(text, _STRING, text)
-ID = short(MAX_ID)
+ID = short(MAX_ID_CELLS)
 PATH = Form(path, _STRING, path)
 NUMBER = Form(number, {"type": "number", "minimum": 0})
 COUNT = Form(count, {"type": "integer", "minimum": 0})

@@ -43,11 +43,12 @@ IMPLIES: dict[Status, tuple[str, str, str]] = {
 #: an answer. Longer than one poll, so that a file that is read late contradicts nothing.
 CONTRADICTION_S = 0.4
 #: A file may report a turn's end so many seconds late: it is written up to 0.6 s after, and read every 0.25 s.
-LATE_S = 1.0
+FILE_LAG_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
 #: A dialog seen on the screen counts for so many seconds against a turn's end in a record or a progress bar: a little
-#: longer than until the screen is read again (`evidence.looks.AGAIN_LOOKS`). A closed dialog is noticed much sooner.
-SHOWN_S = 2.5
+#: longer than until the screen is read again (`evidence.looks.REPEAT_REPORT_LOOKS`). A closed dialog is noticed much
+#: sooner.
+SHOWN_DIALOG_S = 2.5
 #: Reports of a turn's end that an open dialog on the screen may outlast.
 KEEPS_DIALOG = frozenset(
     {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}

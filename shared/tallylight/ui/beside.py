@@ -11,7 +11,7 @@ from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
 #: Cells of a branch at least, before it is left out, and at most.
-_LEAST_CELLS, _BRANCH_CELLS = 6, 40
+_LEAST_BRANCH_CELLS, _BRANCH_CELLS = 6, 40
 
 
 class Watch(Protocol):
@@ -51,7 +51,7 @@ def text(beside: RepositoryStatus, cells: int) -> str:
     line = _joined(parts)
     if width(line) <= cells:
         return line
-    return clean(line, cells) if cells >= _LEAST_CELLS else ""
+    return clean(line, cells) if cells >= _LEAST_BRANCH_CELLS else ""
 
 
 def signed(*numbers: tuple[str, int]) -> str:

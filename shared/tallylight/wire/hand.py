@@ -24,7 +24,7 @@ HOST = "reports"
 #: The host may take so many seconds to find the sender. A hook has a limit of its own, and may end sooner.
 HOST_ANSWER_S = 3.0
 #: The most files of a directory that are looked at.
-MAX_FILES = 4096
+MAX_SOCKET_FILES = 4096
 
 
 def hand(payloads: Iterable[bytes], environ: Mapping[str, str], *, waits: bool = True) -> bool:
@@ -48,7 +48,7 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
     if not _is_own(folder):
         return []
     try:
-        names = posix.listdir(folder)[:MAX_FILES]
+        names = posix.listdir(folder)[:MAX_SOCKET_FILES]
     except OSError:
         return []
     return [f"{folder}/{name}" for name in names if name.startswith(f"{HOST}-") and name.endswith(".sock")]

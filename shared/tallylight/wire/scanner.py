@@ -144,7 +144,7 @@ def whole(raw: bytes) -> Sequence:
 
 #: Sequences up to so many bytes are cached: a redraw repeats a few colours and moves thousands of times. Longer ones
 #: differ each time, and a search would cost more.
-_CACHED = 20
+_CACHED_BYTES = 20
 _known = functools.lru_cache(maxsize=1024)(whole)
 
 
@@ -210,7 +210,7 @@ class Scanner:
             last = pieces.pop()
             at = min(found + self._csi_limit, size) - len(last)
             items += [
-                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED else whole(piece)
+                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED_BYTES else whole(piece)
                 for piece in pieces
             ]
             if last[0] == _ESC:
@@ -224,7 +224,7 @@ class Scanner:
             if len(raw) > (self._csi_limit if raw[1] == 0x5B else self.limit):
                 self._broken(items, raw)
             else:
-                items.append(_known(raw) if len(raw) <= _CACHED else whole(raw))
+                items.append(_known(raw) if len(raw) <= _CACHED_BYTES else whole(raw))
             return found.end()
         if aborted := _ABORTED.match(data, start):
             self._broken(items, aborted[0])

@@ -16,7 +16,7 @@ import re
 from unicodedata import category, east_asian_width, normalize
 
 #: The most cells of a label; a title may have more, see `wire.title`.
-CELLS = 256
+LABEL_CELLS = 256
 #: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
 MARKS = 4
 #: People and roles joined by ZWJ in one emoji: four in the largest families.
@@ -85,7 +85,7 @@ _BLANK = re.compile(f"[{_BLANKS}]")
 #: The most code points of one grapheme in our own output, so that it is never cut again.
 _LONGEST = JOINED * 4 + MARKS
 #: Longer texts are not cached: the cache stays under two megabytes.
-_CACHED = 512
+_CACHED_CHARS = 512
 #: Words of the alphabets and the symbols that titles are made of: one cell each, and nothing to do about them. A test
 #: holds each of them to the rules.
 _PLAIN = re.compile(
@@ -110,7 +110,7 @@ def _clusters() -> re.Pattern[str]:
     return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
-def sanitise(text: str, *, cells: int = CELLS) -> str:
+def sanitise(text: str, *, cells: int = LABEL_CELLS) -> str:
     """
     Return *text* made harmless, at most *cells* wide; the rest is cut off without an ellipsis.
 
@@ -119,7 +119,7 @@ def sanitise(text: str, *, cells: int = CELLS) -> str:
     """
     if (text.isascii() and text[:cells].isprintable()) or _PLAIN.fullmatch(text):
         return text[:cells]
-    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells)
+    return (_sanitise_again if len(text) <= _CACHED_CHARS else _sanitise)(text, cells)
 
 
 def _sanitise(text: str, cells: int) -> str:

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from tallylight.hosts.polling.host import SourcePane
-from tallylight.hosts.polling.word import MAX_WAITING, TWICE_S, Ways, Word
+from tallylight.hosts.polling.word import MAX_REMEMBERED_REPORTS, TWICE_S, Ways, Word
 from tallylight.hosts.tmux import ear
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output
 from tallylight.hosts.tmux.ear import Ear, Ears
@@ -68,8 +68,8 @@ def test_what_is_missing() -> None:
 
 def test_a_flood_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than is heard of a pane pauses it, and others go on; with time it may say more."""
-    monkeypatch.setattr(ear, "BURST", 1000)
-    monkeypatch.setattr(ear, "A_SECOND", 100)
+    monkeypatch.setattr(ear, "BURST_BYTES", 1000)
+    monkeypatch.setattr(ear, "BYTES_A_SECOND", 100)
     told: list[tuple[str, list[str | None]]] = []
     ears = Ears(lambda pane, words: told.append((pane, reports(words))))
 
@@ -138,9 +138,9 @@ def test_a_report_by_two_ways_counts_once() -> None:
     assert not ways.admits("a", "stream", "socket", 1.5)
     assert ways.admits("c", "stream", "socket", 2.0)
     assert ways.admits("c", "socket", "stream", 2.0 + TWICE_S)
-    for number in range(2 * MAX_WAITING):
+    for number in range(2 * MAX_REMEMBERED_REPORTS):
         assert ways.admits(f"{number}", "stream", "socket", 9.0)
-    assert len(attrs.astuple(ways)[0]) <= MAX_WAITING
+    assert len(attrs.astuple(ways)[0]) <= MAX_REMEMBERED_REPORTS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.hosts.gnu_screen.session_list import (
-    MAX_SESSIONS,
+    MAX_LISTED_SESSIONS,
     Session,
     is_question,
     keeps_text,
@@ -102,10 +102,10 @@ def test_info_and_version() -> None:
 
 
 def test_limit() -> None:
-    """No more than `MAX_SESSIONS` are read."""
-    lines = [f"{pid}.x\t(Detached)" for pid in range(1, MAX_SESSIONS + 2)]
+    """No more than `MAX_LISTED_SESSIONS` are read."""
+    lines = [f"{pid}.x\t(Detached)" for pid in range(1, MAX_LISTED_SESSIONS + 2)]
 
-    assert len(read_list(listed(*lines))) == MAX_SESSIONS
+    assert len(read_list(listed(*lines))) == MAX_LISTED_SESSIONS
 
 
 @given(st.text(max_size=300), st.binary(max_size=60))

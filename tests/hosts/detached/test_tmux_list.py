@@ -256,7 +256,7 @@ def test_control_mode() -> None:
 
 def test_a_reply_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a reply that is too long the beginning is kept, and the next one is read as it should be."""
-    monkeypatch.setattr(control_protocol, "MAX_LINES", 3)
+    monkeypatch.setattr(control_protocol, "MAX_REPLY_LINES", 3)
     found = replies("%begin 1 1 1", *["x"] * 10, "%end 1 1 1", "%begin 2 2 1", "y", "%end 2 2 1")
 
     assert found == [Reply("x\nx\nx", is_error=False), Reply("y", is_error=False)]

@@ -21,7 +21,7 @@ from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.tracker.notify import SETTLE_S, Settings
+from tallylight.tracker.notify import NEED_SETTLES_S, Settings
 from tests.actions.test_brief import QUESTION
 from tests.hosts.test_pane import AIDER, HandTable
 
@@ -281,7 +281,7 @@ def test_an_agents_notification_that_nobody_showed(bench: Bench) -> None:
     bench.send("look at me")
     bench.manager.lets_through = True
     bench.say(ASK)
-    bench.wait(SETTLE_S + 1)
+    bench.wait(NEED_SETTLES_S + 1)
 
     assert [command.body for command in bench.manager.shown] == ["Go on?"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.consent import REST_S
+from tallylight.actions.consent import DECLINED_S
 from tallylight.actions.gate import Refusal
 from tallylight.config.powers import Withheld
 from tests.hosts.kitty.fakes import Kitty
@@ -87,7 +87,7 @@ def test_a_no_is_a_no(desk: Desk) -> None:
     desk.look()
     desk.answers[0](False)
     desk.withhold(COMMAND)
-    desk.now += REST_S - 1
+    desk.now += DECLINED_S - 1
     desk.look()
     assert (len(desk.asked), desk.agreed) == (1, [])
     desk.now += 2

@@ -51,7 +51,7 @@ from tallylight.ui.agent_list.record import State
 #: Programs that may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
 #: How often, in seconds, to try to send the rest of an answer.
-REST_S = 0.03
+RESEND_S = 0.03
 
 
 @attrs.define
@@ -112,7 +112,7 @@ class _List:
         """Send as much as the socket takes; the rest in a moment."""
         self.channel.send()
         if self.channel.unsent and self.timer is None:
-            self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
+            self.timer = add_timer(self.host.guarded("list of agents", self._send), RESEND_S, True)
         elif not self.channel.unsent and timer is not None:
             remove_timer(timer)
             self.timer = None

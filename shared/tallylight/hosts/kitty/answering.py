@@ -19,7 +19,7 @@ from tallylight.actions import perform as actions
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
+from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, WATCH_KEYS_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import UNKNOWN, Look, Reply, Request, encode_reply
@@ -71,7 +71,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
-        _watch(typist, asked, time.monotonic() + SETTLE_S)
+        _watch(typist, asked, time.monotonic() + KEYS_SETTLE_S)
     return result
 
 
@@ -82,5 +82,5 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
         if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
-    wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S
+    wait_s = WATCH_KEYS_S if time.monotonic() < until else LATE_LOOK_S
     add_timer(host.guarded("answers", look), wait_s, False)

@@ -38,7 +38,7 @@ from tallylight.hosts.kitty.spins import Spins
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.kitty.wiring import Wiring
 from tallylight.hosts.store import Store
-from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.hosts.worker import LEND_THREADS_EVERY_S, Worker
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -357,7 +357,7 @@ class KittyHost(Engine[int]):
         """Schedule an early tick if something is due before the next one: the debounce is shorter than the poll."""
         if self._soon_timer is not None:
             return
-        wait = min(self._due(now), now + LEND_EVERY_S if self.worker.is_waiting else float("inf")) - now
+        wait = min(self._due(now), now + LEND_THREADS_EVERY_S if self.worker.is_waiting else float("inf")) - now
         if wait < self.config.poll_s:
             self._soon_timer = add_timer(self.guarded("timer", self._early_tick), max(wait, 0.01), False) or None
 

@@ -11,7 +11,7 @@ import time
 
 import attrs
 
-from tallylight.actions.consent import REST_S, Consent
+from tallylight.actions.consent import DECLINED_S, Consent
 from tallylight.config.powers import ALLOW, Withheld
 from tallylight.hosts.kitty import consents
 from tallylight.hosts.kitty.host import KittyHost
@@ -47,7 +47,7 @@ class Raises:
             if is_allowed:
                 self.host.settings.agree(withheld)
             else:
-                self._rests_until = time.monotonic() + REST_S
+                self._rests_until = time.monotonic() + DECLINED_S
 
         self._asked, self._is_asking = withheld, True
         question = (

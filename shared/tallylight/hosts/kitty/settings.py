@@ -33,9 +33,9 @@ from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Labels
 
 #: How often, in seconds, the files are checked for a change.
-LOOK_S = 1.0
+CHECK_FILES_S = 1.0
 #: How long, in seconds, to wait for the files at the start, unless they were read ahead.
-START_S = 0.2
+FIRST_SETTINGS_S = 0.2
 JOB, NOTE_JOB = "settings", "the level that was agreed to"
 
 #: The state of the files: the path of each, with its stamp.
@@ -155,7 +155,7 @@ class SettingsReader:
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
         self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read, raised)
-        return START_S if ahead is None else 0.0
+        return FIRST_SETTINGS_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
         """Read the files again if they may have changed; call it at each tick."""
@@ -163,7 +163,7 @@ class SettingsReader:
             return
         before, options = self.current, get_options()
         is_asked = options is not self._options
-        if not is_asked and now - self._looked_at < LOOK_S:
+        if not is_asked and now - self._looked_at < CHECK_FILES_S:
             return
 
         def read_again() -> Settings | None:

@@ -23,7 +23,7 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 
 #: A window with fewer columns or lines is too small for a mark in its corner.
-MIN_COLUMNS, MIN_LINES = 12, 2
+MIN_SPLIT_COLUMNS, MIN_LINES = 12, 2
 #: kitty's function that draws title bars of windows, if it has one.
 _DRAW = "set_window_title_bar_render_data"
 
@@ -43,15 +43,15 @@ class ScreenCorner:
         width, height = size = cell_size_for_window(window.os_window_id)
         screen, of_size = self._screens.get(window.id, (None, None))
         if screen is None or of_size != size:
-            screen = kitty_data.Screen(None, 1, badges.CELLS, 0, width, height)
+            screen = kitty_data.Screen(None, 1, badges.BADGE_CELLS, 0, width, height)
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
         screen.cursor.bg, screen.cursor.fg = as_sgr_int(back), as_sgr_int(fore)
         screen.cursor.bold = True
-        screen.draw(mark.center(badges.CELLS))
+        screen.draw(mark.center(badges.BADGE_CELLS))
         edges = window.geometry
-        place = edges.right - badges.CELLS * width, edges.top, edges.right, edges.top + height
+        place = edges.right - badges.BADGE_CELLS * width, edges.top, edges.right, edges.top + height
         getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
 
     def hide(self, window: Any) -> None:
@@ -131,7 +131,7 @@ class SplitLights:
                 if window.id not in self.panes or window.id not in split:
                     continue
                 # A window that is too small, or has a title bar of kitty's, gets no mark.
-                is_small = window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES
+                is_small = window.screen.columns < MIN_SPLIT_COLUMNS or window.screen.lines < MIN_LINES
                 if is_small or getattr(window, "_title_bar_screen", None) is not None:
                     continue
                 decision = self.decision(window)

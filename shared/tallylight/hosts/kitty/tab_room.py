@@ -15,9 +15,9 @@ from tallylight.wire.text import width
 
 #: Which tabs get room first; the rest comes last.
 RANKS = {Status.WAITING: 0, Status.ERROR: 1, Status.DOWN: 1, Status.LIMITED: 2}
-ACTIVE, REST = 3, 4
+ACTIVE, REST_RANK = 3, 4
 #: Of a name, and of what is asked, so many cells are worth more than the rest of another tab.
-ENOUGH = 12
+ENOUGH_CELLS = 12
 #: A tab gives the others room until it has no more cells than this.
 _SMALLEST = 6
 
@@ -37,7 +37,7 @@ class Want(NamedTuple):
 
 def want(rank: int, whole: int, words: Sequence[str], ends: int) -> Want:
     """The cells for a tab of a *rank* that takes *whole* of them, with these *words* in it and such *ends*."""
-    text, spare = max(1, whole - ends), sum(max(0, width(word) - ENOUGH) for word in words)
+    text, spare = max(1, whole - ends), sum(max(0, width(word) - ENOUGH_CELLS) for word in words)
     return Want(rank, text, max(1, text - spare), ends)
 
 
@@ -47,7 +47,7 @@ def shared_out(wants: tuple[Want, ...], room: int) -> tuple[int, ...]:
     share = room // len(wants)
     sizes = [min(one.text, share, _SMALLEST) for one in wants]
     ranks = sorted({one.rank for one in wants})
-    steps = [[one.least if one.rank == rank else 0 for one in wants] for rank in ranks if rank != REST]
+    steps = [[one.least if one.rank == rank else 0 for one in wants] for rank in ranks if rank != REST_RANK]
     steps.append([min(one.text, share) for one in wants])
     steps += [[one.text if one.rank == rank else 0 for one in wants] for rank in ranks]
     left = room - sum(sizes)

@@ -52,9 +52,9 @@ POWERS_EVERY = 4
 #: Ticks come so many times more seldom while there is no agent and nothing is likely to happen.
 IDLE_TIMES = 2
 #: Problems that are reported.
-MAX_REPORTED = 50
+MAX_PROBLEMS_REPORTED = 50
 #: The longest sleep between two steps, in seconds.
-_IDLE_S = 1.0
+_LONGEST_SLEEP_S = 1.0
 
 
 @attrs.define(eq=False)
@@ -246,11 +246,11 @@ class PollingHost(Engine[str]):
         for problem in self.problems.values():
             self._report_once(problem)
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _IDLE_S)
+        return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _LONGEST_SLEEP_S)
 
     def _report_once(self, problem: str) -> None:
         """Report *problem*, once: a terminal that does not respond would else fill a log."""
-        if problem not in self._reported and len(self._reported) < MAX_REPORTED:
+        if problem not in self._reported and len(self._reported) < MAX_PROBLEMS_REPORTED:
             self._reported.add(problem)
             self._report(problem)
 

@@ -32,7 +32,7 @@ from tallylight.actions.caller import Being, Caller, caller_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
+from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
@@ -51,9 +51,9 @@ from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, panes with a queued text are looked at, and how often otherwise.
-LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
+LOOK_S, LOOK_IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, a client may take to send its request.
-TAKE_S = 2.0
+RECEIVE_REQUEST_S = 2.0
 #: How long, in seconds, to wait for a call on the loop, which nothing delays.
 LOOP_S = 10.0
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
@@ -68,7 +68,7 @@ class DeferredTexts:
         self._name, self._environ = f"{host}-{os.getpid()}", environ
         self._listener = sockets.listen(host, environ)
         self._answered = OnDisk(environ)
-        self._once = Once(SETTLE_S, self._answered)
+        self._once = Once(KEYS_SETTLE_S, self._answered)
         #: The panes with a queued text.
         self._waiting: set[str] = set()
         #: Saves texts that wait for the end of a limit; `_left` are those of an earlier host, until their panes are
@@ -93,7 +93,7 @@ class DeferredTexts:
         """Serve requests and advance queued texts, without end."""
         while True:
             is_busy = self._waiting or self._has_answered
-            ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else IDLE_S)
+            ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else LOOK_IDLE_S)
             try:
                 if ready:
                     self._hear()
@@ -111,7 +111,7 @@ class DeferredTexts:
         except OSError:
             return  # it has gone again
         with connection:
-            connection.settimeout(TAKE_S)
+            connection.settimeout(RECEIVE_REQUEST_S)
             try:
                 line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
                 connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))

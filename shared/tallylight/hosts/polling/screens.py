@@ -21,7 +21,7 @@ from tallylight.pane.screen_looks import CALM_EVERY
 #: Readings in a second over all panes: of single screens, and of screens that are read together.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
 #: Seconds between two readings of a known question (`Pane.is_known`): less than its last reading remains valid,
-#: `tracker.table.SHOWN_S`.
+#: `tracker.table.SHOWN_DIALOG_S`.
 KNOWN_S = 2.0
 #: A still screen is read again after so many seconds, at the latest after twice as many: all are read together.
 STILL_S = 10.0

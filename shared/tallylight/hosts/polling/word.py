@@ -14,7 +14,7 @@ import attrs
 from tallylight.pane.pane import Pane
 
 #: For how long, in seconds, a report is remembered to recognise its copy, and how many for each pane.
-TWICE_S, MAX_WAITING = 5.0, 64
+TWICE_S, MAX_REMEMBERED_REPORTS = 5.0, 64
 
 
 @attrs.frozen
@@ -47,6 +47,6 @@ class Ways:
             return False
         self._waiting.pop((report, way), None)
         self._waiting[report, way] = now
-        if len(self._waiting) > MAX_WAITING:
+        if len(self._waiting) > MAX_REMEMBERED_REPORTS:
             del self._waiting[next(iter(self._waiting))]
         return True

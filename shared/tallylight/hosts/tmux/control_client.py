@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tallylight.files.program import RUN_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
-from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
+from tallylight.hosts.tmux.ear import LISTENING_PAUSE_MAX_S, LISTENING_PAUSE_S, Ears
 from tallylight.model.limits import MAX_PANES
 
 FLAGS = "read-only,ignore-size,pause-after=3"
@@ -136,7 +136,7 @@ class ControlClient:
 
     def _lose(self, pane: str, now: float) -> None:
         length, again = self._rested.pop(pane, (0.0, 0.0))
-        length = min(2 * length, LONG_PAUSE_S) if now - again < length else PAUSE_S
+        length = min(2 * length, LISTENING_PAUSE_MAX_S) if now - again < length else LISTENING_PAUSE_S
         if len(self._rested) >= MAX_PANES:
             self._rested.clear()
         self._paused[pane], self._rested[pane] = now + length, (length, now)

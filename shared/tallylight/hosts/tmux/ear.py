@@ -35,9 +35,9 @@ from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
 #: Bytes that may be read from one pane: at once, and in each second.
-BURST, A_SECOND = 1 << 19, 1 << 17
+BURST_BYTES, BYTES_A_SECOND = 1 << 19, 1 << 17
 #: The pause of a pane that wrote more, in seconds, and the longest one if it does so again and again.
-PAUSE_S, LONG_PAUSE_S = 2.0, 32.0
+LISTENING_PAUSE_S, LISTENING_PAUSE_MAX_S = 2.0, 32.0
 _CLEAR = Report(source=Source.PROTOCOL, status=None, rule="")
 #: Records that are passed on at once: more than there can be.
 _ALL = 1024
@@ -131,7 +131,7 @@ class _Voice:
     client: object
     at: float
     ear: Ear = attrs.Factory(Ear)
-    left: float = BURST
+    left: float = BURST_BYTES
 
 
 @attrs.define
@@ -154,7 +154,7 @@ class Ears:
         voice = self._voices.setdefault(pane, _Voice(client, now))
         if voice.client is not client:
             return voice.left > 0
-        voice.left = min(BURST, voice.left + (now - voice.at) * A_SECOND) - len(data)
+        voice.left = min(BURST_BYTES, voice.left + (now - voice.at) * BYTES_A_SECOND) - len(data)
         voice.at = now
         if words := voice.ear.hear(data, now):
             self.tell(pane, words)

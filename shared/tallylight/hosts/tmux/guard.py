@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from tallylight.evidence.screen import Look
 
 #: Bytes of all rows together: a command to tmux has 16 kB. Rows at the end of the screen come first.
-MAX_ROWS = 12_000
+MAX_COMPARED_ROWS_BYTES = 12_000
 _RUN = re.compile(r"(.)\1*")
 #: From this length on, a run of equal characters matches any length: lines across, gaps.
 _LONG = 4
@@ -27,7 +27,7 @@ _PLACE = (
 def shows(look: Look) -> str:
     """Return the condition that a pane shows *look*, takes keys, and does not pass them to other panes."""
     rows = [row.rstrip() for row in look.lines]
-    wanted, room = [], MAX_ROWS
+    wanted, room = [], MAX_COMPARED_ROWS_BYTES
     for pattern in map(_pattern, reversed(rows)):
         room -= len(pattern.encode())
         if room < 0:

@@ -20,15 +20,15 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker import rollup
 
 #: Seconds between two lists of a server: without, and with, a client that reports changes.
-EVERY_S, TOLD_EVERY_S = 0.5, 10.0
+LIST_EVERY_S, LIST_WHILE_NOTIFIED_S = 0.5, 10.0
 #: From so many panes on the first interval grows: a list costs the server 20 to 50 µs a pane.
-MANY = 100
+MANY_PANES = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
-READ_S = 0.2
+CAPTURE_EVERY_S = 0.2
 #: Attached terminals of one session that are kept.
 MAX_TERMINALS = 8
 #: A capture so many seconds after the second of the last drawing surely contains it.
-SURE_S = 1.5
+DRAWING_SETTLES_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 
 
@@ -87,7 +87,11 @@ class Server:
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
         """Return whether a new list is due, or was after *part* of the interval."""
-        every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
+        every = (
+            LIST_WHILE_NOTIFIED_S
+            if self.control is not None
+            else max(LIST_EVERY_S, LIST_EVERY_S * len(self.panes) / MANY_PANES)
+        )
         return self.is_changed or now - self.looked_at >= every * part
 
     def take(self, form: Form, text: str, seen: Seen) -> None:
@@ -135,7 +139,7 @@ class Server:
             # Until a program sets a title, it is the machine's name. A title from the output is newer than the list.
             title=pane.title if pane.title != machine and not self.ears.has_title(pane.id) else None,
             together=None if pane.is_dead else self.together,
-            read_every=READ_S,
+            read_every=CAPTURE_EVERY_S,
             is_still=functools.partial(self._is_still, pane.id),
             tab=f"{pane.session}:{pane.window}",
             os_window=pane.session_id,
@@ -150,7 +154,7 @@ class Server:
     def _is_still(self, pane_id: str) -> bool:
         """Return whether the last capture surely contains the last drawing. tmux counts seconds."""
         drawn_at = self._drawn.get(pane_id, 0)
-        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
+        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + DRAWING_SETTLES_S
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
         """Return the commands that make its windows show the most urgent light of their panes; empty if they do."""

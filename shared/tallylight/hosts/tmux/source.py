@@ -33,7 +33,7 @@ from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
-from tallylight.hosts.tmux.server import EVERY_S, Seen, Server, id_in, id_of, run_tmux
+from tallylight.hosts.tmux.server import LIST_EVERY_S, Seen, Server, id_in, id_of, run_tmux
 from tallylight.pane.pane import Look
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
@@ -44,10 +44,10 @@ from tallylight.snapshot.writer import directory
 #: After this part of the interval, a command that runs anyway brings the next list, too.
 EARLY = 0.7
 #: A socket that does not respond is tried again after so many seconds, or when it has changed.
-RETRY_S = 30.0
+RETRY_SOCKET_S = 30.0
 MAX_SERVERS = 32
 #: Sessions of one server that have a control client.
-MAX_SESSIONS = 16
+MAX_CONTROLLED_SESSIONS = 16
 #: tmux's options before its command.
 _OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
 #: Screens read by one command: their text must fit into the output limit of a command.
@@ -64,7 +64,7 @@ class TmuxSource:
     id.
     """
 
-    every = EVERY_S
+    every = LIST_EVERY_S
 
     def __init__(self, environ: Mapping[str, str], sockets: Sequence[str] = (), *, shows_lights: bool = True) -> None:
         self._env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
@@ -170,10 +170,10 @@ class TmuxSource:
                     text = self._list(server)
                 except StuckError:
                     # It hangs; its panes stay, because it may go on.
-                    server.silent_until = now + RETRY_S
+                    server.silent_until = now + RETRY_SOCKET_S
                     return not was_reported
                 if not text:
-                    server.silent_until = now + RETRY_S
+                    server.silent_until = now + RETRY_SOCKET_S
                 server.take(self._form, text, self._seen())
             elif was_reported:
                 return False
@@ -202,7 +202,7 @@ class TmuxSource:
     def _attach_or_leave(self, server: Server) -> None:
         """Attach a control client to each session with an attached person, and detach all others."""
         theirs = dict.fromkeys(client.session_id for client in server.clients if not client.is_control)
-        wanted = [*theirs][:MAX_SESSIONS] if not self._is_closed else []
+        wanted = [*theirs][:MAX_CONTROLLED_SESSIONS] if not self._is_closed else []
         for session in server.controls.keys() - set(wanted):
             self._leave(server, session)
         for session in wanted:

@@ -42,10 +42,10 @@ MAX_FEED = 4 * 1024 * 1024
 MAX_GROUNDS = 16
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 _STATUSES = {status.value: status for status in Status}
-_MAX_TEXT = 4096
-_MAX_SIZE = 10_000
+_MAX_FEED_TEXT_CHARS = 4096
+_MAX_PANE_CELLS = 10_000
 #: The largest number that Lua's JSON keeps exactly.
-_MAX_NUMBER = 2**53 - 1
+_MAX_LUA_NUMBER = 2**53 - 1
 
 
 @attrs.frozen(kw_only=True)
@@ -145,7 +145,7 @@ def _row(value: Any) -> Row | None:
         return None
     size = value.get("size")
     sizes = size if isinstance(size, dict) else {}
-    tty = values.exact(value.get("tty_name"), _MAX_TEXT) or ""
+    tty = values.exact(value.get("tty_name"), _MAX_FEED_TEXT_CHARS) or ""
     return Row(
         id=id_,
         tab=_id(value.get("tab_id")),
@@ -155,10 +155,10 @@ def _row(value: Any) -> Row | None:
         tty=tty if tty.startswith("/dev/") else "",
         is_active=value.get("is_active") is True,
         is_zoomed=value.get("is_zoomed") is True,
-        rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
-        columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,
-        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_SIZE) or 0,
-        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_SIZE) or 0,
+        rows=values.integer(sizes.get("rows"), 1, _MAX_PANE_CELLS) or 24,
+        columns=values.integer(sizes.get("cols"), 1, _MAX_PANE_CELLS) or 80,
+        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_PANE_CELLS) or 0,
+        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_PANE_CELLS) or 0,
         cursor_visible=value.get("cursor_visibility") != "Hidden",
     )
 
@@ -173,7 +173,7 @@ def read_feed(data: bytes) -> FeedState | None:
         return None
     rows = _items(found.get("panes"))
     return FeedState(
-        number=values.integer(found.get("number"), 0, _MAX_NUMBER) or 0,
+        number=values.integer(found.get("number"), 0, _MAX_LUA_NUMBER) or 0,
         life=_text(found.get("life")),
         workspace=_text(found.get("workspace")),
         problems=frozenset(_text(found.get("problems")).split(",")) - {""},
@@ -234,7 +234,8 @@ def _fed(value: dict[str, Any]) -> FedPane:
     said = value.get("said")
     words = [word for word in said[-MAX_SAID:] if isinstance(word, dict)] if isinstance(said, list) else []
     numbered = [
-        (values.integer(word.get("n"), 1, _MAX_NUMBER), values.exact(word.get("value"), _MAX_TEXT)) for word in words
+        (values.integer(word.get("n"), 1, _MAX_LUA_NUMBER), values.exact(word.get("value"), _MAX_FEED_TEXT_CHARS))
+        for word in words
     ]
     return FedPane(
         title=_text(value.get("title")),
@@ -243,7 +244,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         # A longer value is none that the carrier accepts.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,
-        server=mux_word.read(values.exact(value.get("mux"), _MAX_TEXT) or ""),
+        server=mux_word.read(values.exact(value.get("mux"), _MAX_FEED_TEXT_CHARS) or ""),
     )
 
 
@@ -274,9 +275,9 @@ def styled_screen(output: bytes, row: Row) -> StyledScreen:
 
 
 def _text(value: object) -> str:
-    return values.text(value, _MAX_TEXT)
+    return values.text(value, _MAX_FEED_TEXT_CHARS)
 
 
 def _id(value: object) -> str:
-    number = values.integer(value, 0, _MAX_NUMBER)
+    number = values.integer(value, 0, _MAX_LUA_NUMBER)
     return "" if number is None else str(number)

@@ -38,7 +38,7 @@ from tallylight.wire.text import sanitise
 
 VERSION = 1
 #: The longest texts, in cells.
-NAME_CELLS, WHAT_CELLS = 80, 256
+TAB_NAME_CELLS, TAB_WHAT_CELLS = 80, 256
 #: The order in a status bar.
 _COUNTED = (
     Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED, Status.QUIET, Status.BACKGROUND,
@@ -120,9 +120,9 @@ def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Bar
         "mark": lights.mark(owner.status, owner.kind) + (lights.MARKS[Status.DONE] if has_done else ""),
         "stripe": lights.stripe(owner.status),
         "collides": any(pane.collides for pane in members),
-        "name": sanitise(name, cells=NAME_CELLS),
+        "name": sanitise(name, cells=TAB_NAME_CELLS),
         "ours": is_ours,
-        "what": sanitise(what, cells=WHAT_CELLS),
+        "what": sanitise(what, cells=TAB_WHAT_CELLS),
         "countdown": owner.status is Status.LIMITED and owner.limited_until > 0,
         "idle": owner.status is Status.IDLE,
         "filled": owner.status in lights.FILLED,
@@ -140,13 +140,13 @@ def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
         id=str(id_),
         status=status,
         kind=_KINDS.get(str(drawn.get("kind"))),
-        agent=values.text(drawn.get("agent"), WHAT_CELLS),
-        project=values.text(drawn.get("project"), WHAT_CELLS),
-        name=values.text(drawn.get("name"), WHAT_CELLS) if drawn.get("ours") is True else "",
-        message=values.text(drawn.get("message"), WHAT_CELLS),
-        what=values.text(drawn.get("what"), WHAT_CELLS),
+        agent=values.text(drawn.get("agent"), TAB_WHAT_CELLS),
+        project=values.text(drawn.get("project"), TAB_WHAT_CELLS),
+        name=values.text(drawn.get("name"), TAB_WHAT_CELLS) if drawn.get("ours") is True else "",
+        message=values.text(drawn.get("message"), TAB_WHAT_CELLS),
+        what=values.text(drawn.get("what"), TAB_WHAT_CELLS),
         since=values.number(drawn.get("since"), 0, 1e12) or 0.0,
-        reason=ReasonEntry(source=values.text(drawn.get("source"), WHAT_CELLS)),
+        reason=ReasonEntry(source=values.text(drawn.get("source"), TAB_WHAT_CELLS)),
     )
 
 

@@ -33,8 +33,8 @@ from tallylight.wire import values
 #: Seconds in which a new sidecar has looked at everything.
 LOOKS_S = 8.0
 #: A server's finished turn counts as seen after so many seconds in front of a person; and how many are remembered.
-DWELL_S, MAX_SEEN = 1.0, 200
-_MAX_FILE = 1024 * 1024
+DWELL_S, MAX_SEEN_TURNS = 1.0, 200
+_MAX_SCENE_BYTES = 1024 * 1024
 _FRESH, _STALE = b'"stale": false', b'"stale": true '
 
 
@@ -110,7 +110,7 @@ class SceneFile:
         self._looked_at = {where: self._looked_at.get(where, now) for where in turns}
         for where, since in list(self._looked_at.items()):
             if now - since >= DWELL_S:
-                self._seen = dict([*self._seen.items(), (where, turns[where])][-MAX_SEEN:])
+                self._seen = dict([*self._seen.items(), (where, turns[where])][-MAX_SEEN_TURNS:])
                 del self._looked_at[where]
 
     def _settled(self, entry: Pane, place: Place, now: float) -> Pane:
@@ -138,7 +138,7 @@ class _Before(NamedTuple):
 
 def _read(path: Path) -> _Before:
     try:
-        found = values.load(read_write.read_own(path, _MAX_FILE))
+        found = values.load(read_write.read_own(path, _MAX_SCENE_BYTES))
     except (OSError, TallyError, DecodeError):
         found = None
     if not isinstance(found, dict) or found.get("version") != VERSION:
@@ -146,7 +146,7 @@ def _read(path: Path) -> _Before:
     tabs, seen = found.get("tabs"), found.get("seen")
     drawn = list(tabs.values())[:MAX_PANES] if isinstance(tabs, dict) else []
     panes = [pane for value in drawn if isinstance(value, dict) and (pane := scene.pane_of(value)) is not None]
-    turns = list(seen.items())[:MAX_SEEN] if isinstance(seen, dict) else []
+    turns = list(seen.items())[:MAX_SEEN_TURNS] if isinstance(seen, dict) else []
     return _Before(
         {pane.id: pane for pane in panes},
         {where: float(since) for where, since in turns if isinstance(since, int | float)},

@@ -56,7 +56,7 @@ LIST_S, IDLE_LIST_S = 1.0, 3.0
 #: window's workspace.
 SELDOM_S = 60.0
 #: Seconds between two readings of one screen.
-READ_S = 0.5
+GET_TEXT_EVERY_S = 0.5
 #: Up to this age, in seconds, a list still has the right cursor.
 CURSOR_S = 0.1
 #: Seconds between two times that WezTerm is woken, and the longest wait for it to listen.
@@ -176,7 +176,7 @@ class WezTermSource:
                 # The feed's titles are passed on as they arrive.
                 title=None if row.id in feed.panes else row.title,
                 read=functools.partial(self._read, row.id),
-                read_every=READ_S,
+                read_every=GET_TEXT_EVERY_S,
                 tab=feed.panes.get(row.id, nothing).tab or row.tab,
                 os_window=feed.panes.get(row.id, nothing).window or row.window,
                 host_title=row.workspace,

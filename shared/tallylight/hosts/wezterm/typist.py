@@ -29,7 +29,7 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.values import is_number
 
 #: Readings of a changing screen before an error.
-TRIES = 5
+READ_TRIES = 5
 _GONE = Refusal("gone", "that pane is gone; nothing was typed")
 _REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another domain of WezTerm; nothing was typed")
 
@@ -118,7 +118,7 @@ class WezTermPane:
 
     def _look(self) -> tuple[Row, Look] | None:
         row = self._row()
-        for _ in range(TRIES):
+        for _ in range(READ_TRIES):
             if row is None:
                 return None
             done = self._cli("get-text", "--pane-id", self.entry.id)

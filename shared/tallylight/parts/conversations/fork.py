@@ -137,7 +137,7 @@ def _foreground_of(pid: int, table: Table) -> int:
 
 def is_below(pid: int, root: int, table: Table) -> bool:
     """Return whether *pid* is *root* or descends from it."""
-    for _ in range(process_table.MAX_DEPTH):
+    for _ in range(process_table.MAX_PARENTS):
         if pid == root:
             return True
         process = table.get(pid)

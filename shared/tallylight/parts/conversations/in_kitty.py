@@ -39,9 +39,9 @@ Json = dict[str, Any]
 #: How long, in seconds, a person waits for the disk of an agent and its directory.
 DISK_WAIT_S = 10.0
 #: How long, in seconds, the key press itself may block kitty.
-LEND_S = 0.1
+LEND_FOR_KEY_S = 0.1
 #: The longest argument list from the other process, in words; our relay may precede an agent's.
-MAX_WORDS = 64 + 3
+MAX_RELAYED_WORDS = 64 + 3
 CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
 NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
 
@@ -143,7 +143,7 @@ class Start:
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
         late = Refusal("disk", f"the disk did not respond within {DISK_WAIT_S:g} seconds")
         self.add_timer(lambda _timer: self.guarded(lambda: late), DISK_WAIT_S, False)
-        host.worker.lend(LEND_S)
+        host.worker.lend(LEND_FOR_KEY_S)
         host.schedule_tick(time.monotonic())
         return None
 
@@ -221,7 +221,7 @@ def _read(answer: object) -> _Agreed | None:
     """
     match answer:
         case {"verb": verb, "place": place, "argv": [_, *_] as argv, "cwd": str(cwd), "shown_cwd": str(shown_cwd)}:
-            if len(argv) > MAX_WORDS or not all(isinstance(word, str) for word in argv):
+            if len(argv) > MAX_RELAYED_WORDS or not all(isinstance(word, str) for word in argv):
                 return None
             try:
                 return _Agreed(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))

@@ -51,7 +51,7 @@ from tallylight.wire.text import sanitise
 #: next blank, so that there are two.
 MARKS = {"fork": "⎇", "resume": "↻", "attach": "▸"}
 #: The longest title of the new pane, in cells.
-TITLE_CELLS = 60
+FORK_TITLE_CELLS = 60
 
 
 class Verb(enum.StrEnum):
@@ -352,7 +352,7 @@ def _names(words: Sequence[str]) -> Counter[str]:
 
 def _name(pane: Pane) -> str:
     """Return the name of a pane without a mark of ours."""
-    name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS)
+    name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=FORK_TITLE_CELLS)
     for mark in MARKS.values():
         name = name.strip().removeprefix(mark)
     return name.strip()

@@ -18,7 +18,7 @@ from tallylight.snapshot.addresses import Row
 from tallylight.ui.layout import duration
 
 #: The days of turns to search.
-_DAYS = 7
+_SEARCHED_DAYS = 7
 
 
 @attrs.frozen
@@ -81,5 +81,5 @@ def _counted(*numbers: tuple[int, str, str]) -> list[str]:
 def absence(panes: Iterable[Row], seconds: float) -> str:
     """Return a line on the last *seconds*, from turns and the lit *panes*; empty without news."""
     now = time.time()
-    words = in_one_line(since(history_file.recent(os.environ, now, _DAYS).turns, panes, now - seconds))
+    words = in_one_line(since(history_file.recent(os.environ, now, _SEARCHED_DAYS).turns, panes, now - seconds))
     return f"the last {duration(seconds)}: {words}" if words else ""

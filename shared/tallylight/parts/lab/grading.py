@@ -18,8 +18,8 @@ from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.tracker import Tracker
 
-#: Nothing counts for GRACE_S seconds after a change of the truth, and at most REST_S seconds of one rest.
-GRACE_S, REST_S = 0.5, 60.0
+#: Nothing counts for GRACE_S seconds after a change of the truth, and at most GRADED_REST_S seconds of one rest.
+GRACE_S, GRADED_REST_S = 0.5, 60.0
 KNOW = frozenset({Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
 READ = frozenset({Source.SCREEN, Source.TITLE})
 
@@ -105,7 +105,7 @@ class Grader:
         """Add up until *end*."""
         start, self._at = max(self._at, self._true_at + GRACE_S), end
         if self._true == _OVER:
-            end = min(end, self._true_at + REST_S)
+            end = min(end, self._true_at + GRADED_REST_S)
         if self._true and end > start:
             self._seconds.add(self._true, self._read, end - start)
 

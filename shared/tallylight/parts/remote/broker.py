@@ -26,12 +26,12 @@ from paho.mqtt.reasoncodes import ReasonCode
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
-from tallylight.parts.remote.topics import MAX_BYTES
+from tallylight.parts.remote.topics import MAX_PAYLOAD_BYTES
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
 #: How often, in seconds, mosquitto looks for clients that have fallen silent.
-LOOK_S = 5.0
+KEEPALIVE_CHECK_S = 5.0
 #: Seconds that a link may read without a pause.
 DRAIN_S = 0.1
 #: The longest attempt to reach the broker, in seconds.
@@ -177,7 +177,7 @@ class Link:
         client.on_subscribe = self._on_subscribe
         try:
             # A broker drops a client after one and a half times the promised interval, as soon as it looks.
-            promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
+            promise = math.floor((fleet.keepalive_s - KEEPALIVE_CHECK_S) / 1.5)
             client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
             self._lost(now, _fault(error))
@@ -210,7 +210,7 @@ class Link:
 
     def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
         self._taken += 1
-        if len(message.payload) <= MAX_BYTES:
+        if len(message.payload) <= MAX_PAYLOAD_BYTES:
             with contextlib.suppress(UnicodeDecodeError):
                 self.take(message.topic, bytes(message.payload), message.retain)
 

@@ -44,18 +44,18 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import MachineEntry
-from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
+from tallylight.snapshot.writer import MAX_PANES, MAX_SNAPSHOT_BYTES, SnapshotWriter
 
 #: How often, in seconds, requests and the configuration are looked for.
-LOOK_S, CONFIG_S = 0.25, 2.0
+POLL_REQUESTS_S, CONFIG_S = 0.25, 2.0
 #: Seconds that a machine has for a reply, and for typing, when a person may be asked over there.
 TELL_S, TYPE_S = 20.0, 75.0
 #: The most clients on the socket, and how many seconds one has for its request, and for the answer.
 MAX_PEERS, PEER_S = 16, 5.0
 #: A process that closed its output has so many seconds to end by itself.
-ENDS_S = 0.5
+CLOSED_OUTPUT_S = 0.5
 #: The part of a snapshot for all machines together, in bytes as received.
-_ROOM = MAX_BYTES * 3 // 4
+_ROOM = MAX_SNAPSHOT_BYTES * 3 // 4
 _WAITS = "is new in config.toml, and starts with the next `tally host sessions`"
 
 
@@ -136,7 +136,7 @@ class MachinesHost:
                     self.step()
                 except Exception as error:  # one failure must not lose the others
                     self.problem = f"{type(error).__name__}: {error}"
-                    select.select([self._wake], [], [], LOOK_S)
+                    select.select([self._wake], [], [], POLL_REQUESTS_S)
         finally:
             self._close()
 
@@ -149,7 +149,7 @@ class MachinesHost:
         for name, machine in self._machines.items():
             self._drive(name, machine, now)
         if now >= self._look_at:
-            self._look_at = now + LOOK_S
+            self._look_at = now + POLL_REQUESTS_S
             self._take_requests(now)
         self._end_links(now)
         if any(machine.is_changed for machine in self._machines.values()):
@@ -212,7 +212,7 @@ class MachinesHost:
         if link.child.poll() is None and link.is_closed:
             # It ends any moment, on a busy machine a little later: its exit code shows why.
             with contextlib.suppress(Exception):
-                link.child.wait(ENDS_S)
+                link.child.wait(CLOSED_OUTPUT_S)
         link.read_complaint()
         # Output before its end counts; a pipe holds no more than one reading takes.
         self._read(link, machine)

@@ -16,7 +16,7 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import RequestError
 
 #: How often, in seconds, the snapshots are read.
-POLL_S = 0.2
+PUBLISH_EVERY_S = 0.2
 
 
 class Publisher:
@@ -50,14 +50,14 @@ class Publisher:
                 link.send(topic(self._fleet.prefix, self._machine, "namesake"), word, is_kept=False)
             for place, payload in self._outbox.take(now).items():
                 link.send(place, payload)
-        link.step(now, POLL_S)
+        link.step(now, PUBLISH_EVERY_S)
         state = (link.standing, self._standing())
         for text in state:
             if text and text not in self._reported:
                 self._report(text)
         self._reported = state
         if not link.is_up:
-            time.sleep(POLL_S)
+            time.sleep(PUBLISH_EVERY_S)
 
     def close(self) -> None:
         """Report this machine as offline, if its name is ours, and close the link."""

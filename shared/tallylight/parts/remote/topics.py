@@ -32,7 +32,7 @@ from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
 #: The largest payload, in bytes. A pane of one agent is about 1 kB.
-MAX_BYTES = 256 * 1024
+MAX_PAYLOAD_BYTES = 256 * 1024
 #: The largest mark, in bytes.
 MAX_MARK_BYTES = 1024
 #: The longest topic, in bytes.
@@ -136,6 +136,6 @@ def _level(name: str) -> str:
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")) or "%20"
 
 
-def _load(payload: bytes, most: int = MAX_BYTES) -> dict[str, Any]:
+def _load(payload: bytes, most: int = MAX_PAYLOAD_BYTES) -> dict[str, Any]:
     found = load(payload, most)
     return found if found.get("version") == VERSION else {}

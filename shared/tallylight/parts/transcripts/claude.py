@@ -16,8 +16,8 @@ from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
-    MAX_TASKS,
-    NAME_CELLS,
+    MAX_CALL_TASKS,
+    RECORD_NAME_CELLS,
     Reading,
     in_lines,
     is_done_word,
@@ -170,10 +170,10 @@ def _ran(found: Reading, entry: dict[str, Any]) -> None:
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:
     known = found.tasks.get(id_)
-    called = line(name, NAME_CELLS) or (known[0] if known is not None else "")
+    called = line(name, RECORD_NAME_CELLS) or (known[0] if known is not None else "")
     if state == "deleted":
         found.tasks.pop(id_, None)
-    elif id_ and called and (known is not None or len(found.tasks) < MAX_TASKS):
+    elif id_ and called and (known is not None or len(found.tasks) < MAX_CALL_TASKS):
         how_far = is_done_word(state) if isinstance(state, str) else known[1] if known is not None else False
         found.tasks[id_] = called, how_far
 

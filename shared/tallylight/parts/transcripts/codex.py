@@ -31,11 +31,11 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 
 #: Days of sessions to search, the latest first.
-_DAYS = 32
+_SESSION_DAYS = 32
 _NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
 _WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
 #: All that is searched is at the start of a line; a command's output is not.
-_WITHIN = 160
+_LINE_TYPE_BYTES = 160
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -76,8 +76,8 @@ def _days(top: str, places: Places) -> list[str]:
         for month in reversed(places.names(posixpath.join(top, year))):
             folder = posixpath.join(top, year, month)
             found += [posixpath.join(folder, day) for day in reversed(places.names(folder))]
-            if len(found) >= _DAYS:
-                return found[:_DAYS]
+            if len(found) >= _SESSION_DAYS:
+                return found[:_SESSION_DAYS]
     return found
 
 
@@ -127,7 +127,7 @@ def _ran(found: Reading, payload: dict[str, Any]) -> None:
     found.ended_with(payload.get("call_id"), int(code[1] or code[2]) if code else None, by, is_denied=is_denied)
 
 
-read = in_lines(_take, _WORDS, _WITHIN)
+read = in_lines(_take, _WORDS, _LINE_TYPE_BYTES)
 
 
 def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:

@@ -25,7 +25,7 @@ _NAME = re.compile(r"session-[0-9T-]{16,19}-[0-9a-f]{8}\.jsonl")
 _PROJECT = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"error"', b'"sessionId"')
 #: The window that it assumes for every model, `tokenLimit` in its source.
-_WINDOW = 1_048_576
+_CONTEXT_TOKENS = 1_048_576
 #: A request that failed; its other errors are commands of its interface that could not be run.
 _FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
@@ -84,7 +84,7 @@ def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     if not tokens:
         return  # an earlier answer, written once more
     found.named(entry.get("model"))
-    found.counted(tokens.get("input"), _WINDOW)
+    found.counted(tokens.get("input"), _CONTEXT_TOKENS)
     found.replied(entry.get("content"))
     for call in tables(entry.get("toolCalls")):
         found.edited(call.get("args"), at)

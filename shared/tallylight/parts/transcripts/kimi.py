@@ -25,7 +25,7 @@ _SESSION = re.compile(r"session_[A-Za-z0-9-]{1,64}")
 _WORKSPACE = re.compile(r"[A-Za-z0-9._-]{1,160}")
 _WORDS = (b'"turn.', b'"context.append_loop_event"', b'"interaction.', b'"token_counting.', b'"llm.request"')
 #: All that is searched is at the start of a line.
-_WITHIN = 64
+_TYPE_BYTES = 64
 #: Names of errors that mean a limit.
 _LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
 _KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
@@ -74,7 +74,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     return True
 
 
-read = in_lines(_take, _WORDS, _WITHIN, "time")
+read = in_lines(_take, _WORDS, _TYPE_BYTES, "time")
 
 
 def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, mine
+from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, mine
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
@@ -60,7 +60,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         path = posixpath.join(data, name, f"{name}.db")
         if path not in facts.open_files:
             continue
-        since = round(1000 * (facts.started - SLACK_S))
+        since = round(1000 * (facts.started - SESSION_SLACK_S))
         rows = places.rows(path, _SESSIONS, (facts.cwd, since))
         found = [(row, began) for row in rows if len(row) == 3 and (began := epoch(row[2])) is not None]
         title = facts.title.removeprefix(before).rstrip("…. ") if facts.title.startswith(before) else ""

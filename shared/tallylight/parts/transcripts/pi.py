@@ -23,7 +23,7 @@ from tallylight.wire import values
 _NAME = re.compile(r"[0-9TZ-]{20,32}_([A-Za-z0-9-]{1,64})\.jsonl")
 _WORDS = (b'"type":"message"', b'"type":"session"', b'"type":"model_change"')
 #: A line begins with the type of its entry.
-_WITHIN = 64
+_TYPE_BYTES = 64
 #: The status in a server's answer, and words of errors that are retried.
 _STATUS = re.compile(r"(4\d\d)\b")
 _RETRIED = re.compile(
@@ -72,7 +72,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     return True
 
 
-read = in_lines(_take, _WORDS, _WITHIN)
+read = in_lines(_take, _WORDS, _TYPE_BYTES)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:

@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     from tallylight.parts.web.push.routes import Push  # an installation may lack it
 
 #: How often, in seconds, the hosts' snapshots are read.
-POLL_S = 0.1
+POLL_HOSTS_S = 0.1
 #: A listener that does not take its messages for so many seconds is disconnected.
 SEND_S = 20.0
 #: Queries to multiplexers at a time.
-MAX_ASKED = 8
+MAX_QUERIES = 8
 _LOG = logging.getLogger("uvicorn.error")
 ReadAll = Callable[[], Sequence[Snapshot] | None]
 #: Returns the sender of a request; called on a thread.
@@ -97,11 +97,11 @@ class Service:
     _beside: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
     #: For queries that wait for a multiplexer or a terminal: the state of the hosts is read on other threads.
-    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
+    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_QUERIES, "ask"))
     _found: dict[str, Row] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
     _hub: Hub = attrs.field(init=False, factory=Hub)
-    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
+    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_QUERIES))
 
     def app(self) -> ASGIApp:
         """Return the application."""
@@ -140,7 +140,7 @@ class Service:
 
     async def _follow(self) -> None:
         while True:
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(POLL_HOSTS_S)
             await self._look()
 
     async def _follow_devices(self) -> None:
@@ -150,7 +150,7 @@ class Service:
             for wake, device in self._listening.items():
                 if not self._is_in(device):
                     wake.set()
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(POLL_HOSTS_S)
 
     def _is_in(self, device: str) -> bool:
         return self._devices is None or self._devices.is_in(device)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tallylight.actions.client import PaneClient
 
 #: Seconds to wait for the terminal. While it is too busy for that it could not show the list either.
-TIMEOUT_S = 30.0
+LIST_REPLY_S = 30.0
 _LOST = Refusal("unreachable", "the list has lost its terminal, so nothing was done; open it again")
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
@@ -150,7 +150,7 @@ class Channelled(Direct):
         try:
             channel = socket.socket(fileno=int(number))
             channel.set_inheritable(False)
-            channel.settimeout(TIMEOUT_S)
+            channel.settimeout(LIST_REPLY_S)
         except OSError:
             return None
         return cls(environ, client, channel)
@@ -170,7 +170,7 @@ class Channelled(Direct):
         try:
             # A socket with a timeout waits for it, whatever its flags are.
             while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
-                self._take(self._channel.recv(request.CHUNK_BYTES))
+                self._take(self._channel.recv(request.MESSAGE_CHUNK_BYTES))
         except (OSError, TooLongError):
             self._close()
 
@@ -191,7 +191,7 @@ class Channelled(Direct):
                 if os.isatty(1):
                     os.write(1, RING.encode("ascii"))
             while True:
-                for reply in self._take(self._channel.recv(request.CHUNK_BYTES)):
+                for reply in self._take(self._channel.recv(request.MESSAGE_CHUNK_BYTES)):
                     return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.

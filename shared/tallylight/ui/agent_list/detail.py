@@ -17,7 +17,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import beside, details
 from tallylight.ui.agent_list import flow, question
-from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
+from tallylight.ui.agent_list.question import INDENT, NUMBER_CELLS, Part
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
 from tallylight.ui.spans import Line, Span, filled
@@ -75,7 +75,7 @@ def line_of(part: Part, columns: int) -> Line:
     """
     if part.is_choice:
         if not part.number:
-            return (Span(" " * NUMBER + part.text),)
+            return (Span(" " * NUMBER_CELLS + part.text),)
         return (Span(" "), Span(f" {part.number} ", is_bold=True, is_raised=True), Span(f" {part.text}"))
     if part.is_command:
         text = f" {part.text}"

@@ -22,7 +22,7 @@ BESIDE, LIST, BETWEEN = 160, 112, 3
 #: Lines of a written text, at least, if there is room.
 WRITTEN = 3
 #: Columns up to which a panel has rows of its own form.
-NARROW = 40
+NARROW_COLUMNS = 40
 #: Lines of the detail for a question without its answers, and for a row without a question.
 _QUESTION_LINES, _FACT_LINES = 6, 4
 #: Rows above a preview below the list, at least.
@@ -102,7 +102,7 @@ def side_columns(state: State) -> int:
 
 def is_narrow(state: State) -> bool:
     """Return whether rows are drawn as in a panel, and not as the lines of a table."""
-    return state.is_panel and state.columns <= NARROW and state.mode is not Mode.ANSWER
+    return state.is_panel and state.columns <= NARROW_COLUMNS and state.mode is not Mode.ANSWER
 
 
 def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
@@ -131,7 +131,7 @@ def heights(state: State) -> tuple[int, ...]:
     else:
         cells = table.table(state, list_columns(state), is_roomy=True).row_text
         said = [table.row_text(row, state) for row in state.shown]
-        found = tuple(len(table.lines_of(one, cells, table.MOST_LINES)) for one in said)
+        found = tuple(len(table.lines_of(one, cells, table.MOST_ROW_LINES)) for one in said)
     return found if sum(found) <= room else ()
 
 

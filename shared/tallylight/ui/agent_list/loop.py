@@ -2,7 +2,7 @@
 The loop of the list: waits for a key or for a snapshot to change, and draws the changes.
 
 A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to report one, or
-for the next age that changes, and costs nothing. A feed that cannot report is polled every `POLL_S`.
+for the next age that changes, and costs nothing. A feed that cannot report is polled every `POLL_LIST_S`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tallylight.ui.beside import Watch
 
-POLL_S = 0.05
+POLL_LIST_S = 0.05
 #: Seconds that a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
 #: Seconds between two drawings of ages, at least.
 CLOCK_S = 1.0
 #: Seconds after its time at which an age is drawn: sooner, the clock might not have reached it.
-LATE_S = 0.01
+DRAW_AGE_LATER_S = 0.01
 #: Seconds that the first picture waits for the terminal's colours. Some never report them.
 COLOURS_S = 0.1
 #: Seconds to wait for a file that is as new as the picture. A host keeps it back for half a second at most; the list
@@ -88,7 +88,7 @@ def run(
         feed.poll(time.monotonic())
         if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:
             break
-        time.sleep(POLL_S / 2)
+        time.sleep(POLL_LIST_S / 2)
     with terminal.opened():
         shown.run()
 
@@ -283,11 +283,11 @@ class _List:
         if self._decoder.is_pending:
             return ESCAPE_S
         if not is_woken:
-            return POLL_S
+            return POLL_LIST_S
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
-        until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_read = reading.WAIT_S if any(one.is_going for one in (self._away, self._questions)) else math.inf
+        until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + DRAW_AGE_LATER_S - time.time())
+        until_read = reading.CHECK_READING_S if any(one.is_going for one in (self._away, self._questions)) else math.inf
         patience = min(until_look, until_age, until_read)
         if self.make_beside is not None:
             # At once, when the first picture is drawn.

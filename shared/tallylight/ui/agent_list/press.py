@@ -35,7 +35,7 @@ _NUMBERED = (Mode.LIST, Mode.ANSWER)
 _READ_ALL = "read all of it first: scroll with up, down and the page keys"
 _TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
-MAX_LINES = 100_000
+MAX_SCROLLED_LINES = 100_000
 
 
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
@@ -117,7 +117,10 @@ def _preview_key(state: State, name: str) -> State | None:
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
     steps = {
-        "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
+        "[": (-preview.LINES, 0),
+        "]": (preview.LINES, 0),
+        "left": (0, -preview.COLUMNS_A_KEY),
+        "right": (0, preview.COLUMNS_A_KEY),
     }  # fmt: skip
     return _preview_moved(state, *steps[name]) if name in steps else None
 
@@ -269,7 +272,7 @@ def _pasted(state: State, text: str) -> State:
 
 def _scrolled(state: State, name: str) -> State | None:
     """Return the text over the list scrolled by the key *name*; None if it does not scroll."""
-    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
+    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_SCROLLED_LINES)
     return states.scrolled(state, step) if step is not None else None
 
 

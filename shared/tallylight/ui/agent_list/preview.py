@@ -25,7 +25,7 @@ from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
 #: Lines and columns by one key.
-LINES, COLUMNS = 5, 20
+LINES, COLUMNS_A_KEY = 5, 20
 #: The mark in front of a task that is done, current and to do.
 _DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
 

@@ -22,11 +22,11 @@ from tallylight.ui.layout import folded
 from tallylight.wire.text import sanitise
 
 #: Choices with a key of their own.
-MAX_CHOICES = 9
+MAX_KEYED_CHOICES = 9
 #: Cells of a label, as long as the question's own.
 _LABEL_CELLS = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
-INDENT, NUMBER = 3, 5
+INDENT, NUMBER_CELLS = 3, 5
 #: A row that is only a line across counts as a blank one.
 _RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
 #: Characters that a row must share with a command, to be taken for a part of it.
@@ -98,7 +98,7 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
     Where its lines differ from before, none of them has been seen.
     """
-    if columns <= NUMBER + 1:
+    if columns <= NUMBER_CELLS + 1:
         height = 0  # a character of two cells would be cut at the edge
     if (columns, height, is_page) == (asking.columns, asking.height, asking.is_page):
         return asking
@@ -175,8 +175,8 @@ def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
     label = _shown(choice.label)
     if is_whole and not choice.keys:
         label += " (answer this in its own pane)"
-    for position, text in enumerate(folded(label, max(1, columns - NUMBER))):
-        is_numbered = is_whole and not position and choice.number <= MAX_CHOICES
+    for position, text in enumerate(folded(label, max(1, columns - NUMBER_CELLS))):
+        is_numbered = is_whole and not position and choice.number <= MAX_KEYED_CHOICES
         yield Part(text, choice.number if is_numbered else 0, is_choice=True)
 
 

@@ -20,7 +20,7 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
 #: Seconds between two checks for a result, and between the beginnings of two looks at a screen.
-WAIT_S, PACE_S = 0.05, 0.25
+CHECK_READING_S, PACE_S = 0.05, 0.25
 #: Cells of a part's news for a person who comes back.
 MAX_NEWS_CELLS = 200
 
@@ -83,7 +83,7 @@ class Screens:
     def due(self, row: Row | None) -> float:
         """Return when to call `poll` for *row* again, on its clock; infinity if there is nothing to read."""
         if self._reading.is_going:
-            return self._polled + WAIT_S
+            return self._polled + CHECK_READING_S
         return self._began + PACE_S if row is not None else float("inf")
 
     def _look(self, row: Row) -> tuple[str, StyledScreen | str | None]:

@@ -22,7 +22,7 @@ from tallylight.ui.layout import GAP, brief, clean, folded, left
 from tallylight.wire.text import width
 
 #: Lines of a request at most, where all rows fit.
-MOST_LINES = 3
+MOST_ROW_LINES = 3
 #: Columns of the screen from 72 on have room for the agent, and from 100 on for the branch.
 AGENT_FROM, BRANCH_FROM = 72, 100
 #: Cells: of a name at least and at most, and where other machines are listed; of an agent and a branch at most.
@@ -31,7 +31,7 @@ _AGENT_MOST, _BRANCH_MOST = 10, 24
 #: Cells in front of the name, for the pointer, the mark and a blank; and of the age with its gap.
 BEFORE, AGE = 5, 6
 #: Cells of the text of one row.
-_TEXT_CELLS = 600
+_ROW_TEXT_CELLS = 600
 
 
 @attrs.frozen
@@ -94,7 +94,7 @@ def row_text(row: Row, state: State) -> RowText:
         before += [details.unanswered(pane, now), pane.doing]
         behind = details.bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
-    return RowText(clean(words, _TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
+    return RowText(clean(words, _ROW_TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
 
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
@@ -121,7 +121,7 @@ def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bo
     if one.branch:
         return lines == without
     worse = [count for count, fewer in zip(lines, without, strict=True) if count > fewer]
-    return not is_roomy or all(count <= MOST_LINES for count in worse)
+    return not is_roomy or all(count <= MOST_ROW_LINES for count in worse)
 
 
 def _table_of(columns: int, name: int, agent: int, branch: int) -> Table:

@@ -46,7 +46,7 @@ from tallylight.wire import values
 
 #: Seconds that an agent must run to have resumed its conversation: one that cannot fails and ends, late on a busy
 #: machine. Then the seconds that the shell waits for it, and between two looks.
-RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
+RESUMED_S, WAITED_S, CHECK_RESUMED_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
 #: kitty's program or WezTerm's, which opens tabs, and our pane there.
 Launcher = tuple[str, str]
@@ -221,7 +221,7 @@ def _watch_windows(
     """Report each of *windows* that closes within *seconds*, and put its conversation back; return the others."""
     left, end = dict(windows), time.monotonic() + seconds
     while launcher is not None and left and (now := time.monotonic()) < end:
-        time.sleep(min(LOOK_S, end - now))
+        time.sleep(min(CHECK_RESUMED_S, end - now))
         for window in left.keys() - _open_windows(launcher, left):
             choice = left.pop(window)
             put_back(lost[choice.number])

@@ -17,7 +17,7 @@ from tallylight.parts.diary.history import History, Sum
 from tallylight.parts.diary.turns import Ending
 from tallylight.ui.layout import GAP, duration
 
-_WEEK, _MOST = 7, 31
+_WEEK, _MOST_DAYS = 7, 31
 _HEAD = ("agent", "project", "turns", "worked", "waited", "questions", "errors")
 #: The columns to shorten on a narrow screen, in order, each with its least width in cells: first the project's name,
 #: and then all that is not time.
@@ -41,8 +41,8 @@ def make_parser() -> Parser:
     )
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--today", action="store_true", help="only today")
-    how_many = f"the last N days, day by day; 1 to {_MOST}"
-    span.add_argument("--days", type=within(1, _MOST, int), metavar="N", help=how_many)
+    how_many = f"the last N days, day by day; 1 to {_MOST_DAYS}"
+    span.add_argument("--days", type=within(1, _MOST_DAYS, int), metavar="N", help=how_many)
     parser.add_argument("--agent", metavar="A", help="only this agent")
     parser.add_argument("--project", metavar="P", help="only this project")
     parser.add_argument("--turns", action="store_true", help="list each turn, and what it asked")

@@ -34,7 +34,7 @@ OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
 #: Script seconds of rest before the script starts again.
-REST = 4.0
+REST_S = 4.0
 QUESTION = "May I run `make install`?"
 #: The key that answers, and for how many script seconds to wait for it.
 ANSWER, ASKS = "1", 6.0
@@ -148,7 +148,7 @@ class Demo:
             self._write_changes()
             if step.asks and self.is_live:
                 self._ask(step.asks)
-        self._advance(self._now + REST)
+        self._advance(self._now + REST_S)
         self._erase()
 
     def _ask(self, seconds: float) -> None:

@@ -42,7 +42,7 @@ _SCREEN_LIMIT = 1 << 20
 #: The longest time that a pane is watched.
 _MOST_SECONDS = 600
 #: Lines to print about one recording.
-_MOST_LINES = 24
+_MOST_SCREEN_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
 
 #: A recording that was read: its name and its contents.
@@ -267,7 +267,7 @@ def _watched(found: Row, client: PaneClient, program: list[Event], seconds: floa
                 events.append(
                     Event(at, Written(("\x1b[?25l\x1b[H\x1b[2J" + "\r\n".join(rows)).encode("utf-8", "replace")))
                 )
-            time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
+            time.sleep(max(0.0, start + at + sightings.SIGHTING_S - time.monotonic()))
     events.append(Event(time.monotonic() - start, Written(b"")))
     return Header(columns, height), events
 
@@ -294,7 +294,7 @@ def _screen(file: str) -> list[str]:
 
 def _explain(found: draft.Draft, output: Output) -> None:
     """Print what was seen, and what no rule covers."""
-    seconds = {label: found.counts[label] * sightings.POLL_S for label in _LABELS}
+    seconds = {label: found.counts[label] * sightings.SIGHTING_S for label in _LABELS}
     output.line("Seen: " + ", ".join(f"{label} for {seconds[label]:.0f} s" for label in _LABELS) + ".")
     told = {rule.label for rule in found.rules}
     if found.glyphs:
@@ -353,13 +353,13 @@ def _print_result(recording: str, result: check.Result, output: Output) -> None:
         output.line(f"  {clean(result.strange)} was recorded, which the file does not name: add it to processes")
     if result.score is not None:
         output.line(f"  {_score(result.score)}")
-        for line in result.partings[:_MOST_LINES]:
+        for line in result.partings[:_MOST_SCREEN_LINES]:
             output.line(f"  {clean(line, max(20, output.columns - 2))}")
     else:
         output.line("  no truth is marked; the lights would have been:")
-        for change in result.changes[:_MOST_LINES]:
+        for change in result.changes[:_MOST_SCREEN_LINES]:
             output.decision(f"{change.time:10.2f} s", change.decision)
-    more = len(result.changes if result.score is None else result.partings) - _MOST_LINES
+    more = len(result.changes if result.score is None else result.partings) - _MOST_SCREEN_LINES
     if more > 0:
         output.line(f"  and {more} more")
 

@@ -18,7 +18,7 @@ from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import JSON_VERSION, Output, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import reached
-from tallylight.model.limits import MAX_CELLS
+from tallylight.model.limits import MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.wire.text import sanitise
@@ -126,4 +126,4 @@ def lines(shown: Rows | Question | str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    return sanitise(text, cells=MAX_CELLS)
+    return sanitise(text, cells=MAX_DIALOG_ROW_CELLS)

@@ -17,10 +17,10 @@ import attrs
 
 from tallylight.parts.web.push.endpoints import ForbiddenError, Reply
 from tallylight.parts.web.push.subscriptions import Subscription
-from tallylight.parts.web.push.telling import KEPT_S, Message
+from tallylight.parts.web.push.telling import UNSENT_KEPT_S, Message
 
 #: Threads that send, at most.
-MAX_THREADS = 4
+MAX_SENDING_THREADS = 4
 #: Messages that wait for one browser.
 MAX_PENDING = 32
 #: Seconds to the next try after the first failure, doubled after each up to the second; and the longest pause that a
@@ -79,8 +79,8 @@ class Sender:
                 line.pending.pop(message.address, None)
                 if len(line.pending) >= MAX_PENDING:
                     del line.pending[next(iter(line.pending))]
-                line.pending[message.address] = (message, self._clock() + KEPT_S)
-            while self._threads < min(MAX_THREADS, len(self._lines)):
+                line.pending[message.address] = (message, self._clock() + UNSENT_KEPT_S)
+            while self._threads < min(MAX_SENDING_THREADS, len(self._lines)):
                 self._threads += 1
                 # A daemon: the end of the server waits for no push service.
                 threading.Thread(target=self._run, name="push", daemon=True).start()

@@ -71,7 +71,7 @@ class HandEngine(Engine[int]):
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return call
 
-    def _tell_fault(self, id_: int, fault: str) -> None:
+    def _report_fault(self, id_: int, fault: str) -> None:
         raise AssertionError(fault)
 
     def _look(self, id_: int, pane: Pane, now: float) -> None:
@@ -79,7 +79,7 @@ class HandEngine(Engine[int]):
         self.took += 1.0
         pane.foreground(self.group, now)
 
-    def _place(self, id_: int) -> object:
+    def _host_values(self, id_: int) -> object:
         return self.place
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
@@ -90,12 +90,12 @@ class HandEngine(Engine[int]):
         """Let a tick pass; the panes that were looked at."""
         self.now += self.config.poll_s
         self.looked, self.made = [], []
-        self._begin(self.now, in_front)
-        self._take_turns(self.now)
+        self._begin_tick(self.now, in_front)
+        self._look_at_due(self.now)
         while self.jobs:
             job, done = self.jobs.pop(0)
             done(job())
-        self._settle(self.now)
+        self._decide_touched(self.now)
         return self.looked
 
     @property
@@ -105,13 +105,13 @@ class HandEngine(Engine[int]):
 
     def go_on(self) -> list[int]:
         """Go on with the tick; the panes that were looked at."""
-        return self._take_turns(self.now)
+        return self._look_at_due(self.now)
 
     def say(self, id_: int, words: str) -> None:
         """The program in a pane says what it does, between two ticks."""
         self.panes[id_].user_variable(words, self.now)
         self._touched.add(id_)
-        self._settle(self.now)
+        self._decide_touched(self.now)
 
     def close(self, id_: int) -> None:
         """A pane is gone."""

@@ -83,13 +83,13 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     projects = Projects(jobs.submit, str(home), Mounts())
     pane = _pane(home / "api" / "src" / "deep")
 
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert pane.project == "deep"
     jobs.run()
     revision = pane.tracker.claims.revision
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert (pane.project, pane.tracker.claims.revision) == ("api", revision + 1)
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert pane.tracker.claims.revision == revision + 1 and not jobs.waiting
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
     assert entry.project == "api"
@@ -103,11 +103,11 @@ def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.M
     mounts.refresh(0.0)
     projects = Projects(jobs.submit, str(home), mounts)
     near, hangs = _pane(home / "api" / "src" / "deep"), _pane(far[0])
-    projects.tell([hangs, near])
+    projects.name_panes([hangs, near])
     jobs.run()
     for _ in range(2):
-        projects.tell([hangs, near])
+        projects.name_panes([hangs, near])
     assert near.project == "api"
     assert jobs.names == [f"projects on {far[0]}", "projects on /"]
-    projects.tell([_pane(folder) for folder in far])
+    projects.name_panes([_pane(folder) for folder in far])
     assert len(jobs.names) == 1 + MAX_MOUNTS_READ

@@ -75,7 +75,7 @@ class Jobs:
         is_taken = key not in self._busy
         if is_taken:
             try:
-                self._queue.put_nowait((key, functools.partial(call_of, job, done, failed)))
+                self._queue.put_nowait((key, functools.partial(run_job, job, done, failed)))
             except queue.Full:
                 is_taken = False
             else:
@@ -91,6 +91,7 @@ class Jobs:
             threading.Thread(target=self._work, name=f"tallylight-{self._threads}", daemon=True).start()
 
     def _work(self) -> None:
+        """Run jobs without end; each thread does."""
         while True:
             key, job = self._queue.get()
             self._began[key] = self._clock()
@@ -103,8 +104,8 @@ class Jobs:
         call()
 
 
-def call_of(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
-    """Run *job*; return the call of *done* or *failed* with its result."""
+def run_job(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
+    """Run *job* and return a call that passes its result to *done*, or its exception to *failed*."""
     try:
         return functools.partial(done, job())
     except Exception as error:  # whatever it is, it is the caller's to judge
@@ -117,8 +118,8 @@ def at_once(
     done: Done[Result] = ignored,
     failed: Failed = ignored,
 ) -> bool:
-    """Run *job* now, with the signature of `Submit`: for a loop that may wait for the disk."""
-    call_of(job, done, failed)()
+    """Run *job* and pass on its result before returning. It has the signature of `Submit`, for a loop that may wait."""
+    run_job(job, done, failed)()
     return True
 
 

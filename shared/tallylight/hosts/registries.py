@@ -33,7 +33,7 @@ MAX_AGENT_SESSIONS = 200
 
 
 class _File(NamedTuple):
-    """A *path* that names a process."""
+    """A file that names a process: its pid and the path."""
 
     pid: int
     path: Path
@@ -45,14 +45,14 @@ class _Registry(Protocol):
     folder: Path
 
     def files(self) -> Iterator[_File]:
-        """Return those that name a process, living or not."""
+        """Return the files that name a process, alive or not."""
 
     def read(self, file: _File, table: Table) -> Listed | None:
         """Return the session in *file*, of a living process of this user; None if it has a pane."""
 
 
 class _ClaudeSessions:
-    """A file a process, with its status."""
+    """One file for each process, which includes its status."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,7 +72,7 @@ class _ClaudeSessions:
 
 
 class _CopilotLocks:
-    """A folder a session, with the lock of its process. The status is in its events."""
+    """One folder for each session, with a lock file of its process. The status is in its events."""
 
     def __init__(self, agent: Agent, folder: Path) -> None:
         self.folder, self._agents = folder, Agents((agent,))

@@ -30,6 +30,8 @@ LOOK_FOR_REQUESTS_S = 2.0
 
 @attrs.frozen
 class _Opened:
+    """The files of an open runtime directory: the snapshot, the requests and the waiting times."""
+
     snapshot: SnapshotWriter
     spool: Spool
     #: Notices new requests.
@@ -175,7 +177,7 @@ class Store:
 
     # The ledger ----------------------------------------------------------------------------------------------
 
-    def keep(self, ledgers: Iterable[Attention], now: float) -> None:
+    def add_waiting_time(self, ledgers: Iterable[Attention], now: float) -> None:
         """Add up how long agents waited today, and save the sum if it is due."""
         clock = time.time()
         found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)

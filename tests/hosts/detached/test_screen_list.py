@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tallylight.hosts.gnu_screen.session_list import (
     MAX_LISTED_SESSIONS,
     Session,
-    is_question,
+    is_query_socket,
     keeps_text,
     read_folder,
     read_info,
@@ -74,8 +74,8 @@ def test_what_asks_is_no_session() -> None:
     lines = ["9.work-queryA\t(d)\t(Detached)", "9.work\t(d)\t(Attached)", "9.work-queryB\t(d)\t(Detached)"]
 
     assert read_list(listed(*lines)) == [Session(9, "work", ATTACHED)]
-    assert is_question("9.work-queryA")
-    assert not is_question("9.query")
+    assert is_query_socket("9.work-queryA")
+    assert not is_query_socket("9.query")
 
 
 @each(

@@ -12,13 +12,13 @@ from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, Form, TmuxPane
+from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, QueryFormat, TmuxPane
 from tallylight.hosts.tmux.server import Seen, Server
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.tables import each
 
-FORM = Form("5ecret0")
+FORM = QueryFormat("5ecret0")
 HOSTILE = [
     "",
     "a\nb",

@@ -15,7 +15,7 @@ import re
 
 import attrs
 
-#: More sessions than anyone has.
+#: The most sessions that are listed.
 MAX_LISTED_SESSIONS = 1000
 _SESSION = re.compile(
     r"^\t(?P<pid>[1-9][0-9]{0,9})\.(?P<name>[^\n]*?)(?:\t\((?P<date>[^\t\n]*)\))?\t\((?P<state>[^()\n]*)\)\s*$", re.M
@@ -71,7 +71,7 @@ def read_folder(text: str) -> str:
     return match[1] if match is not None else ""
 
 
-def is_question(name: str) -> bool:
+def is_query_socket(name: str) -> bool:
     """Return whether the socket *name* belongs to a client of `screen -Q`, and will be gone in a moment."""
     return _QUERY.search(name) is not None
 

@@ -164,7 +164,7 @@ class ScreenSource:
                 return sorted(
                     (entry.name, entry.stat(follow_symlinks=False).st_mode, entry.inode())
                     for entry in entries
-                    if not session_list.is_question(entry.name)
+                    if not session_list.is_query_socket(entry.name)
                 )
         except OSError:
             return None
@@ -177,6 +177,7 @@ class ScreenSource:
         return int(number) if is_own and is_number(number, 5) else None
 
     def _source_pane(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
+        """Return the pane of the window *number*; without a number it can be neither read nor shown."""
         how = ("screen", "-x" if session.is_attached else "-r", session.address)
         return SourcePane(
             id=f"screen/{session.pid}/{number}" if number is not None else f"screen/{session.pid}/p{leader}",

@@ -123,6 +123,7 @@ class Attached:
         return known[1]
 
     def _read(self, now: float) -> _Found:
+        """Return the panes in new snapshots of hosts of sessions; runs on a thread."""
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)

@@ -149,7 +149,7 @@ class Notices:
             # The same decision, not an equal one: comparing them costs as much as looking.
             if before is not None and before[0] is decision and before[1:] == state[1:]:
                 continue
-            self._do(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
+            self._carry_out(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
             attention.notified = self._notifier.was_notified(str(id_))
             if self._notifier.is_resting(str(id_)):
                 self._looked[id_] = state
@@ -166,9 +166,10 @@ class Notices:
     def close(self, id_: int, now: float) -> None:
         """Forget the window, which is gone."""
         self._looked.pop(id_, None)
-        self._do(self._notifier.close(str(id_)), now)
+        self._carry_out(self._notifier.close(str(id_)), now)
 
-    def _do(self, found: Notice | Withdrawal | None, now: float) -> None:
+    def _carry_out(self, found: Notice | Withdrawal | None, now: float) -> None:
+        """Withdraw the old notification of the pane, and send *found* if it is a new one."""
         if found is not None:
             self._withdraw(int(found.pane), now)
         if isinstance(found, Notice):
@@ -179,6 +180,7 @@ class Notices:
                 self._send(found)
 
     def _send(self, notice: Notice) -> None:
+        """Show *notice* with its sound and with buttons for the answers, if the question allows them."""
         id_ = int(notice.pane)
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
@@ -226,12 +228,14 @@ class Notices:
                 self.play(sound)
 
     def _withdraw(self, id_: int, now: float) -> None:
+        """Withdraw the notification of window *id_* once the daemon has shown it."""
         number = self._out.pop(id_, None)
         if number is not None and len(self._fading) < MAX_FADING:
             self._fading[number] = now
             self._fade(now)
 
     def _fade(self, now: float) -> None:
+        """Withdraw the waiting notifications that the daemon shows by now; forget those that it never showed."""
         manager = self.boss.notification_manager
         for number, since in list(self._fading.items()):
             command = manager.in_progress_notification_commands.get(number)
@@ -338,6 +342,7 @@ class Notices:
             self.received(id_)
 
     def _was_shown(self, command: Any, id_: int, number: int) -> None:
+        """Note that a program's own notification of window *id_* was shown."""
         # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.agent_notified(str(id_), self.clock())

@@ -35,7 +35,7 @@ from tallylight.wire.text import sanitise
 
 #: Running panes that scripts started: the most of one caller, and of all.
 MAX_OWN, MAX_ALL = 16, 64
-#: Starts that are looked up at a time.
+#: The most starts that are prepared at a time.
 MAX_JOBS = 8
 _PLACES = {place.value: place for place in (Place.TAB, Place.OS_WINDOW)} | {"split": Place.VSPLIT}
 
@@ -78,7 +78,7 @@ class Starts:
         self._jobs[key] = None
         self.host.worker.submit(
             ("start", next(self._numbers)),
-            lambda: _look(asked, cwd, path),
+            lambda: _plan(asked, cwd, path),
             lambda found: self._found(key, found),
             lambda error: self._found(key, Refusal("failed", f"the program was not found: {error}")),
         )
@@ -95,6 +95,7 @@ class Starts:
             del self._jobs[key]
 
     def _launch(self, found: Start | Refusal, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
+        """Start the plan *found*, if the caller and its window are still as they were when it was made."""
         table = process_table.table()
         if isinstance(found, Refusal):
             return found
@@ -112,8 +113,8 @@ class Starts:
         return Done(str(made.id), " ".join(found.argv[:1]))
 
 
-def _look(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
-    """Return the plan for *asked*; it reads agents' files, directory and program on a thread."""
+def _plan(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
+    """Return the plan to start the agent *asked* in *cwd*, or why not. It reads the disk: call it on a thread."""
     agents, _ = agent_files.load_agents(os.environ)
     agent = agents.get(asked.agent)
     if agent is None:

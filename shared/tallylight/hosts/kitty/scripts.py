@@ -142,6 +142,9 @@ class Scripts:
         return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
+        """
+        Return the end of a line of processes at *above*, this kitty: the window of *below*; None if the line goes on.
+        """
         if above is None or above.pid != self.pid:
             return None
         # A window that is held open may have the number of a process that has ended.

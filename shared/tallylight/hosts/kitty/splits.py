@@ -30,9 +30,9 @@ _DRAW = "set_window_title_bar_render_data"
 
 class ScreenCorner:
     """
-    Screens of one line, drawn over the windows as kitty draws their title bars.
+    Marks in the top right corner of windows, on screens of one line that kitty draws like its title bars.
 
-    Each window has only one, because a screen of kitty's takes up to 1 MB, whatever its size.
+    Each window has only one, because each such screen takes up to 1 MB of memory.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class ScreenCorner:
 
 
 class LogoCorner:
-    """Window logos, made as pictures. A user's own logo is left alone."""
+    """Marks in the top right corner of windows, as window logos. A logo of the user is left alone."""
 
     def show(self, window: Any, mark: str, fore: lights.RGB, back: lights.RGB) -> None:
         if not get_options().window_logo_path:
@@ -122,6 +122,7 @@ class SplitLights:
         self.corner.keep(self.boss.window_id_map)
 
     def _wanted(self) -> dict[int, tuple[str, lights.RGB, lights.RGB, object]]:
+        """Return the badge of each window that gets one: its mark, its colours and its place."""
         found: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = {}
         # Nobody sees a corner in the other tabs; they are looked at when one comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []

@@ -95,7 +95,7 @@ class Starter:
         submit("keys", load, lambda _result: None)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
-        """Pass on kitty's call of *name* for *window*; marks of shells wait until the host runs."""
+        """Pass kitty's call of *name* for *window* on to the watcher; keep marks of shells until the host runs."""
         if self.watcher is not None:
             getattr(self.watcher, name)(boss, window, data)
         elif name == "on_cmd_startstop" and not self.is_over and len(self._marks) < MAX_MARKS:
@@ -110,6 +110,7 @@ class Starter:
                 watcher.on_cmd_startstop(boss, window, data)
 
     def _load(self) -> None:
+        """Load `MODULES`, on a thread; keep the error if that fails."""
         try:
             for name in MODULES:
                 importlib.import_module(f"{_PACKAGE}.{name}")
@@ -123,6 +124,7 @@ class Starter:
         self._is_ready.set()
 
     def _lend(self, boss: Any, timer: int | None) -> None:
+        """Lend the thread some time. Once it is done, start the host and pass the calls so far to it."""
         switch = sys.getswitchinterval()
         sys.setswitchinterval(min(SWITCH_S, switch))
         try:

@@ -124,7 +124,7 @@ class TabLights:
         TabAccessor.__getattr__ = lambda accessor, name: self.variable(accessor.tab_id, name)
 
     def _lit(self, tab_id: int) -> TabLight | None:
-        """Return a tab's light; None if it has none."""
+        """Return the light of a tab; None if it has none."""
         shown = self.rollup.shown(tab_id)
         return shown if shown is not None and shown.decision.is_lit and self.style != "off" else None
 
@@ -197,7 +197,7 @@ class TabLights:
         ground, text = (one >> 8 if one & 0xFF == 2 else other for one, other in zip(set_, (back, fore), strict=True))
         return rgb(ground), rgb(text)
 
-    def was_asked(self) -> None:
+    def was_drawn_by_user(self) -> None:
         """Note that the user's own code draws the light: it is not drawn once more in this bar."""
         self._was_read = self.rollup.is_read = True
         if self._is_drawing and self._placed_under is not get_options():
@@ -228,7 +228,7 @@ class TabLights:
         return dict(shown.decision.report.vars).get(name.removeprefix(_VAR_FIELD), "") if shown is not None else ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
-        """Return *data* with clean titles and fills, and put the light into the template of *bar*."""
+        """Return *data* with clean titles and filled tabs, and put the light into the title template of *bar*."""
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
@@ -288,6 +288,9 @@ class TabLights:
         return tab_room.want(rank, whole, (tab.title, self._asked(shown, draw_data, tab)), ends)
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
+        """
+        Return the fills of a bar: *touching* are the colours beside an inactive tab, *active* that of the active one.
+        """
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
         return tab_look.bar_of(*needs, frozenset(touching), active)
 
@@ -372,15 +375,17 @@ class TabLights:
         what = self._asked(shown, draw_data, tab)
         if getattr(draw_data, "max_tab_title_lines", 1) > 1 and template.endswith(_TITLE) and style != "custom":
             return self._stacked(shown, draw_data, tab, what, length, index)
-        return self._worded(draw_data, tab, what, length, extra.for_layout)
+        return self._with_request(draw_data, tab, what, length, extra.for_layout)
 
     def _asked(self, shown: TabLight, draw_data: Any, tab: Any) -> str:
-        """Return the words behind the name of *tab*: none if the person's template has them, or the title is theirs."""
+        """
+        Return the request to show behind the name of *tab*; empty if the template or the title is the person's own.
+        """
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
         is_theirs = not self.rollup.names or _WHAT_FIELD in template or "\x1b" in tab.title
         return "" if is_theirs else middle(shown.request, TAB_REQUEST_CELLS)
 
-    def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
+    def _with_request(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
         """
         Return the colours and the tab, its title with the request *what*, as far as *length* allows; for a layout, not
         cut to it.

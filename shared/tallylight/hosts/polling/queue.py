@@ -96,15 +96,15 @@ class DeferredTexts:
             ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else LOOK_IDLE_S)
             try:
                 if ready:
-                    self._hear()
-                self._tell_left()
+                    self._serve_client()
+                self._show_left()
                 self.look(time.monotonic())
                 self._keep()
                 self.look_at_answered()
             except Exception as error:  # the next one can succeed
                 self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
 
-    def _hear(self) -> None:
+    def _serve_client(self) -> None:
         """Serve one client's request."""
         try:
             connection, _ = self._listener.accept()
@@ -114,11 +114,14 @@ class DeferredTexts:
             connection.settimeout(RECEIVE_REQUEST_S)
             try:
                 line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
-                connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
+                connection.sendall(request.encode_reply(self._answer(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return
 
-    def _told(self, connection: socket.socket, asked: Request | None, is_key: bool) -> Reply:
+    def _answer(self, connection: socket.socket, asked: Request | None, is_key: bool) -> Reply:
+        """
+        Return the reply to *asked* from the process at the other end; with *is_key*, a person pressed a key for it.
+        """
         agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
 
         def identify(pid: int) -> Caller:
@@ -163,7 +166,7 @@ class DeferredTexts:
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
-    def _tell_left(self) -> None:
+    def _show_left(self) -> None:
         """
         Show texts that an earlier host left, in the panes of their agents; drop those with agents that have ended.
         """

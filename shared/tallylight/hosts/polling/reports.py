@@ -41,6 +41,7 @@ def serve(poller: PollingHost, environ: Mapping[str, str]) -> None:
 
 
 def _run(poller: PollingHost, listener: socket.socket) -> None:
+    """Accept and serve clients, without end."""
     while True:
         select.select([listener], [], [])
         try:
@@ -64,7 +65,7 @@ def _take(poller: PollingHost, connection: socket.socket) -> None:
     is_proved = not sockets.has_ended(connection)
     reports = _received(connection)
     if is_proved and line and reports:
-        poller.hearing.hand(line, reports)
+        poller.reports.from_socket(line, reports)
 
 
 def _line(pid: int) -> list[int]:

@@ -24,7 +24,7 @@ _PLACE = (
 )
 
 
-def shows(look: Look) -> str:
+def screen_condition(look: Look) -> str:
     """Return the condition that a pane shows *look*, takes keys, and does not pass them to other panes."""
     rows = [row.rstrip() for row in look.lines]
     wanted, room = [], MAX_COMPARED_ROWS_BYTES
@@ -40,7 +40,7 @@ def shows(look: Look) -> str:
     return f"#{{==:{asked},{' '.join(map(str, (*place, *found)))}}}"
 
 
-def line(commands: Iterable[Sequence[str]]) -> str:
+def one_argument(commands: Iterable[Sequence[str]]) -> str:
     """Return *commands* as one argument of another command."""
     return " ; ".join(" ".join(map(_quoted, command)) for command in commands)
 

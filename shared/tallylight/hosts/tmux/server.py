@@ -13,7 +13,7 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
+from tallylight.hosts.tmux.pane_list import Client, QueryFormat, TmuxPane
 from tallylight.model import lights as paint
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -38,11 +38,11 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
 
 
 @attrs.frozen
-class Seen:
+class TerminalsState:
     """
-    The state of all terminals: whether a person sees a pane, by its process, and the entries attached on a terminal.
+    What all terminals show: whether a person sees a pane, by its process, and the entry attached on each terminal.
 
-    That terminal may be a pane of tmux itself.
+    Such a terminal may be a pane of tmux itself.
     """
 
     in_front: Mapping[int, bool | None] = attrs.Factory(dict)
@@ -86,7 +86,7 @@ class Server:
         return next(iter(self.controls.values()), None)
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
-        """Return whether a new list is due, or was after *part* of the interval."""
+        """Return whether a new list is due; with *part*, whether that share of the interval is over."""
         every = (
             LIST_WHILE_NOTIFIED_S
             if self.control is not None
@@ -94,7 +94,7 @@ class Server:
         )
         return self.is_changed or now - self.looked_at >= every * part
 
-    def take(self, form: Form, text: str, seen: Seen) -> None:
+    def take(self, form: QueryFormat, text: str, seen: TerminalsState) -> None:
         """Apply a list in *text*. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
@@ -104,7 +104,7 @@ class Server:
             self.captured.pop(gone, None)
         self.see(seen)
 
-    def see(self, by: Seen) -> bool:
+    def see(self, by: TerminalsState) -> bool:
         """Work out the panes that a person sees; return whether that changed. If unknown, a pane is not seen."""
         people = [client for client in self.clients if not client.is_control]
         shown = {client.window_id for client in people if by.in_front.get(client.pid, client.is_focused)}
@@ -133,6 +133,9 @@ class Server:
     def _source_pane(
         self, pane: TmuxPane, machine: str, visible: bool, terminals: tuple[str, ...], inside: PaneEntry | None
     ) -> SourcePane:
+        """
+        Return *pane* as its host gets it: attached on *terminals*, with *inside*, the entry of a session shown in it.
+        """
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
@@ -184,6 +187,7 @@ class Server:
 
 
 def _place(source_pane: SourcePane) -> tuple[object, ...]:
+    """Return the values of a source pane that depend on the attached terminals."""
     return source_pane.visible, source_pane.terminals, source_pane.inside
 
 

@@ -32,7 +32,7 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
-#: Arguments after the program: they query the WezTerm that runs, and start none.
+#: The first arguments of each query: it reaches the WezTerm that runs, and starts none.
 CLI = ("cli", "--no-auto-start")
 #: The most values of one pane's variable in the feed. Lua keeps 16.
 MAX_SAID = 64
@@ -84,9 +84,9 @@ class FedPane:
 
 
 @attrs.frozen(kw_only=True)
-class Bar:
+class TabBar:
     """
-    The tab bar, as currently configured. *touching* are the colours beside an inactive tab.
+    WezTerm's tab bar as configured. *touching* are the colours beside an inactive tab.
 
     *grounds* are the colours that other handlers give tabs. Without *names*, a tab shows its program's title.
     """
@@ -117,7 +117,7 @@ class FeedState:
     #: The release of the Lua that wrote it; empty for an old one.
     release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
-    bar: Bar = Bar()
+    bar: TabBar = TabBar()
     #: The user's last request by a key: its number, its verb, and its pane.
     wish: tuple[int, str, str] = (0, "", "")
     #: The key of each action, `list` and `CTRL|SHIFT i`; empty for one without a key.
@@ -141,6 +141,7 @@ def read_list(data: bytes) -> list[Row] | None:
 
 
 def _row(value: Any) -> Row | None:
+    """Return one pane of the list; None if *value* is none."""
     if not isinstance(value, dict) or not (id_ := _id(value.get("pane_id"))):
         return None
     size = value.get("size")
@@ -192,6 +193,7 @@ def read_feed(data: bytes) -> FeedState | None:
 
 
 def _wish(text: str) -> tuple[int, str, str]:
+    """Return the last request by a key: its number, its verb and its pane; zero and blanks if *text* is none."""
     number, verb, id_ = [*text.split(" "), "", ""][:3]
     return (values.digits(number, 16), verb, id_) if values.is_number(id_, 16) else (0, "", "")
 
@@ -200,15 +202,16 @@ def _items(value: object) -> list[tuple[str, Any]]:
     return list(value.items())[:MAX_PANES] if isinstance(value, dict) else []
 
 
-def _bar(value: object) -> Bar:
+def _bar(value: object) -> TabBar:
+    """Return the tab bar in *value*; the default for what is missing or of a wrong type."""
     found = dict(_items(value))
-    default = Bar()
+    default = TabBar()
     colours = {
         _STATUSES[name]: colour
         for name, text in _items(found.get("colours"))
         if name in _STATUSES and (colour := _colour(text))
     }
-    return Bar(
+    return TabBar(
         touching=frozenset(_colours(found.get("touching"))) or default.touching,
         tab=_colour(found.get("tab")) or default.tab,
         active=_colour(found.get("active")) or default.active,
@@ -231,6 +234,7 @@ def _colour(value: object) -> RGB | None:
 
 
 def _fed(value: dict[str, Any]) -> FedPane:
+    """Return one pane of the feed; values of a wrong type are left out."""
     said = value.get("said")
     words = [word for word in said[-MAX_SAID:] if isinstance(word, dict)] if isinstance(said, list) else []
     numbered = [

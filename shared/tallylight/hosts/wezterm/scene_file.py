@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tallylight.agents.agent import Agents
 from tallylight.files import read_write
 from tallylight.hosts.wezterm import scene
-from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.hosts.wezterm.scene import VERSION, Place
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.limits import MAX_PANES
@@ -60,11 +60,11 @@ class SceneFile:
         """Return whether the file may have to change although no pane did. *now* is monotonic."""
         return self.is_due or now >= self._changes_at
 
-    def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: Bar) -> bool:
+    def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: TabBar) -> bool:
         """Write the scene of *entries*, where a person sees those of *front*; return whether anything changed."""
         with self._lock:
             now = time.monotonic()
-            self._look(places, front, now)
+            self._note_seen_turns(places, front, now)
             panes = {
                 id_: (scene.shown(self._settled(entry, places[id_], now), places[id_], self._seen), places[id_])
                 for id_, entry in entries.items()
@@ -77,14 +77,18 @@ class SceneFile:
             if self._looked_at:
                 self._changes_at = min(self._changes_at, min(self._looked_at.values()) + DWELL_S)
             drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
-            return self._save(drawn | {"seen": self._seen})
+            return self._write_if_changed(drawn | {"seen": self._seen})
 
     def write_words(self, words: Mapping[str, str]) -> None:
         """Write the reports of a mux server's Lua to the GUIs."""
         with self._lock:
-            self._save({"words": {id_: word for id_, word in words.items() if word}})
+            self._write_if_changed({"words": {id_: word for id_, word in words.items() if word}})
 
-    def _save(self, made: dict[str, Any]) -> bool:
+    def _write_if_changed(self, made: dict[str, Any]) -> bool:
+        """
+        Write *made* unless the file has it already; return whether it was written. A failed write marks the file as
+        stale.
+        """
         if made == self._written:
             return False
         head = {"version": VERSION, "stale": False, "written": time.time(), "pid": os.getpid()}
@@ -102,7 +106,7 @@ class SceneFile:
         self._written = made
         return True
 
-    def _look(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
+    def _note_seen_turns(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
         """Record finished turns of servers that a person sees: the server does not know of that."""
         in_front = [told for id_ in front if (told := places[id_].server) is not None and told.where]
         turns = {told.where: told.pane.since for told in in_front if told.pane.status is Status.DONE}
@@ -124,6 +128,7 @@ class SceneFile:
 
 
 def _is_hasty(entry: Pane, before: Pane) -> bool:
+    """Return whether *entry* is a guess of a new sidecar that is worth less than the state *before*."""
     is_guess = entry.status is Status.ACTIVE or entry.reason.source == Source.HEURISTIC.word
     is_less = entry.reason.source != before.reason.source and urgency(entry.status) < urgency(before.status)
     return is_guess or is_less
@@ -137,6 +142,7 @@ class _Before(NamedTuple):
 
 
 def _read(path: Path) -> _Before:
+    """Return the contents of the file at *path*; nothing if it is missing or damaged."""
     try:
         found = values.load(read_write.read_own(path, _MAX_SCENE_BYTES))
     except (OSError, TallyError, DecodeError):

@@ -121,7 +121,7 @@ def _preview_key(state: State, name: str) -> State | None:
         "]": (preview.LINES, 0),
         "left": (0, -preview.COLUMNS_A_KEY),
         "right": (0, preview.COLUMNS_A_KEY),
-    }  # fmt: skip
+    }
     return _preview_moved(state, *steps[name]) if name in steps else None
 
 

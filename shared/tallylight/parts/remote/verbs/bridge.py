@@ -45,8 +45,8 @@ def main(argv: list[str]) -> int:
         )
     from tallylight.actions.client import PaneClient, own_caller
     from tallylight.actions.seat import let_in
-    from tallylight.hosts.beside import SessionsProcess
     from tallylight.hosts.detached.sessions import PaneAccess
+    from tallylight.hosts.sessions_process import SessionsProcess
     from tallylight.pane.known import MULTIPLEXERS
     from tallylight.parts.remote.bridge import Bridge
 

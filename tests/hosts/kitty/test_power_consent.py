@@ -46,10 +46,10 @@ class Desk:
 
 @pytest.fixture
 def desk(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    module = importlib.import_module("tallylight.hosts.kitty.raises")
+    module = importlib.import_module("tallylight.hosts.kitty.power_consent")
     settings, boss = SimpleNamespace(current=None), SimpleNamespace(active_window=object())
     host: Any = SimpleNamespace(settings=settings, boss=boss)
-    made = Desk(module.Raises(host).look, settings, boss)
+    made = Desk(module.PowerConsent(host).ask_if_new, settings, boss)
     settings.agree = made.agreed.append
     monkeypatch.setattr(module, "consents", SimpleNamespace(ask=made.ask))
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: made.now))

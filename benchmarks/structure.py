@@ -30,7 +30,7 @@ from tests.ordinary import test_ordinary
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
-from tallylight.evidence.offers import offered
+from tallylight.evidence.offers import lowest_candidate
 from tallylight.evidence.overlay import read_overlay
 from tallylight.evidence.tail import read_tail
 from tallylight.parts.lab import scoring
@@ -178,7 +178,7 @@ def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
 
 def _signs_in(lines: Sequence[str], cursor: int | None) -> tuple[tuple[str, float], ...]:
     for rows, is_in_front in ((read_overlay(lines), True), (read_tail(lines), False)):
-        offer = offered(rows, cursor) if rows else None
+        offer = lowest_candidate(rows, cursor) if rows else None
         if offer is not None:
             return tuple(structure.signs(rows, cursor, offer, is_in_front=is_in_front).items())
     return ()

@@ -443,9 +443,9 @@ def test_what_a_command_of_the_person_shows_ends_nothing() -> None:
     """The agent draws what a command wants, such as a summary when it is left: that is no work, nor a new question."""
     eyes = reader()
     told(eyes, at("hi", "", "", "", *IDLE, row=5, column=2))
-    offered = ("new", "rows", "above", "❯ /exit    leave", "─" * 40, "❯ /exit", "─" * 40)
+    lowest_candidate = ("new", "rows", "above", "❯ /exit    leave", "─" * 40, "❯ /exit", "─" * 40)
     for _ in range(2 * sent.TYPED_LOOKS):
-        told(eyes, at(*offered, row=5, column=7), 1)
+        told(eyes, at(*lowest_candidate, row=5, column=7), 1)
     summary = at("Summary", "  turns  4", "  files  2", "  words  90", "", "bye", "")
     assert eyes.look(summary) is Change.MAJOR
 

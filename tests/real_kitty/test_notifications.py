@@ -341,7 +341,8 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
     """If reading notifications fails, kitty shows them as without us, and its log says so once."""
     window = agent(desk)
     desk.set_host(
-        "from tallylight.evidence import notified\nhost.real_plain = notified.plain\nnotified.plain = lambda *_: 1 / 0"
+        "from tallylight.evidence import notified\n"
+        "host.real_plain = notified.notice_report\nnotified.notice_report = lambda *_: 1 / 0"
     )
     try:
         for n in (1, 2):
@@ -351,7 +352,7 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
         assert desk.kitty.log.count("tallylight: notifications of programs switched off: ZeroDivisionError") == 1
     finally:
         desk.set_host(
-            "from tallylight.evidence import notified\nnotified.plain = host.real_plain\n"
+            "from tallylight.evidence import notified\nnotified.notice_report = host.real_plain\n"
             "host.features.switched_off.clear()"
         )
 

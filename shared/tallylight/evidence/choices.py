@@ -23,7 +23,7 @@ from tallylight.model.dialog import MAX_DIALOG_CHOICES, Place
 _BETWEEN_CHOICES_ROWS = 5
 #: Columns between the numbers of choices that may differ; the rest of a label is further to the right.
 _ASKEW_COLUMNS = 1
-#: Rows below the last choice, without blank rows and edges: hints, and hints with rows that name a key.
+#: The most rows below the last choice, not counting blank rows and edges: hints, and hints with rows that name a key.
 _HINT_ROWS = 4
 _FOOTER_ROWS = 8
 #: Rows of a status bar at the end of the screen.
@@ -53,7 +53,7 @@ _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
 #: Characters of a button.
 _DIALOG_BUTTON_CHARS = 24
-#: An answer typed behind such a row.
+#: Text typed behind a row of answers.
 _TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 #: An answer behind the key for it.
 _LETTERED = re.compile(
@@ -214,7 +214,7 @@ def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
     is_whole = [_number(item) for item in items] == list(range(1, len(items) + 1))
     if not is_whole or len(pointed) != 1 or not 2 <= len(items) <= MAX_DIALOG_CHOICES or len(items) == last - first + 1:
         return None
-    return _in_rows(first, last, tuple(item[4] for item in items), pointed[0])
+    return _choices_without_rows(first, last, tuple(item[4] for item in items), pointed[0])
 
 
 def _items(row: Row) -> list[re.Match[str]]:
@@ -239,7 +239,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
                 return None
             # In the form in which agents name a key at the end of a choice.
             keys = tuple(f"{label} ({key})" for key, label in found)
-            return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
+            return _choices_without_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
     return None
 
 
@@ -259,7 +259,7 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
                 break
             labels.append(part)
         if _are_answers(labels):
-            return _in_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
+            return _choices_without_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
     return None
 
 
@@ -268,7 +268,9 @@ def _are_answers(labels: Sequence[str]) -> bool:
     return len(labels) >= 2 and any(map(YES.search, labels)) and any(map(NO.search, labels))
 
 
-def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
+def _choices_without_rows(
+    first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()
+) -> Choices:
     """Return choices without a known row for each; *texts* are their labels if empty."""
     shown = tuple(map(_label, labels))
     return Choices(first, last, shown, texts or labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
@@ -342,7 +344,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
                 bars += 1
             else:
                 return False
-    return bars <= _BAR_ROWS and _are_few(hints)
+    return bars <= _BAR_ROWS and _are_few_hints(hints)
 
 
 def is_hint(text: str) -> bool:
@@ -353,7 +355,7 @@ def is_hint(text: str) -> bool:
 def _only_hints(rows: Sequence[Row], beside: int) -> bool:
     """Return whether *rows* have only hints and edges, left of the column *beside*."""
     texts = [row.text for row in rows if row.text and not row.is_edge and row.indent < beside]
-    return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few(texts)
+    return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few_hints(texts)
 
 
 def _has_input(rows: Sequence[Row], beside: int) -> bool:
@@ -367,7 +369,7 @@ def _behind_box(rows: Sequence[Row], start: int) -> int:
     return start
 
 
-def _are_few(hints: Sequence[str]) -> bool:
+def _are_few_hints(hints: Sequence[str]) -> bool:
     """Return whether so many *hints* may be below choices."""
     return sum(KEY.search(text) is None for text in hints) <= _HINT_ROWS and len(hints) <= _FOOTER_ROWS
 
@@ -387,7 +389,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     if found is None or (is_named and rows[hint].indent >= found[1]):
         return None
     pointed, column, label = found
-    starts, end, is_whole = _around(rows, pointed, column, hint)
+    starts, end, is_whole = _choices_around(rows, pointed, column, hint)
     labels = tuple(label if at == pointed else rows[at].text for at in starts)
     # The rest of a label that is wrapped looks like a choice of its own where the list is narrower than other rows.
     is_alone = not any(_may_go_on(rows[at - 1], rows[at]) for at in starts[1:])
@@ -418,7 +420,7 @@ def _pointed(rows: Sequence[Row], hint: int) -> tuple[int, int, str] | None:
     return (found[0], rows[found[0]].indent + len(rows[found[0]].text) - len(found[1]), found[1]) if found else None
 
 
-def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
+def _choices_around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
     """Return the first rows of the choices around *pointed*, the row behind them, and whether no row may be wrapped."""
     found = _in_column(rows, pointed, column, hint)
     width = _width(rows)

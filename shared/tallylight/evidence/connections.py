@@ -38,8 +38,8 @@ class Tree:
     #: The processes, each with its start in monotonic seconds; and when they were read.
     _processes: dict[int, float] = attrs.field(factory=dict)
     _read_at: float = float("-inf")
-    #: Its sockets by their inodes: whether each is of TCP; the known TCP sockets; and for the others, looks until the
-    #: next try, and looks waited the last time.
+    #: Its sockets by their inodes: whether each is of TCP, and the known TCP sockets. For the others: the looks until
+    #: the next try, and the looks before the last one.
     _is_tcp: dict[str, bool] = attrs.field(factory=dict)
     _known: dict[int, Tcp] = attrs.field(factory=dict)
     _waits: dict[int, tuple[int, int]] = attrs.field(factory=dict)
@@ -108,7 +108,7 @@ class Tree:
         )
 
 
-def look(trees: Sequence[Tree]) -> list[Sample]:
+def samples_of(trees: Sequence[Tree]) -> list[Sample]:
     """Return a sample of each tree."""
     is_new = [tree.read(time.monotonic()) for tree in trees]
     now = {one.inode: one for one in sock_diag.refreshed(one for tree in trees for one in tree.connected)}

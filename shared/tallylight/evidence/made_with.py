@@ -39,7 +39,7 @@ _ITSELF = re.compile(
 
 
 def of_npm(text: str) -> str:
-    """Return the sign in a `package.json`; "" if there is none, or it cannot be read."""
+    """Return the sign of a language model in a `package.json`; "" if there is none, or it cannot be read."""
     found = values.members(text)
     lists = [found.get(key) for key in _DEPENDENCIES]
     names = [name for each in lists if isinstance(each, dict) for name in each]
@@ -49,18 +49,18 @@ def of_npm(text: str) -> str:
 
 
 def of_python(text: str) -> str:
-    """Return the sign in the `METADATA` of a distribution."""
+    """Return the sign of a language model in the `METADATA` of a Python distribution."""
     head = text.partition("\n\n")[0]
     return _library(_REQUIRES.findall(head)) or of_itself(text[:_DESCRIPTION_CHARS])
 
 
 def of_itself(text: str) -> str:
-    """Return the sign in a package's own description."""
+    """Return the sign of a language model in a package's description of itself."""
     return "a package that calls itself an agent" if _ITSELF.search(text) else ""
 
 
 def of_program(part: bytes) -> str:
-    """Return the sign in a part of a program's own bytes."""
+    """Return the sign of a language model in *part* of a program's bytes."""
     found = next((word for word in SPOKEN_TO if word in part), b"")
     return f"a program that talks to {found.decode()}" if found else ""
 

@@ -93,7 +93,7 @@ _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat
 
 class Candidate(NamedTuple):
     """
-    Possible answers: the first row of each in the tail, their *column*, and their labels.
+    A possible question: the first row of each answer in the tail, the *column* of the answers, and their labels.
 
     *sign* names how they were found; *pointed* is the index of the one with the *mark*, -1 for none.
     """
@@ -111,7 +111,7 @@ class Candidate(NamedTuple):
         return len(self.starts) > 1 and bool(self.labels)
 
 
-def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
+def lowest_candidate(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
     """
     Return the lowest possible answers, those with a mark if several end in one row; None for none.
 
@@ -265,7 +265,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_DIALOG_CHOICES or any(map(_is_no_answer, labels)):
+    if not 2 <= len(starts) <= MAX_DIALOG_CHOICES or any(map(_is_other_row, labels)):
         return None
     if have_both(labels):
         return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
@@ -274,8 +274,8 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
-def _is_no_answer(label: str) -> bool:
-    """Return whether a row among others is no answer: an input, a placeholder, or a page."""
+def _is_other_row(label: str) -> bool:
+    """Return whether a row among answers is something else: an input, a placeholder, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
@@ -286,7 +286,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = _wrapped(rows, at) or _parts(text)
+    parts = _wrapped(rows, at) or _parts_of_row(text)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     if have_both(parts):
@@ -296,16 +296,16 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """Return what a row has beside one another."""
+def _parts_of_row(text: str) -> tuple[str, ...]:
+    """Return the texts that are beside one another in a row."""
     return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
 
 
 def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
-    """Return the buttons of the row above *at* and those of this one, where only both together are answers."""
+    """Return the buttons of the row above *at* and of this row, if they are answers only together."""
     if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
         return ()
-    over, own = _parts(rows[at - 1].text), _parts(rows[at].text)
+    over, own = _parts_of_row(rows[at - 1].text), _parts_of_row(rows[at].text)
     is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
     needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
     return (*over, *own) if needed else ()

@@ -398,7 +398,7 @@ class _SeenForeground:
 
 class ForegroundReader:
     """
-    Reads the foreground of many panes, each as rarely as is right.
+    Reads the foreground of many panes, and each pane only as often as needed.
 
     `look` returns the same object as long as nothing changed. The first `EAGER` looks at a pane read everything,
     because a shell's child is the shell until it has become its command. After that every `EVERY`th look reads the
@@ -446,6 +446,7 @@ class ForegroundReader:
         return self._agents.get((pid, start), "")
 
     def _read(self, pgid: int, seen: _SeenForeground) -> Identity:
+        """Read group *pgid*, and remember its process if that is an agent."""
         before = seen.token
         identity = seen.read(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:

@@ -145,7 +145,7 @@ class ProcFiles:
         return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
 
     def sockets(self, pid: int) -> list[str]:
-        """Return the inodes of the sockets that a process has open."""
+        """Return the inodes of the sockets that *pid* has open."""
         return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
 
     def words(self, pid: int) -> str:

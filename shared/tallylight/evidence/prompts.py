@@ -119,7 +119,7 @@ def read_screen(
 
 
 def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
-    """Return the strongest reading of the screen, in the order of the module's description; None for none."""
+    """Return the strongest reading of the screen, in the order of the module's docstring; None without any."""
 
     def rules(least: float, most: float) -> Iterator[_RuleReading]:
         return _apply_all((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
@@ -306,9 +306,10 @@ def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading
 
 def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
-    Return whether a line of the rule of *best* is part of the dialog of *asking*: below its choices, or its first row.
+    Return whether a line that the rule of *best* looks for is part of the dialog of *asking*.
 
-    The first row does not count in a permission: its text may look like it.
+    It counts below the choices and in the first row. In a permission the first row does not count: its text may look
+    like it.
     """
     dialog = asking.found.dialog
     assert dialog is not None

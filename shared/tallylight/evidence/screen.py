@@ -272,7 +272,7 @@ def _difference(
 
 
 def _count(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many rows differ, and by how many characters; a row that came or went counts as far too many."""
+    """Return how many rows differ, and by how many characters. A row that only one side has counts as too many."""
     cells = 0
     changed = [(was, now) for was, now in zip(old, new, strict=False) if was != now]
     if len(changed) > MINOR_ROWS:

@@ -38,7 +38,7 @@ from tallylight.evidence.offers import (
     Candidate,
     have_both,
     is_answer,
-    offered,
+    lowest_candidate,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
@@ -205,7 +205,7 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: 
     *rows* are the end of the screen, or with *is_in_front* a box that is drawn over the rest. *cursor_row* is the row
     of the visible cursor on the screen.
     """
-    offer = offered(rows, cursor_row)
+    offer = lowest_candidate(rows, cursor_row)
     if offer is None or _is_of_a_prompt(rows, cursor_row, offer):
         return None
     found = signs(rows, cursor_row, offer, is_in_front=is_in_front)

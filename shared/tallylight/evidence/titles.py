@@ -55,9 +55,8 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
 
 def _match(rule: TitleRule, items: list[str]) -> str:
     """
-    Return the part of *rule* in the title, or "".
-
-    Of several glyphs it is not named: it may be a frame of a spinner.
+    Return the part of *rule* that fits the title, or "". It is not named if it is one of several glyphs: it may be a
+    frame.
     """
     for item in items if rule.anywhere else items[:1]:
         if item[:1] in rule.glyphs and item[1:2] in ("", " "):
@@ -76,7 +75,7 @@ class TitleReader:
     `read_title` for one run of one agent, with a memory of earlier titles.
 
     A title that shows *idle* after *working* is a turn that ended: *done*, until the next one begins, or until the
-    screen shows that a person stopped it (`stopped`). Work at the start of an agent is no turn; see `TITLE_START_S`.
+    screen shows that a person stopped it (`note_stop`). Work at the start of an agent is no turn; see `TITLE_START_S`.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -112,7 +111,7 @@ class TitleReader:
         return report
 
     def _without_dialog(self) -> Report | None:
-        """Return the report that takes a dialog back, if the title has drawn nothing else and draws it no more."""
+        """Return the report that withdraws a dialog, if the title no longer shows it and has drawn nothing else."""
         if self._status is not Status.WAITING:
             return None
         self._status = None
@@ -127,7 +126,7 @@ class TitleReader:
         self._is_outdone, self._status = True, None
         return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="a title that never moved")
 
-    def stopped(self) -> Report | None:
+    def note_stop(self) -> Report | None:
         """Note that a person stopped the turn, by the screen; return the report that takes `done` back, if any."""
         if self._status is not Status.DONE:
             return None
@@ -144,6 +143,7 @@ def clean_title(title: str) -> str:
 
 
 def _without_lamp(item: str) -> str:
+    """Return *item* without the status glyphs in front of it."""
     item = item.strip()
     while item and item[0] in LAMPS and item[1:2] in ("", " "):
         item = item[1:].lstrip()

@@ -141,8 +141,8 @@ class _TrackedConnection:
         if self.asked_at is not None and not is_alive:
             self.answer, self.arrived_at = self.answer + came, at
 
-    def ends(self, now: float) -> bool:
-        """Note that the connection is closed; return whether its answer may yet turn out to be one of a turn."""
+    def closed(self, now: float) -> bool:
+        """Note that the connection is closed; return whether its answer may still prove to be one of a turn."""
         if self.asked_at is None or self.is_turn:
             return False
         if not self.is_over:
@@ -236,7 +236,7 @@ class Traffic:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
         self._connections = {
-            id_: line for id_, line in self._connections.items() if id_ in present or line.ends(sample.at)
+            id_: line for id_, line in self._connections.items() if id_ in present or line.closed(sample.at)
         }
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
@@ -297,7 +297,7 @@ class Traffic:
 
     @property
     def has_asked(self) -> bool:
-        """Return whether there was a request of a turn."""
+        """Return whether a request of a turn was sent."""
         return self._begun_at is not None
 
     def unanswered_since(self, now: float) -> float | None:

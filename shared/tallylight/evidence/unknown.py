@@ -42,7 +42,8 @@ from tallylight.evidence.titles import LAMPS, MAX_TITLE_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
-#: Chances for each double look at its screen, to see a spinner turn: while young or connected, and later.
+#: Of so many chances two in a row are used for looks at the screen, to see a spinner turn: while the program is young
+#: or connected, and later.
 OFTEN_CHANCES, SELDOM_CHANCES = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
@@ -100,7 +101,7 @@ class UnknownProgram:
         #: The library for language models that its package names; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
-        #: Whether it has connections, sent requests as to a model, and a person typed words at its cursor.
+        #: Whether it has connections, has sent requests as to a model, and got words that a person typed at its cursor.
         self.talks = self._requests = self._is_typed = False
         #: The last row of the cursor that ended like a prompt.
         self._prompt = ""
@@ -157,7 +158,7 @@ class UnknownProgram:
         if run == self.process.run:
             self.made_with = made_with
 
-    def asked(self) -> None:
+    def note_request(self) -> None:
         """Note that it has sent a request as to a model."""
         self._requests = True
 
@@ -233,15 +234,18 @@ class UnknownProgramWatch:
         """Return whether an unknown program is taken for an agent."""
         return self.program is not None and self.program.agent is not None
 
-    def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
-        """Note that *found* holds the foreground; return it with the candidate as its agent, if one *is_wanted*."""
+    def note_foreground(self, found: Identity, *, is_wanted: bool) -> Identity:
+        """
+        Note that *found* holds the foreground; return it, as a candidate if it behaves like an agent and one
+        *is_wanted*.
+        """
         process = found.process
         self.is_remote = found.is_remote
         if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
         elif self.program is None or process.run != self.program.process.run:
             self.program = UnknownProgram(found.suspect, process)
-        return self.applied(found)
+        return self.with_candidate(found)
 
     def wants_look(self) -> bool:
         """Return whether to read the screen: for signs, or on another machine for their end."""
@@ -259,7 +263,7 @@ class UnknownProgramWatch:
         if self._prompts >= _HELD_LOOKS:
             self.program = self.program.without_signs()
 
-    def applied(self, found: Identity) -> Identity:
+    def with_candidate(self, found: Identity) -> Identity:
         """Return *found*, with the candidate as its agent if there is one."""
         program = self.program
         if found.agent is not None and found.agent.is_own:
@@ -291,7 +295,7 @@ def with_generic_rules(agent: Agent) -> Agent:
 
 
 def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
-    """Return the agent that a candidate called *name* is taken for, with these *hints* at keys as rules."""
+    """Return an agent called *name* for a candidate, with *hints*, the rules for hints at keys."""
     turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
     return Agent(
         name=name,

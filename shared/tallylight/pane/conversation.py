@@ -19,7 +19,7 @@ from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity, leads_to
 from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import Table
-from tallylight.evidence.stranger import itself, stranger
+from tallylight.evidence.stranger import process_and_file, stranger
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire import osc26
@@ -139,7 +139,7 @@ class Conversation:
         """Begin a conversation for the stranger in the foreground, if there is one and its process is found."""
         found, self._looks = self._stranger, self._looks - 1
         first = found.leader or found.process
-        own = itself(found, self.table) if self._looks >= 0 else None
+        own = process_and_file(found, self.table) if self._looks >= 0 else None
         if first is None or own is None:
             return
         process, file = own

@@ -53,7 +53,7 @@ class Occupied(Known):
         if program is not None and program.agent is None:
             program.talks = watch.traffic.is_known
             if watch.traffic.has_asked:
-                program.asked()
+                program.note_request()
                 self._reconsider_program(now)
         watch.tell(now, is_asked=self.dialog is not None)
 
@@ -75,7 +75,7 @@ class Occupied(Known):
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
-            self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+            self._changed_to(self.unknown.note_foreground(found.with_title(self._title), is_wanted=is_wanted), now)
             self._watch(found)
         if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
             self._command_ended(None, now)
@@ -111,7 +111,7 @@ class Occupied(Known):
 
     def _reconsider_program(self, now: float) -> None:
         """Change the foreground if the unknown program there is now taken for an agent, or no more."""
-        found = self.unknown.applied(self._identity)
+        found = self.unknown.with_candidate(self._identity)
         if found.is_remote and self.tracker.claims.has_protocol_claim:
             return  # an agent of another machine reports for itself, which is better than its screen
         is_over = found.is_remote and found.agent is None and self._run is not None

@@ -96,10 +96,10 @@ class ScreenLooks:
         if report is not None:
             tracker.report(report, now, self._reader.since)
         if run is not None:
-            found = [run.progress.looked()]
+            found = [run.progress.note_look()]
             if report is not None and report.status is Status.WORKING:
                 found.append(run.titles.note_work_on_screen())
-            found += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
+            found += [run.titles.note_stop(), run.progress.note_stop()] if self._reader.is_stopped else []
             for one in filter(None, found):
                 tracker.report(one, now)
         self._same = self._same + 1 if self._is_unchanged else 0

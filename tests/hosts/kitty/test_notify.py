@@ -362,7 +362,7 @@ def test_kittys_own_notifications_pass(bench: Bench) -> None:
 
 def test_a_fault_in_the_middle(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notification during which we fail is shown, once, and so is every one after it."""
-    monkeypatch.setattr("tallylight.evidence.notified.plain", lambda *_: 1 / 0)
+    monkeypatch.setattr("tallylight.evidence.notified.notice_report", lambda *_: 1 / 0)
 
     assert bench.send("a") == 1 and bench.send("b") == 2
     assert len(bench.faults) == 1 and "ZeroDivisionError" in bench.faults[0]

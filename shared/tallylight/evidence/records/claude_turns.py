@@ -76,7 +76,7 @@ class Turns:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the file says so: then the end of the transcript is worth reading whenever it has grown."""
+        """Return whether the file says `busy`: then the end of the transcript is read whenever it has grown."""
         return self._last is not None and self._last.raw == "busy"
 
     @property
@@ -228,6 +228,7 @@ class Turns:
         return self._report_of(reading, Status.IDLE, rule + more)
 
     def _ending_report(self, reading: Reading, found: Ending) -> Report:
+        """Return the report of the end *found* in the transcript."""
         rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
         about = {"kind": found.kind, "message": found.message, "background": found.background}
         return self._report_of(reading, found.status, rule, **about)

@@ -94,6 +94,9 @@ def _zone(name: str | None) -> datetime.tzinfo | None:
 
 
 def after(header: object, at: float | None) -> float:
-    """Return the same by the seconds of a `Retry-After` header that came *at*."""
+    """
+    Return when a limit ends by the seconds of a `Retry-After` header that came *at*, in seconds since the epoch; 0 for
+    none.
+    """
     text = values.text(header, 16)
     return at + int(text) if at is not None and text.isascii() and text.isdigit() and len(text) <= 7 else 0.0

@@ -71,7 +71,7 @@ def written(
             yield path, match, entry_of(places.head(path).partition(b"\n")[0])
 
 
-def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
+def own_record(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
     """
     Return the one of *candidates*, all of the directory of the process, that is its own; None if uncertain.
 

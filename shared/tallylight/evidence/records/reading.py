@@ -86,7 +86,7 @@ class Ran:
     """
     A call of this turn that runs a command, writes files, or asks the network: *what* it is, and when, by the agent.
 
-    *code* is the exit code of a command, None if it is not known. *by* says who allowed or denied it, in words.
+    *code* is the exit code of a command, None if unknown. *by* names who allowed or denied it.
     """
 
     what: str
@@ -224,7 +224,10 @@ class Reading:
         self.edits = (*self.edits, *found)[-MAX_CALL_EDITS:] if found else self.edits
 
     def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
-        """A tool is called: it is kept if it runs a command, writes files or asks the network, or is denied."""
+        """
+        Note the call of a tool. It is kept if it runs a command, writes files or asks the network, or once it is
+        denied.
+        """
         key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
         if not key or not what:
             return
@@ -235,7 +238,7 @@ class Reading:
         self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
 
     def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:
-        """The call has ended: a command with *code*; *by* says who allowed it, or who denied it."""
+        """Note the end of a call: *code* of a command, and *by* whom it was allowed or denied."""
         if (one := self.ran.get(key := word(id_))) is not None:
             self.ran[key] = attrs.evolve(one, code=code if one.is_command else None, by=by, is_denied=is_denied)
 
@@ -256,7 +259,7 @@ class Reading:
         self.children[key] = Child(called, status)
 
     def began(self, at: float | None) -> None:
-        """Note that a turn began: the turn before is over, except for subagents that still work."""
+        """Note that a turn began. It ends the turn before, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until, self.question, self.outcome, self.asked, self.ran = 0.0, "", "", {}, {}

@@ -302,7 +302,7 @@ class Notices:
         payload = f"notify;{raw}"
         if pane is None or number != 777 or not notified.is_machine_talk(number, payload):
             return False
-        report = notified.spoken(number, payload, pane.decision.status)
+        report = notified.message_report(number, payload, pane.decision.status)
         if report is not None:
             self._receive(id_, pane, report)
         return True
@@ -319,7 +319,7 @@ class Notices:
         status = pane.decision.status
         title, body = enriched(view_of(pane, self.name_of(id_)), command.title, command.body)
         # An advertisement raises nothing.
-        report = notified.plain(self._reading[0], command.title, command.body) if title else None
+        report = notified.notice_report(self._reading[0], command.title, command.body) if title else None
         if report is not None:
             self._receive(id_, pane, report)
         # A program that wants events of its notification must get them, so there must be one.

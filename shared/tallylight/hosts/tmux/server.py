@@ -40,7 +40,7 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
 @attrs.frozen
 class TerminalsState:
     """
-    What all terminals show: whether a person sees a pane, by its process, and the entry attached on each terminal.
+    The state of all terminals: whether a person sees a pane, by its process, and the entry attached on each terminal.
 
     Such a terminal may be a pane of tmux itself.
     """

@@ -438,7 +438,7 @@ class WezTermSource:
         return not (received.was_elsewhere if shown is None else shown)
 
     def _new_words(self, id_: str, said: Sequence[tuple[int, str]]) -> list[str]:
-        """Return the values in *said* that were not received yet, oldest first."""
+        """Return the values of the pane's variable that were not received yet, oldest first."""
         life = self._feed.life
         received = self._received.get(id_)
         if received is not None and received.life != life:

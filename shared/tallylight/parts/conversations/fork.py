@@ -23,7 +23,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import ProcTable, Table
-from tallylight.evidence.stranger import itself, stranger
+from tallylight.evidence.stranger import process_and_file, stranger
 from tallylight.files.program import find_program, own_command
 from tallylight.parts.conversations import worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
@@ -84,7 +84,7 @@ def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int =
     base = pane.agent_pid or pane.pid or 0
     identity = _identity(pane, agents, table, pgid or _foreground_of(base, table))
     known = pane.conversation
-    own = itself(identity, table) if known.program else None
+    own = process_and_file(identity, table) if known.program else None
     if own is not None and (identity.stranger, own[1]) == (known.agent, known.program):
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process

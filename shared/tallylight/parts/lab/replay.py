@@ -256,8 +256,8 @@ class Replay:
         payload = sequence.body.decode("utf-8", "replace")
         report = None
         if number == 777 and notified.is_machine_talk(number, payload):
-            report = notified.spoken(number, payload, self.decision.status)
+            report = notified.message_report(number, payload, self.decision.status)
         elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
-            report = notified.plain(number, whole.title, whole.body)
+            report = notified.notice_report(number, whole.title, whole.body)
         if report is not None:
             self._pane.notified(report, self.now)

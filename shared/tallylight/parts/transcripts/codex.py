@@ -13,7 +13,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
@@ -53,7 +53,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
             # A subagent's thread has a session of its own.
             if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
                 found.append(Candidate(Place(path), match[1], at))
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def child(place: Place, id_: str, places: Places) -> str:

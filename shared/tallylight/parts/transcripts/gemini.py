@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, table, tables, word
@@ -49,7 +49,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, _, head in written(posixpath.join(top, "tmp", project, "chats"), _NAME, facts, places)
         if (at := epoch(head.get("startTime"))) is not None and head.get("kind", "main") == "main"
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:

@@ -14,7 +14,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, in_lines, table, tables, target, word
@@ -44,7 +44,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, match, head in written(folder, _SESSION, facts, places, "/agents/main/wire.jsonl")
         if (at := epoch(head.get("created_at"))) is not None
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:

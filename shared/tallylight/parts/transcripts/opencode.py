@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, mine
+from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, own_record
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
@@ -68,7 +68,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         if len(titled) == 1:
             return Place(path, str(titled[0][0]))
         own = [Candidate(Place(path, str(row[0])), str(row[0]), began) for row, began in found]
-        return mine(facts, own, places)
+        return own_record(facts, own, places)
     return None
 
 

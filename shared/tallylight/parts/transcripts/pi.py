@@ -13,7 +13,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, epoch, in_lines, table, tables, word
@@ -51,7 +51,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, match, head in written(folder, _NAME, facts, places)
         if (at := epoch(head.get("timestamp"))) is not None and head.get("cwd") == facts.cwd
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:

@@ -853,7 +853,7 @@ READERS = {
         read=read_ledger,
     ),
     "grades of the lights": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "grades": [
@@ -887,7 +887,7 @@ READERS = {
         read=read_labels,
     ),
     "browsers that are signed in": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "devices": [{"id": "0a1b2c3d", "name": "Firefox", "digest": "ab" * 32, "made": NOW, "used": NOW}],
@@ -896,7 +896,7 @@ READERS = {
         errors=(TallyError,),
     ),
     "subscriptions": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "subscriptions": [{"endpoint": "https://push.example.org/1", "p256dh": "BA", "auth": "x", "origin": "https://box"}],

@@ -388,7 +388,7 @@ def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypa
     client = PaneClient(room.multiplexers, lambda: CALLERS[Who.PERSON], lambda _: "own", environ=room.environ)
     tape = client.look(found, STRETCH)
     assert isinstance(tape, Stretch), tape
-    shown = stretch.lights(stretch.of_tape(tape.told), agent_files.load_agents({})[0])
+    shown = stretch.lights(stretch.of_tape(tape.tape), agent_files.load_agents({})[0])
     assert shown[-1].decision.status is Status.WAITING
     assert "screen rule: " in shown[-1].decision.reason.rule
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.UNKNOWN])

@@ -21,7 +21,7 @@ from tallylight.actions.request import (
     MAX_REPLY_ROW_CHARS,
     MAX_REPLY_ROWS,
     SILENT,
-    Look,
+    LookRequest,
     Request,
     Rows,
     decode_reply,
@@ -99,7 +99,7 @@ def test_a_process_that_has_ended_is_noticed(runtime: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"), [(Look("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "check whether")]
+    ("asked", "words"), [(LookRequest("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "check whether")]
 )
 def test_a_host_that_ends_before_it_has_replied(runtime: Path, asked: Request, words: str) -> None:
     """Nobody knows whether it has done what it was asked; of a mere look there is nothing to know."""
@@ -268,7 +268,7 @@ def test_what_makes_no_sense_is_refused(runtime: Path, kitty: Kitty, data: bytes
 
     def ask() -> list[bytes]:
         with sockets.connect(NAME, 30.0) as connection, connection.makefile("rb") as answers:
-            connection.sendall(data + encode(Look("3", "screen")))
+            connection.sendall(data + encode(LookRequest("3", "screen")))
             return [answers.readline(), answers.readline()]
 
     refused, rows = map(decode_reply, desk.run(ask))

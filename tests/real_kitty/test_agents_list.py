@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tallylight.actions.answer import Answer
-from tallylight.actions.request import Attach, Look, Open, encode
+from tallylight.actions.request import Attach, LookRequest, Open, encode
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.model import lights
 from tallylight.model.status import Status
@@ -723,7 +723,7 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
         *(Attach(argv) for argv in ((), ("sh", "-c", "true"), ("screen/sh",), ("tally", "attach", "here"))),
         *(Open("go", pane) for pane in ("1; ls", "999")),
         Open("type", "1"),
-        Look("999", "question"),
+        LookRequest("999", "question"),
         Answer("1", 2, 3, "f" * 32, 1),
     )
     for asked in wrong:

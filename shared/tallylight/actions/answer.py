@@ -183,11 +183,11 @@ class Typist(Protocol):
 _T = TypeVar("_T")
 
 
-def look(typist: Typist) -> Seen | Refusal:
+def see_styled(typist: Typist) -> Seen | Refusal:
     """
-    Look at the pane, with its colours where they mark the selected choice and so decide the keys.
+    Look at the pane, with its colours if they mark the selected choice and so decide the keys.
 
-    That is a second look where text and colours come separately; `read_screen` takes no colours of another text.
+    The colours are read after the text on hosts that report them apart; `read_screen` ignores colours of another text.
     """
     seen = typist.see()
     if isinstance(seen, Seen) and seen.styled is None:
@@ -261,7 +261,8 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
 
 
 def _ask(typist: Typist) -> Question | Refusal:
-    seen = must(look(typist))
+    """Return the question of the pane, or the rule that refuses to show it."""
+    seen = must(see_styled(typist))
     held = must(holder_of(seen))
     dialog = dialog_of(seen)
     if seen.status is not Status.WAITING or dialog is None:
@@ -292,6 +293,7 @@ def _ask(typist: Typist) -> Question | Refusal:
 
 
 def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
+    """Type the keys of the given choice if the same question is still on the screen."""
     seen = see_again(typist, given.pane, given.pid, given.start)
     dialog = dialog_of(seen)
     if dialog is None:
@@ -338,7 +340,7 @@ def reading_of(seen: Seen) -> ScreenReading | None:
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen:
     """Look once more at *pane*; `RefusedError` if `check_process` refuses it."""
-    seen = must(look(typist))
+    seen = must(see_styled(typist))
     must(check_process(seen, pane, pid, start))
     return seen
 

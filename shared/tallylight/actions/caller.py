@@ -110,7 +110,7 @@ def caller_of(
         line.append((process.pid, process.start))
         if end is None:
             terminal = process_table.terminal(process.pid, table) or terminal
-        if agent is None and (name := named(process, agents) or was_agent(process.pid, process.start)):
+        if agent is None and (name := agent_named(process, agents) or was_agent(process.pid, process.start)):
             # From here on the line has to be proved again.
             agent, is_whole = (line[-1], name), False
         if is_known and (found := ends(process, above)) is not None:
@@ -144,7 +144,7 @@ def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, b
         process = above if above is not None and above.pid not in seen and len(seen) < MAX_CALLER_DEPTH else None
 
 
-def named(process: Process | None, agents: Agents) -> str:
+def agent_named(process: Process | None, agents: Agents) -> str:
     """Return the display name of the agent that *process* itself is; "" for none."""
     if process is None:
         return ""

@@ -165,7 +165,7 @@ class Repository:
         """The settings of a sparse checkout in `config.worktree`; "" if they are elsewhere."""
         file_settings = self.file_settings if _has_worktree_settings(self.file_settings) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return "".join(_as_config(*setting) for setting in _passing(file_settings, kept))
+        return "".join(_as_config(*setting) for setting in _kept_settings(file_settings, kept))
 
     @property
     def is_usable(self) -> bool:
@@ -240,9 +240,9 @@ class Repository:
         parent = writer.checked_directory(writer.directory(os.environ), create=True)
         hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
         settings = (
-            *(() if keeps_own else _passing(self.own, _OWN)),
+            *(() if keeps_own else _kept_settings(self.own, _OWN)),
             *((key, value) for key, value in self.file_settings if re.fullmatch(_FORMAT, key)),
-            *_passing(self.file_settings, _KEPT),
+            *_kept_settings(self.file_settings, _KEPT),
             *_OFF.items(),
             *((f"{hook}.enabled", "false") for hook in hooks),
         )
@@ -318,7 +318,7 @@ def _setting(field: str) -> tuple[str, str]:
 
 
 @functools.lru_cache(maxsize=8)  # several commands run in one repository
-def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
+def _kept_settings(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
     """Return the *settings* with a name and a value that are *kept*."""
     return tuple(
         (key, value) for key, value in settings if any(re.fullmatch(a, key) and re.fullmatch(b, value) for a, b in kept)
@@ -334,12 +334,14 @@ def _as_config(key: str, value: str) -> str:
 
 
 def _git() -> str:
+    """Return the path of git; raise `FileNotFoundError` if it is not in `PATH`."""
     if git := program.find_program("git", os.environ.get("PATH", "")):
         return git
     raise FileNotFoundError("git was not found")
 
 
 def _environ() -> dict[str, str]:
+    """Return our environment without variables of git, and with those for every command."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
 
 

@@ -50,7 +50,7 @@ _TURN = "turn"
 
 @attrs.frozen
 class FrozenTypist:
-    """A pane that goes on showing *seen*, and types nothing: it is for finding out what would be refused."""
+    """A pane that always shows *seen* and types nothing: it finds out what would be refused."""
 
     seen: Seen
 
@@ -62,11 +62,11 @@ class FrozenTypist:
         return self.seen.styled or read_styled(self.seen.look.lines, self.seen.look.columns)
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
-        """Nothing, as if it were typed."""
+        """Type nothing, and report that it was typed."""
         return True
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
-        """Nothing, as if it were typed."""
+        """Type nothing, and report that it was typed."""
         return True
 
 
@@ -86,7 +86,7 @@ class Once:
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget its last answer if the agent is seen to continue."""
         began = time.monotonic_ns()
-        seen = reached(lambda: answers.look(typist))
+        seen = reached(lambda: answers.see_styled(typist))
         if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
@@ -182,9 +182,9 @@ class Once:
             return _refusal_of_repeat(given)
         done = act()
         if isinstance(done, Done):
-            self._settle(typist, before, given)
+            self._wait_for_effect(typist, before, given)
         elif done is None and given is not None:
-            self._take_back(given)
+            self._forget_note(given)
         return done
 
     def _note(self, given: Answer) -> Refusal | None:
@@ -194,13 +194,13 @@ class Once:
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
-    def _take_back(self, given: Answer) -> None:
+    def _forget_note(self, given: Answer) -> None:
         """Forget the note of keys that were not typed."""
         note = self._notes.read(_agent_of(given))
         if note is not None and note.fingerprint == given.fingerprint:
             self._notes.forget(_agent_of(given), note)
 
-    def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
+    def _wait_for_effect(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait, but not long, until the screen differs from the answered one, or from *before*."""
         end = time.monotonic() + self._settle_s
         while time.monotonic() < end:
@@ -234,6 +234,7 @@ def _has_left(now: Seen | Refusal, given: Answer) -> bool:
 
 
 def _agent_of(given: Answer) -> Agent:
+    """Return the pane and the process that *given* is for: the key of its note."""
     return given.pane, given.pid, given.start
 
 

@@ -41,8 +41,8 @@ _MAX_REQUEST_TEXT_CHARS, _MAX_REQUEST_NUMBER = 20_000, 2**63
 _MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: The subjects of a `Look`. The screen means its rows, and the holder is the agent in the foreground. The prompt agent
-#: would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
+#: The subjects of a `LookRequest`. The screen means its rows, and the holder is the agent in the foreground. The prompt
+#: agent would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.
@@ -52,8 +52,8 @@ _PART_CHARS, _MAX_STRETCH_PARTS = 16_000, 64
 
 
 @attrs.frozen
-class Look:
-    """Ask about a pane: *what* is `SCREEN` or one of its neighbours."""
+class LookRequest:
+    """Ask for a part of the state of a pane: *what* is `SCREEN` or one of the other subjects."""
 
     pane: str
     what: str
@@ -83,7 +83,7 @@ class Unqueue:
 
 @attrs.frozen
 class Mark:
-    """Move the person's view, or change the ledger: a *verb* of `snapshot.requests` with its *args*."""
+    """Move the person's view or set a mark: a *verb* of `snapshot.requests` with its *args*."""
 
     verb: str
     pane: str
@@ -145,13 +145,13 @@ class Stretch:
     parts: tuple[str, ...]
 
     @classmethod
-    def of(cls, told: bytes) -> Stretch:
-        """Return the reply for a tape."""
-        text = binascii.b2a_base64(told, newline=False).decode()
+    def of(cls, tape: bytes) -> Stretch:
+        """Return the reply for a *tape*."""
+        text = binascii.b2a_base64(tape, newline=False).decode()
         return cls(tuple(text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)))
 
     @property
-    def told(self) -> bytes:
+    def tape(self) -> bytes:
         """The tape; raises `ValueError` if it is none."""
         return binascii.a2b_base64("".join(self.parts), strict_mode=True)
 
@@ -172,15 +172,15 @@ class Visible:
 
 #: Requests that type, now or later.
 Given = Answer | Say | Interrupt | DeferredText
-Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
+Request = Given | LookRequest | Close | Unqueue | Mark | Start | Open | Attach | Draw
 Reply = Rows | Stretch | Question | Occupant | Busy | Done | Refusal | Picture
-REQUESTS = (Answer, Say, Interrupt, DeferredText, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
+REQUESTS = (Answer, Say, Interrupt, DeferredText, LookRequest, Close, Unqueue, Mark, Start, Open, Attach, Draw)
 REPLIES = (Rows, Stretch, Question, Occupant, Busy, Done, Refusal, Picture)
 
 
 def type_of(cls: type) -> str:
     """Return the name of a message of *cls* in JSON."""
-    return cls.__name__.lower()
+    return cls.__name__.removesuffix("Request").lower()
 
 
 _TYPES = {type_of(cls): cls for cls in (*REQUESTS, *REPLIES, Visible)}
@@ -193,13 +193,13 @@ def no_reply(who: str, asked: Request) -> Refusal:
     """
     Return the refusal for the request *asked* that *who* did not answer: unless it was a look, it may have been done.
     """
-    unsure = "" if isinstance(asked, Look | Draw) else "; check whether it was done"
+    unsure = "" if isinstance(asked, LookRequest | Draw) else "; check whether it was done"
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
-def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
+def asks_for_tape(asked: Request | None) -> typing.TypeGuard[LookRequest]:
     """Return whether *asked* is for the tape of a pane, which only its host has."""
-    return isinstance(asked, Look) and asked.what == STRETCH
+    return isinstance(asked, LookRequest) and asked.what == STRETCH
 
 
 class TooLongError(ValueError):
@@ -346,6 +346,7 @@ _fields = functools.cache(typing.get_type_hints)
 
 
 def _line(message: dict[str, object]) -> bytes:
+    """Return *message* as a line; raise `TooLongError` beyond `MAX_MESSAGE_BYTES`."""
     line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
     if len(line) > MAX_MESSAGE_BYTES:
         raise TooLongError

@@ -82,7 +82,7 @@ class Conversation:
         self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
-        """Take in that the agent of *found*, working in *cwd*, holds the foreground. It may be a known run."""
+        """Note that the agent of *found*, working in *cwd*, holds the foreground: of a new run, or of the same one."""
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return
@@ -92,9 +92,9 @@ class Conversation:
             )
             self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _STRANGER_LOOKS)
         elif agent is not None:
-            self._goes_on(found, first, agent, cwd)
+            self._continue_or_begin(found, first, agent, cwd)
 
-    def _goes_on(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
+    def _continue_or_begin(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
         """Take in *agent*, started by the command *first*: begin another conversation, or go on with the same."""
         if self._is_next(found, first) or self.entry.program:
             had = places(self.table.environ((found.process or first).pid))
@@ -131,11 +131,12 @@ class Conversation:
             self.entry = attrs.evolve(self.entry, lost=tuple(dict.fromkeys((*self.entry.lost, name))))
 
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
+        """Begin the conversation of another run, with nothing known but *entry*."""
         self._run, self.entry = run, entry
         self._own_session, self._said_session, self._read, self._pid, self._own = False, "", None, None, (0, 0)
         self.resume = self.fork = ()
 
-    def _meet(self) -> None:
+    def _begin_for_stranger(self) -> None:
         """Begin a conversation for the stranger in the foreground, if there is one and its process is found."""
         found, self._looks = self._stranger, self._looks - 1
         first = found.leader or found.process
@@ -155,7 +156,7 @@ class Conversation:
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
 
     def ended(self) -> None:
-        """Take in that no agent holds the foreground any more."""
+        """Note that no agent holds the foreground any more."""
         self._is_listening, self._stranger = False, NOBODY
 
     def take(self, report: Report) -> None:
@@ -163,7 +164,7 @@ class Conversation:
         if report.id or report.status is None:
             return
         if (report.resume or report.fork) and report.agent in ("", self._stranger.stranger):
-            self._meet()
+            self._begin_for_stranger()
         if not self._is_listening or report.agent not in ("", self.entry.agent):
             return
         is_own = report.source is Source.REGISTRY
@@ -190,6 +191,6 @@ class Conversation:
     def set_resume(self, argv: tuple[str, ...]) -> None:
         """Keep the command with which the program asked to be resumed; an empty *argv* withdraws it."""
         if argv:
-            self._meet()
+            self._begin_for_stranger()
         if self._is_listening:
             self.resume = argv

@@ -39,6 +39,7 @@ def explained(
 
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
+    """Return the answer to the question `turn`: whether one runs, or how the last one ended."""
     turn = found.turn
     if found.asks is not None and found.asks.fact.is_so:  # some titles report the end of the turn then
         return AnswerEntry(question="turn", answer="waits for an answer")
@@ -48,29 +49,33 @@ def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
         return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {FILE_LAG_S:g} s")
     if turn.fact.is_so:
         quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
-        return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
+        return _answer_entry(
+            "turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else ""
+        )
     how = found.ended_by or turn.claim
     is_news = how.status is Status.DONE
-    return _entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
+    return _answer_entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
 
 
 def _asks(found: Answers, decision: Decision) -> AnswerEntry:
+    """Return the answer to the question `asks`: the dialog that is open, if any."""
     asks, prefix = found.asks, f"{decision.child_name}: " if decision.child_name else ""
     if asks is None or not asks.fact.is_so:
         is_other = prefix and decision.status is Status.WAITING
         return AnswerEntry(question="asks", answer=f"{prefix}{decision.kind or 'something'}" if is_other else _NOTHING)
-    return _entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
+    return _answer_entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
 
 
 def _rest(found: Answers, decision: Decision) -> AnswerEntry:
-    """Return the answer to the question `rest`: what still runs beside the turn, such as subagents."""
+    """Return the answer to the question `rest`: what runs on beside the turn, such as subagents."""
     rest, count = found.rest, decision.report.background
     if rest is None or not rest.fact.is_so:
         return AnswerEntry(question="rest", answer=f"{count} of its subagents still run" if count else _NOTHING)
-    return _entry("rest", f"{count} still run" if count else "something still runs", rest.claim, 2, rest.fact)
+    return _answer_entry("rest", f"{count} still run" if count else "something still runs", rest.claim, 2, rest.fact)
 
 
-def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
+def _answer_entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
+    """Return *answer* to *question* for the snapshot, with the source that gave it and those that could overrule it."""
     report = claim.report
     others = (one for one in contradictors(column, fact) if one is not Source.PROCESS or not claim.tells_turns)
     *names, last = (source.word for source in others)

@@ -106,7 +106,7 @@ class Former:
         if self._entry is not before:
             waits = decision.status is Status.WAITING
             began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
-            self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
+            self.attention.add_former(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
         """Return whether *entry* shows the same status of the same run of the same agent, at a possible time."""

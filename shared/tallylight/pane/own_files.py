@@ -80,15 +80,16 @@ class OwnFiles:
     def take_result(self, request: Request, found: object, now: float) -> None:
         """Take *found*, a worker's result for one of `requests`; None if nothing was new."""
         if isinstance(found, TranscriptState) and isinstance(request, TranscriptRequest):
-            self._transcribed(request, found, now)
+            self._take_transcript(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
             self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
     @isolates_faults("the agent's record")
-    def _transcribed(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
+    def _take_transcript(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
+        """Pass a worker's result on, if it is about the process that holds the foreground."""
         # Otherwise another agent has come to the foreground since.
         if (transcript := self.transcript) is not None and transcript.process == request.process:
-            transcript.tell(found, self.tracker, self.conversation, now)
+            transcript.apply(found, self.tracker, self.conversation, now)
 
     @isolates_faults("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:

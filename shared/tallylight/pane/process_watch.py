@@ -49,6 +49,7 @@ class ProcessWatch:
         return self.process is not None and now - self._at >= self._pause(now)
 
     def _pause(self, now: float) -> float:
+        """Return the seconds between two samples: the more is going on, the fewer."""
         tracker = self.tracker
         if tracker.claims.tells_turns:
             return REPORTING_S if tracker.decision.status is Status.WORKING else RESTING_S
@@ -78,7 +79,7 @@ class ProcessWatch:
         if self.unanswered != before:
             tracker.touch()
 
-    def tell(self, now: float, *, is_asked: bool) -> None:
+    def report_fact(self, now: float, *, is_asked: bool) -> None:
         """Report the fact of the last sample to the tracker. *is_asked*: a dialog is on the screen, and wins."""
         fact, said = self._fact, self._said
         if fact is None and said is not None:

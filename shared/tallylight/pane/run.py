@@ -137,6 +137,8 @@ def same_run(before: Identity, after: Identity) -> bool:
 
 @functools.lru_cache(1024)
 def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
-    """Return the path of a session's transcript; None if a part of it would be unsafe. Asked for at every tick."""
+    """
+    Return the path of a session's transcript; None if a part of it would be unsafe. Cached: it is wanted at each tick.
+    """
     parts = claude_ending.path_parts(cwd, session)
     return status_file.parents[1].joinpath(*parts) if parts is not None else None

@@ -58,6 +58,7 @@ class ScreenLooks:
 
     @property
     def _is_unchanged(self) -> bool:
+        """Return whether the status file reports the question too, and no claim has changed since the last look."""
         return (
             self.dialog is not None
             and self._tracker.claims.has_file_ask

@@ -39,8 +39,8 @@ _FIELDS = tuple(
 _ALL: weakref.WeakSet[Tape] = weakref.WeakSet()
 
 
-def plain(report: Report, **more: float) -> dict[str, Any]:
-    """Return *report* as JSON for a recording."""
+def report_fields(report: Report, **more: float) -> dict[str, Any]:
+    """Return *report* as JSON for a recording, with *more* fields."""
     fields = {name: value for name in _FIELDS if (value := getattr(report, name))}
     return {"type": "report", "source": report.source.word, "status": report.status, **fields, **more}
 
@@ -65,26 +65,27 @@ class Tape:
 
     def note(self, kind: str, now: float, *data: Any) -> None:
         """Add an input of this *kind*."""
-        self._keep(kind, now, json.dumps(data, separators=(",", ":")).encode() if data else b"")
+        self._add(kind, now, json.dumps(data, separators=(",", ":")).encode() if data else b"")
 
     def look(self, look: Look, now: float) -> None:
         """Add a look at the screen."""
-        self._turn(now)
+        self._begin_stretch_if_full(now)
         if look == self._look:
-            self._keep("again", now, b"")
+            self._add("again", now, b"")
             return
         self._look = look
         place = [look.cursor_row, look.cursor_column, look.columns, int(look.cursor_visible)]
         text = "\n".join([json.dumps(place), *look.lines]).encode("utf-8", "surrogatepass")
-        self._keep("look", now, text)
+        self._add("look", now, text)
 
     @property
     def data(self) -> bytes:
         """The whole tape, as `entries` reads it."""
         return b"".join(part for _, _, parts in self._stretches for part in parts)
 
-    def _keep(self, kind: str, now: float, data: bytes) -> None:
-        self._turn(now)
+    def _add(self, kind: str, now: float, data: bytes) -> None:
+        """Add an entry, compressed against the screen before it; drop the oldest stretches beyond the limits."""
+        self._begin_stretch_if_full(now)
         packed = data
         if kind == "look":
             packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, self._before[-32768:])
@@ -110,7 +111,7 @@ class Tape:
         self._stretches.clear()
         self._look, self._before, self.size = None, b"", 0
 
-    def _turn(self, now: float) -> None:
+    def _begin_stretch_if_full(self, now: float) -> None:
         """Begin another stretch if the last one is full."""
         last = self._stretches[-1] if self._stretches else None
         if self._begins or (
@@ -124,18 +125,18 @@ class Tape:
         self._begins = False
 
 
-def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
+def entries(data: bytes) -> Iterator[tuple[float, str, Any]]:
     """
     Yield the entries of a tape as time, kind and data; the state before the first stretch comes first.
 
     Raises `ValueError` for bytes that are no tape.
     """
     at, before, stretches = 0, b"", 0
-    while at < len(told):
-        if len(told) - at < _HEAD.size:
+    while at < len(data):
+        if len(data) - at < _HEAD.size:
             raise ValueError("a tape breaks off")
-        now, number, begins, length = _HEAD.unpack_from(told, at)
-        data = told[at + _HEAD.size : at + _HEAD.size + length]
+        now, number, begins, length = _HEAD.unpack_from(data, at)
+        data = data[at + _HEAD.size : at + _HEAD.size + length]
         at += _HEAD.size + length
         if number >= len(KINDS) or len(data) != length:
             raise ValueError("a tape breaks off")

@@ -133,6 +133,7 @@ class TranscriptRequest:
         return found
 
     def _located(self, reader: Reader) -> TranscriptState:
+        """Return the state of the agent's transcript, which is looked for; unchanged if it is the known one."""
         agent, process, table, before = self.transcript.agent, self.process, self.transcript.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well, and is left out.
@@ -296,7 +297,7 @@ class Transcript:
             transcript=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title
         )
 
-    def tell(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
+    def apply(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """Take a worker's result at monotonic *now*, and pass its news to *tracker* and *conversation*."""
         before = self.published
         report = self.take(found, now)

@@ -109,6 +109,7 @@ def has_written(pid: int, birth: str, descriptor: object, data: bytes) -> bool:
 
 
 def _holds(descriptor: int, data: bytes) -> bool:
+    """Return whether *descriptor* is a sealed memory file with exactly *data*."""
     import fcntl
 
     try:
@@ -120,6 +121,7 @@ def _holds(descriptor: int, data: bytes) -> bool:
 
 
 def _owner(pid: int) -> int | None:
+    """Return the user id of the process *pid*; None if unknown."""
     try:
         return os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - see above
     except OSError:

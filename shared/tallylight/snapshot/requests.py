@@ -183,6 +183,7 @@ class Spool:
 
 
 def _is_old(path: Path) -> bool:
+    """Return whether the file is no regular one, or older than `MAX_AGE_S`."""
     try:
         found = path.lstat()
     except OSError:
@@ -205,6 +206,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
+    """Remove *folder* and all in it, even if another program made it a file."""
     with contextlib.suppress(OSError):
         # It may be no directory: `rmtree` would open a FIFO and wait for its writer without end.
         if stat.S_ISDIR(folder.lstat().st_mode):

@@ -50,6 +50,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 def _read_pairs(value: object) -> Pairs:
+    """Return the pairs of texts in *value*; others are left out."""
     if not isinstance(value, list):
         return ()
     pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)

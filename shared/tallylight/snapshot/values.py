@@ -68,6 +68,7 @@ def path(value: object) -> str:
 
 
 def _visible(value: object, cap: int) -> str | None:
+    """Return *value* if it is text of at most *cap* characters, all visible; else None."""
     found = values.exact(value, cap)
     return found if found is not None and is_visible(found) else None
 
@@ -83,6 +84,7 @@ def count(value: object) -> int | None:
 
 
 def status_of(value: object) -> Status | None:
+    """Return the status called *value*; None if there is no such status."""
     try:
         return Status(values.text(value, MAX_WORD_CHARS))
     except ValueError:
@@ -90,6 +92,7 @@ def status_of(value: object) -> Status | None:
 
 
 def kind_of(value: object) -> Kind | None:
+    """Return the kind called *value*; None if there is no such kind."""
     try:
         return Kind(values.text(value, MAX_WORD_CHARS))
     except ValueError:
@@ -125,20 +128,20 @@ def one_of(words: tuple[str, ...]) -> Form:
     return Form(lambda value: value if value in words else None, {"enum": list(words)})
 
 
-def _ways(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
+def _reader_and_writer(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
     """Return the reader and the writer of *cls*: its own `from_json` and `to_json`, else by its declared fields."""
     return getattr(cls, "from_json", None) or functools.partial(read, cls), getattr(cls, "to_json", write)
 
 
 def record(cls: Any) -> Form:
     """Return the form of an object of the class *cls*."""
-    read_one, write_one = _ways(cls)
+    read_one, write_one = _reader_and_writer(cls)
     return Form(read_one, {"record": cls}, write_one)
 
 
 def many(cls: Any, cap: int = MAX_LIST) -> Form:
     """Return the form of a list of at most *cap* objects of the class *cls*; invalid ones are left out."""
-    read_one, write_one = _ways(cls)
+    read_one, write_one = _reader_and_writer(cls)
 
     def read_all(value: object) -> tuple[Any, ...]:
         found = map(read_one, value[:cap] if isinstance(value, list) else ())

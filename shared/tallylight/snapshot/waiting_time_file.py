@@ -93,6 +93,7 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _read(path: Path) -> Waited | None:
+    """Return the sum in the file; None if it cannot be read, or is none."""
     try:
         return Waited.from_json(values.load(read_write.read_own(path, MAX_WAITING_TIME_BYTES)))
     except (OSError, TallyError):

@@ -207,13 +207,13 @@ class SnapshotWriter:
         except (OSError, SnapshotError) as error:
             self.error = self._words(error)
             self._is_stale = True
-            self._mark()
+            self._mark_stale()
             return False
         self.error, self._is_stale = "", False
         self._written = state
         return True
 
-    def _mark(self) -> None:
+    def _mark_stale(self) -> None:
         """Mark the last file as out of date."""
         with contextlib.suppress(OSError):
             fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -243,7 +243,7 @@ class SnapshotWriter:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             self.error = self._words(error)
-        self._hold(None)
+        self._replace_sealed(None)
 
     def _words(self, error: OSError | SnapshotError) -> str:
         """Return the error in words that stay the same: without the name of the temporary file."""
@@ -251,6 +251,7 @@ class SnapshotWriter:
         return f"{self.path.parent}: {words}" if words else str(error)
 
     def _write(self, panes: tuple[Pane, ...]) -> None:
+        """Write *panes*, with a sealed copy in memory that proves who wrote them."""
         sealed = seal()
         try:
             self._write_sealed(panes, sealed)
@@ -258,9 +259,10 @@ class SnapshotWriter:
             if sealed is not None:
                 os.close(sealed)
             raise
-        self._hold(sealed)
+        self._replace_sealed(sealed)
 
     def _write_sealed(self, panes: tuple[Pane, ...], sealed: int | None) -> None:
+        """Replace the file by one with *panes*, and fill the memory file *sealed* with the same."""
         if not self._birth:
             self._birth = birth_of(self.pid)
         snapshot = Snapshot(
@@ -286,7 +288,7 @@ class SnapshotWriter:
             fill(sealed, data)
         read_write.atomic_write(self.path, data, 0o600, durable=False)
 
-    def _hold(self, sealed: int | None) -> None:
+    def _replace_sealed(self, sealed: int | None) -> None:
         """Replace the memory file that readers compare with by *sealed*."""
         before, self._sealed = self._sealed, sealed
         if before is not None:
@@ -380,6 +382,7 @@ def read(path: Path) -> Snapshot:
 
 
 def _data(path: Path) -> bytes:
+    """Return the content of a file; raise `SnapshotError` if it cannot be read."""
     try:
         return read_write.read_own(path, MAX_SNAPSHOT_BYTES)
     except read_write.FileError as error:
@@ -391,6 +394,7 @@ def _data(path: Path) -> bytes:
 
 
 def _parsed(path: Path, data: bytes) -> Snapshot:
+    """Return the snapshot in *data*; raise `SnapshotError` for anything else."""
     try:
         found_json = values.load(data)
     except DecodeError as error:
@@ -411,6 +415,7 @@ def aside(folder: Path, host: str) -> list[Path]:
 
 
 def _put_aside(path: Path) -> None:
+    """Rename the file, so that only a later run of the host reads it."""
     os.utime(path.replace(path.with_suffix(".former")))
 
 

@@ -169,7 +169,7 @@ class _Need:
         return is_new
 
     def look(self, view: View, now: float) -> bool:
-        """Take in the pane at *now*; return whether an earlier notice is out of date."""
+        """Note the state of the pane at *now*; return whether an earlier notice is out of date."""
         was_looked_at, is_rested = view.seen and not self.was_seen, self.was_snoozed
         self.was_seen, self.was_snoozed = view.seen, view.snoozed
         self.is_known = self.is_known or was_looked_at
@@ -184,6 +184,8 @@ class _Need:
 
 @attrs.define
 class _Pane:
+    """The needs and the notices of one pane."""
+
     need: _Need | None = None
     #: The need with a notice on the person's desktop, and when a notice was last made.
     out: _Need | None = None
@@ -354,6 +356,7 @@ def _project(view: View) -> str:
 
 
 def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:
+    """Return the withdrawal of the notice of *pane*, which is then forgotten; None if it has none."""
     out, pane.out = pane.out, None
     return Withdrawal(id_) if out is not None else None
 

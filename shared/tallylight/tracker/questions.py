@@ -20,7 +20,7 @@ _NEVER = float("-inf")
 
 
 @attrs.frozen
-class View:
+class Circumstances:
     """The circumstances in which claims are judged. *is_explicit*: the agent reports its own status."""
 
     timing: Timing
@@ -69,7 +69,7 @@ class Answers:
     deadlines: list[float] = attrs.Factory(list)
 
 
-def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
+def answers(claims: Mapping[Source, Claim], view: Circumstances) -> Answers:
     """Return the answers that follow from *claims* by the trust table."""
     found, voters = Answers(claims), []
     words: tuple[list[DatedFact], list[DatedFact], list[DatedFact]] = ([], [], [])

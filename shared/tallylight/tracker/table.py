@@ -55,7 +55,7 @@ KEEPS_DIALOG = frozenset(
 )
 #: A report that is always of now: the file is read all the time, and it alone tells background work from a turn.
 CURRENT = (Source.REGISTRY, Status.BACKGROUND)
-#: Reports that are events: repeated, they are of now. A request of a process and an end on the screen are among them.
+#: Reports of events: a repeated one is a new event. Requests of processes and ends on the screen are among them.
 EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status} | {(Source.PROCESS, Status.WORKING)}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
 }
@@ -70,6 +70,7 @@ class Fact(NamedTuple):
 
 
 def _fact(source: Source, column: str) -> Fact | None:
+    """Return the fact in a cell of the table; None for an empty cell."""
     says, _, holds = CELLS[source].get(column, "-").partition("/")
     return Fact(column in ("runs", "asks", "still", "rest"), int(says), int(holds)) if holds else None
 

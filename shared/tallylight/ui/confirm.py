@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from tallylight.actions.page import Act, Line
-from tallylight.actions.view import Page, View
+from tallylight.actions.view import Page, PageWindow
 from tallylight.ui import colours
 from tallylight.ui.terminal import size as size_of
 from tallylight.ui.terminal import untitled, write
@@ -57,7 +57,7 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
     with raw(fd):
         write(fd, f"\x1b]2;{offer.title}\x07".encode())
         announce(offer.verb, fd)
-        view = View(offer)
+        view = PageWindow(offer)
         while True:
             prepare(offer)
             size = size_of(fd)

@@ -13,7 +13,7 @@ import pytest
 from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.brief import brief
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import UNKNOWN, Look, Reply, Request
+from tallylight.actions.request import UNKNOWN, LookRequest, Reply, Request
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.features import Features
@@ -117,7 +117,7 @@ class Bench:
     waiting: list[Callable[..., None]] = attrs.Factory(list)
 
     def perform(self, asked: Request) -> Reply | None:
-        if isinstance(asked, Look):
+        if isinstance(asked, LookRequest):
             return self.questions.get(int(asked.pane), UNKNOWN)
         assert isinstance(asked, Answer)
         self.answers.append(asked)

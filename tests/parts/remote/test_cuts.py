@@ -155,7 +155,7 @@ def test_a_reply_before_the_end_is_told(tmp_path: Path, monkeypatch: pytest.Monk
             assert time.monotonic() < end, "its pane is not shown"
             host.step()
         with sockets.connect(name, 60, env) as connection:
-            connection.sendall(request.encode(request.Look(id_, request.QUESTION)))
+            connection.sendall(request.encode(request.LookRequest(id_, request.QUESTION)))
             connection.setblocking(False)
             told = b""
             while not told.endswith(b"\n"):

@@ -11,7 +11,7 @@ import pytest
 from tallylight.actions import request
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import HOLDER, SCREEN, Look
+from tallylight.actions.request import HOLDER, SCREEN, LookRequest
 from tallylight.actions.request import QUESTION as QUESTION_OF
 from tallylight.actions.say import Say
 from tallylight.config.machines import Machine as Setting
@@ -283,7 +283,7 @@ QUESTION = Question(pane=PANE.id, agent="claude", pid=7, start=8, fingerprint="f
 
 
 ASKED = {
-    **{what: Look(PANE.id, what) for what in (SCREEN, QUESTION_OF, HOLDER)},
+    **{what: LookRequest(PANE.id, what) for what in (SCREEN, QUESTION_OF, HOLDER)},
     "answer": Answer(PANE.id, 1, 1, "f", 1),
     "say": Say(PANE.id, 1, 1, "x", enter=True),
 }

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from tallylight.actions.answer import Done
-from tallylight.actions.request import Look
+from tallylight.actions.request import LookRequest
 from tallylight.actions.say import Say
 from tallylight.model.status import Kind, Status
 from tallylight.parts.remote.messages import (
@@ -51,7 +51,7 @@ LOOK = {"type": "look", "pane": "3", "what": "question"}
         (Beat(), '{"beat":true}'),
         (Reply(7, Done("3", "1. Yes")), '{"reply":7,"told":{"type":"done","pane":"3","text":"1. Yes"}}'),
         (
-            Ask(7, "kitty-4711", Look("3", "question")),
+            Ask(7, "kitty-4711", LookRequest("3", "question")),
             '{"ask":7,"host":"kitty-4711","of":{"type":"look","pane":"3","what":"question"}}',
         ),
         (Ask(8, "kitty-1", Say("3", 7, 8, "zwei\nZeilen", enter=True)), None),

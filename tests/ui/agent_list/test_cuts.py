@@ -144,7 +144,7 @@ def test_an_answer_that_is_cut(
 def test_a_look_that_is_cut(step: str, much: str, ask: Ask) -> None:
     """Nothing can have been done, and nothing is said of that; the next look is whole."""
     desk, once = Desk(seen("claude/permission-bash-120")), Once(0.0, InProcess())
-    look = request.Look(desk.shown().pane, request.QUESTION)
+    look = request.LookRequest(desk.shown().pane, request.QUESTION)
     told = ask(Terminal(desk, once, step, much), look)
     assert isinstance(told, Refusal) and told.text.endswith(LOOKED), told
     assert isinstance(ask(Terminal(desk, once), look), Question) and not desk.typed

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, Reply, Request
+from tallylight.actions.request import LookRequest, Reply, Request
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
@@ -76,7 +76,7 @@ class Person:
         if isinstance(asked, Answer):
             self.given.append((asked.pane, asked.number))
             self.now = flow.answered(self.now, row, f"answered {asked.number}. Yes")
-        elif isinstance(asked, Look):
+        elif isinstance(asked, LookRequest):
             reply = self.looked(row)
             self.now = state.asked(self.now, row, reply) if isinstance(reply, Question) else self.now
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.model import tool_call
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
@@ -284,7 +284,7 @@ class Reading:
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
         """Note that the turn ended at a usage limit, which ends at *until* or as the *message* says."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
-        self.limited_until = max(self.limited_until, until or limits.ends(message, at))
+        self.limited_until = max(self.limited_until, until or usage_limits.ends(message, at))
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, being_of
 from tallylight.actions.gate import Refusal
-from tallylight.actions.start import Runs, Start
+from tallylight.actions.start import Runs, StartPlan
 from tallylight.evidence.process_table import Table
 from tallylight.hosts.detached.pane import argument, tmux_output, tmux_target
 from tallylight.model.errors import SessionError
@@ -42,7 +42,7 @@ def search_path(env: Mapping[str, str]) -> str | Refusal:
     return ""
 
 
-def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
+def start(plan: StartPlan, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
     """
     Start *plan* in a new window of the session around this process, with *path* as PATH.
 

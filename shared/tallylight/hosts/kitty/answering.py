@@ -22,7 +22,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, WATCH_KEYS_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
-from tallylight.actions.request import UNKNOWN, Look, Reply, Request, encode_reply
+from tallylight.actions.request import UNKNOWN, LookRequest, Reply, Request, encode_reply
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -55,7 +55,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     """
     Carry out *asked* on a window for *caller*; return None while it is undecided, or a person is asked.
 
-    kitty's parser is called here, so unless *asked* is a `Look`, it must not be the caller.
+    kitty's parser is called here, so unless *asked* is a `LookRequest`, it must not be the caller.
 
     After an answer, the window is watched until the agent continues or it closes: the next question may look the same.
     """
@@ -63,7 +63,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
     if window is None or pane is None:
         return GONE
-    if not isinstance(asked, Look):
+    if not isinstance(asked, LookRequest):
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(

@@ -130,7 +130,7 @@ class KittyHost(Engine[int]):
         self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
-            pane.recall(now)
+            pane.reconsider_foreground(now)
         self._after(now, self._panes)
 
     def apply(self, config: Config) -> None:

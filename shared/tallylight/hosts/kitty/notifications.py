@@ -25,7 +25,7 @@ from tallylight.actions.brief import brief
 from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import until_decided
-from tallylight.actions.request import QUESTION, Look, Reply, Request
+from tallylight.actions.request import QUESTION, LookRequest, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
@@ -249,7 +249,7 @@ class Notices:
     def _question(self, id_: int, notice: Notice) -> Question | None:
         """Return the question on the screen; None if there is none."""
         try:
-            reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
+            reply = self.perform(LookRequest(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
             self.features.failed("buttons of notifications", error)
             return None

@@ -27,7 +27,7 @@ from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.pane.package import version_of
 from tallylight.pane.pane import Pane
 from tallylight.parts.lab.grading import Grader, Seconds
-from tallylight.snapshot.kept import RowFile
+from tallylight.snapshot.row_file import RowFile
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, write
 from tallylight.snapshot.waiting_time_file import today

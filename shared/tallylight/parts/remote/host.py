@@ -26,7 +26,7 @@ import attrs
 from tallylight.actions.caller import Caller, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, refusal_of, verb_of
-from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
+from tallylight.actions.request import UNKNOWN, LookRequest, Mark, Reply, decode_request, encode_reply
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
@@ -342,7 +342,7 @@ class MachinesHost:
         elif (refused := forbidden(self._level, peer.caller, asked, peer.identify, is_key=is_key)) is not None:
             self._reply(peer, refused)
         else:
-            until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)
+            until = self._clock() + (TELL_S if isinstance(asked, LookRequest) else TYPE_S)
             peer.until = until + PEER_S
             machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._reply, peer))
 

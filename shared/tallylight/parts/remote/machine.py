@@ -16,7 +16,7 @@ import attrs
 from tallylight.actions import request
 from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Rows, TooLongError
+from tallylight.actions.request import Lines, LookRequest, Rows, TooLongError
 from tallylight.config.machines import Machine as Setting
 from tallylight.hosts.jobs import backoff
 from tallylight.parts.remote import commands
@@ -65,7 +65,7 @@ _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; check whether it was done")
 _UNSENT = Refusal("unreachable", "the connection ended before the request; nothing was done")
 _STRANGE = Refusal("unreachable", "that machine sent a wrong reply; check whether it was done")
-#: The kinds of `Look`; requests that type or mark are answered with `Done`.
+#: The kinds of `LookRequest`; requests that type or mark are answered with `Done`.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
 #: Exit codes of sh(1) for a program that cannot be run, and of ssh(1) for an unreachable machine.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
@@ -294,7 +294,7 @@ def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Repl
     """Return *reply* with the pane's name here, *near_id*; `_STRANGE` if it does not fit the request *asked*."""
     if isinstance(reply, Refusal):
         return reply
-    if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, Look) else Done):
+    if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, LookRequest) else Done):
         return _STRANGE
     if isinstance(reply, Done | Question | Occupant):
         return attrs.evolve(reply, pane=near_id) if reply.pane == asked.pane else _STRANGE

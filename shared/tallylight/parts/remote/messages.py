@@ -31,7 +31,7 @@ import attrs
 
 from tallylight.actions import request
 from tallylight.actions.answer import Answer
-from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, LookRequest, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
 from tallylight.snapshot.requests import is_host
@@ -51,8 +51,8 @@ SILENT_S = 20.0
 #: The requests to a bridge: look at a pane, type into it, and mark it.
 CARRIED_LOOKS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
-Carried = Look | Answer | Say | Interrupt | Mark
-CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
+Carried = LookRequest | Answer | Say | Interrupt | Mark
+CAN = frozenset(map(request.type_of, (LookRequest, Answer, Say, Interrupt, Mark)))
 #: The longest id of a pane of another machine, in characters.
 MAX_PANE_ID_CHARS = 160
 _MAX_REMOTE_NUMBER = 2**53
@@ -189,7 +189,7 @@ def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
 
 def is_carried(asked: object) -> TypeGuard[Carried]:
     """Return whether a bridge carries *asked*. Closing panes and queueing texts stay with the machine itself."""
-    if isinstance(asked, Look):
+    if isinstance(asked, LookRequest):
         return asked.what in CARRIED_LOOKS and is_id(asked.pane)
     if isinstance(asked, Mark):
         return asked.verb in MARKS and is_id(asked.pane)

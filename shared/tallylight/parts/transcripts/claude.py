@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import claude_ending, limits
+from tallylight.evidence.records import claude_ending, usage_limits
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
@@ -66,7 +66,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "assistant" if claude_ending.is_limit(entry):
             stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
             text = next(tables(message.get("content")), {}).get("text")
-            found.limited_until = stated if stated is not None else limits.ends(text, at)
+            found.limited_until = stated if stated is not None else usage_limits.ends(text, at)
         case "assistant":
             pass
         case "user":

@@ -13,7 +13,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
@@ -66,7 +66,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             if content == _CANCELLED:
                 found.ended(Status.IDLE, at)
         case "error" if _LIMIT.search(values.text(content, 2048)):
-            found.limited(at, error_words(content), limits.ends(content, at))
+            found.limited(at, error_words(content), usage_limits.ends(content, at))
         case "error" if _FAILED.match(values.text(content, 2048)):
             found.ended(Status.ERROR, at, error_words(content))
         case _:

@@ -17,7 +17,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, own_record
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
@@ -141,7 +141,9 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
 
 def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
     if about.get("statusCode") == _TOO_MANY:
-        found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
+        found.limited(
+            at, about.get("message"), usage_limits.after(table(about, "responseHeaders").get("retry-after"), at)
+        )
     else:
         found.ended(Status.ERROR, at, about.get("message"))
 

@@ -23,7 +23,7 @@ from tallylight.actions.client import PaneClient, is_asked
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import FrozenTypist
 from tallylight.actions.permission import Verb
-from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, Look, Reply, Request, Rows
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, LookRequest, Reply, Request, Rows
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -80,8 +80,8 @@ class Answering:
 
     def perform(self, found: Row, asked: Request, caller: Caller) -> Reply:
         """Carry out *asked* for *caller*."""
-        client = self._client.by(caller)
-        if isinstance(asked, Look) or is_asked(found):
+        client = self._client.for_caller(caller)
+        if isinstance(asked, LookRequest) or is_asked(found):
             return _worded(client.perform(found, asked), caller)
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return client.perform(found, asked)
@@ -90,7 +90,7 @@ class Answering:
         """
         Return the view of a session for *caller*: all of one look, or, for a terminal's pane, of several requests.
         """
-        client = self._client.by(caller)
+        client = self._client.for_caller(caller)
         if is_asked(found):
             return _view_from_host(client, found, caller)
         if (refused := client.may_read(found)) is not None:

@@ -29,7 +29,7 @@ from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
-from tallylight.actions.request import QUESTION, SILENT, Given, Look, Reply
+from tallylight.actions.request import QUESTION, SILENT, Given, LookRequest, Reply
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.beside import RepositoryStatus
 from tallylight.model.errors import TallyError
@@ -246,7 +246,7 @@ class Service:
 
     async def question(self, address: Address, request: Request) -> model.Question:
         """Return the question of one session at this moment, with the values that an answer needs."""
-        asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
+        asked = await self._perform(address, request, lambda pane: LookRequest(pane, QUESTION))
         if not isinstance(asked, Question):
             raise RefusedError(SILENT)
         return model.question_of(address, asked)
@@ -278,7 +278,7 @@ class Service:
             raise RefusedError(SILENT)
         return model.Done(address=address, done=done.text)
 
-    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | Look]) -> Reply:
+    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | LookRequest]) -> Reply:
         perform = self._answering.perform
         return await self._ask(address, request, lambda found, caller: perform(found, asked(found.pane.id), caller))
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.kept import RowFile
+from tallylight.snapshot.row_file import RowFile
 from tallylight.snapshot.values import ID, NUMBER, TEXT, Form, declared
 from tallylight.wire.text import sanitise
 

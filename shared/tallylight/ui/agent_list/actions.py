@@ -19,7 +19,18 @@ from tallylight.actions import request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
+from tallylight.actions.request import (
+    Lines,
+    LookRequest,
+    Mark,
+    Open,
+    Picture,
+    Reply,
+    Request,
+    Rows,
+    TooLongError,
+    Visible,
+)
 from tallylight.model.errors import SessionError, TallyError
 from tallylight.parts import index
 from tallylight.snapshot import requests
@@ -78,9 +89,9 @@ class Direct:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             # In one request, or they might be carried out in another order.
             return self.perform(row, Mark("focus", row.pane.id, (self._panel,) if row.host == self._host else ()))
-        if isinstance(asked, Look) and is_elsewhere(row.host):
+        if isinstance(asked, LookRequest) and is_elsewhere(row.host):
             # A machine reports who is there; it checks whether they take a text when there is one.
-            asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
+            asked = LookRequest(asked.pane, _LOOKS.get(asked.what, asked.what))
         elif row.host.startswith("kitty-") and self._is_person():
             return Refusal(
                 "elsewhere",

@@ -16,7 +16,7 @@ import attrs
 
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Open, Reply, Request
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, LookRequest, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
 from tallylight.parts import index
 from tallylight.snapshot import rows
@@ -201,7 +201,7 @@ class _List:
     def _ask(self, row: Row) -> tuple[Row, Reply]:
         """Return the question of *row*; a refusal if reading it fails."""
         try:
-            return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
+            return row, self.actions.perform(row, LookRequest(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
             return row, Refusal("fault", f"its question could not be read: {error or type(error).__name__}")
 
@@ -336,7 +336,7 @@ class _List:
         if text:
             # As a draft it is kept where the agent takes none now.
             self.state = writing.drafted(self.state, row, text)
-            self._carry_out(effects.Perform(row, Look(row.pane.id, PROMPT_AGENT)))
+            self._carry_out(effects.Perform(row, LookRequest(row.pane.id, PROMPT_AGENT)))
 
     def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
         """Return the proposal of *act* for the programs that are in the panes of *wanted* now."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.answer import Choice
-from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, LookRequest, Unqueue
 from tallylight.actions.say import MAX_TYPED, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
@@ -308,7 +308,7 @@ def _open_question(state: State, row: Row) -> tuple[State, Effects]:
         return states.notified(state, flow.ELSEWHERE), ()
     # Its host decides whether there is a question, by the screen of this moment. Its snapshot is older: it may still
     # show a working agent while the first picture has shown the question already.
-    return state, (Perform(row, Look(row.pane.id, QUESTION)),)
+    return state, (Perform(row, LookRequest(row.pane.id, QUESTION)),)
 
 
 def _unqueue(state: State, row: Row) -> tuple[State, Effects]:
@@ -342,7 +342,7 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "a": _open_question,
     "E": _unqueue,
     "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
-    "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
+    "e": lambda state, row: (state, (Perform(row, LookRequest(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
     "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,

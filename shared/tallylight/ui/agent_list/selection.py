@@ -14,7 +14,7 @@ import attrs
 
 from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
-from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
+from tallylight.actions.request import OCCUPANT, STOPPABLE, LookRequest
 from tallylight.actions.say import Interrupt
 from tallylight.model.prose import counted
 from tallylight.snapshot.rows import Row
@@ -40,9 +40,9 @@ class Act(enum.Enum):
         """The word for the finished action: `interrupted`."""
         return "interrupted" if self is Act.INTERRUPT else "closed"
 
-    def look(self, pane: str) -> Look:
+    def look(self, pane: str) -> LookRequest:
         """Return the request to name the program in *pane* that the action would be done to."""
-        return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
+        return LookRequest(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
     def of(self, held: Occupant) -> Interrupt | Close:
         """Return the request to do it to *held*, the program that was shown."""

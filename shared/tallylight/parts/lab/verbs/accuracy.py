@@ -20,7 +20,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.parts.lab import grades
 from tallylight.parts.lab.grades import Grade
-from tallylight.snapshot.kept import VERSION
+from tallylight.snapshot.row_file import VERSION
 from tallylight.snapshot.schema import Snapshot
 
 _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")

@@ -83,7 +83,7 @@ def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
     if not isinstance(told, TapeReply):
         return told if isinstance(told, Refusal) else SILENT
     try:
-        return stretch.of_tape(told.told)
+        return stretch.of_tape(told.tape)
     except ValueError:
         return SILENT
 

@@ -17,7 +17,7 @@ from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.parts.web.push.endpoints import MAX_URL
-from tallylight.snapshot.kept import BrokenError, RowFile
+from tallylight.snapshot.row_file import BrokenError, RowFile
 from tallylight.snapshot.values import Form, declared
 from tallylight.snapshot.writer import held
 from tallylight.wire import values

@@ -426,7 +426,7 @@ def read_payload(document: bytes, _folder: Path) -> object:
             made = pairs.fit({key: value for key, value in {**last, "at": "5"}.items() if value})
             said = osc1338.decode_variable(made.decode("ascii"))
             if said is not None:
-                order.Order().admit(made.decode("ascii"), said)
+                order.HookOrder().admit(made.decode("ascii"), said)
     return last
 
 

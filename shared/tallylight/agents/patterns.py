@@ -54,6 +54,7 @@ class _Parser:
         self._at = 0
 
     def parse(self) -> int:
+        """Return the number of ways through the whole pattern; raise `PatternError` if it is not allowed."""
         ways = self._alternatives(0)
         if self._at < len(self._text):
             raise PatternError("has one `)` too many")
@@ -70,6 +71,7 @@ class _Parser:
         return ways
 
     def _sequence(self, depth: int) -> int:
+        """Read a sequence of items up to its end; return the number of ways through it."""
         ways = 1
         while (character := self._next()) not in ("", "|", ")"):
             start = self._at
@@ -79,6 +81,7 @@ class _Parser:
         return ways
 
     def _item(self, character: str, depth: int) -> int:
+        """Read the item that begins with *character*; return the number of ways through it."""
         self._at += 1
         if character == "\\":
             escaped = self._next()
@@ -109,6 +112,7 @@ class _Parser:
         return 1
 
     def _class(self) -> None:
+        """Read a class up to its `]`."""
         if self._next() == "^":
             self._at += 1
         if self._next() == "]":

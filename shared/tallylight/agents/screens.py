@@ -97,6 +97,7 @@ def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
 
 
 def _parse(table: Table) -> ScreenRule:
+    """Return one rule for screens; complain of its wrong entries."""
     name = table.text("name")
     if not _NAME.fullmatch(name):
         table.complain("name", "is missing; `tally why` shows it: at most 40 small letters, digits, spaces and dashes")
@@ -137,6 +138,7 @@ def _parse(table: Table) -> ScreenRule:
 
 
 def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns at *key*, compiled; complain of one that is not allowed, or of too many."""
     words = table.words(key)
     if len(words) > MAX_PATTERNS:
         table.complain(key, f"has {len(words)} patterns; at most {MAX_PATTERNS} are read")

@@ -90,7 +90,7 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
                 if tty.multiplexer(environ):
                     from tallylight.wire import hand
 
-                    hand.hand([made], environ)
+                    hand.send_to_host([made], environ)
             sent = True
     if len(data) > payload.MAX_HOOK_BYTES:
         # A writer into a pipe without a reader fails.

@@ -166,7 +166,7 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from tallylight.hosts.polling.queue import DeferredTexts
         from tallylight.hosts.sessions_process import SessionsProcess
 
-        poller.beside = SessionsProcess(environ)
+        poller.sessions_process = SessionsProcess(environ)
         DeferredTexts.serve(poller, sidecar.HOST, PaneAccess(environ), environ)
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")

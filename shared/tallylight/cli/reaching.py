@@ -68,13 +68,13 @@ def print_reply(verb: str, found: Row | None, reply: Reply, *, at: float | None 
     return {"pane": 1, "gone": GONE}.get(told.rule, code)
 
 
-def ask(
+def request_and_wait(
     found: Row, request: Request, is_done: Callable[[Row], bool], outcome: Callable[[Pane], str], else_: str = ""
 ) -> int:
     """
-    Ask the host, wait until its snapshot shows the effect, and print that, by *outcome*.
+    Send *request* to the host, wait until its snapshot shows the effect, and print *outcome* of the pane.
 
-    *else_*: the message if it never shows it.
+    *else_* is the message if the effect never shows; return the exit code.
     """
     called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
     requests.send(found.host, request, os.environ)

@@ -59,6 +59,7 @@ class ByDirectory(Generic[Value]):
         self._asked.discard(mount)
 
     def _were_read(self, mount: str, found: Mapping[str, Value]) -> None:
+        """Cache the values *found* of directories on *mount*; drop the oldest ones beyond the limit."""
         self._asked.discard(mount)
         self._known |= found
         while len(self._known) > MAX_CACHED_DIRECTORIES:

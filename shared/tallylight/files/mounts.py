@@ -67,6 +67,7 @@ class Mounts:
         return found
 
     def _by_words(self, path: str) -> str:
+        """Return the nearest mount point at or above *path*, without following links."""
         above = path
         while above not in self._points:
             if above in ("/", ""):
@@ -75,6 +76,7 @@ class Mounts:
         return above
 
     def _by_links(self, path: str) -> str:
+        """Return the mount point after following links, but only those on the mount that *path* itself is on."""
         own = self._by_words(path)
         for _ in range(MAX_LINKS):
             led = _first_link(path)

@@ -129,6 +129,7 @@ class Table:
         self._taken |= self._data.keys() & set(keys)
 
     def complain(self, key: str, problem: str, *, is_note: bool = False) -> None:
+        """Note an error, or a note, about *key* with its line."""
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_LOCATED else None
         self.errors.append(DataFileError(self._path, problem, key=dotted, line=line, is_note=is_note))
@@ -204,6 +205,7 @@ class Table:
         return tuple(word for word in value if word in allowed) or default
 
     def table(self, key: str) -> Table:
+        """Return the table at *key*; an empty one if it is missing or wrong."""
         value = self._take(key)
         if value is not None and not isinstance(value, dict):
             self.complain(key, f"must be a table, not {_shown(value)}")
@@ -217,6 +219,7 @@ class Table:
         return self.table(key)
 
     def tables(self, key: str) -> list[Table]:
+        """Return the list of tables at *key*, with their lines; empty if it is missing or wrong."""
         value = self._take(key)
         if value is None:
             return []
@@ -239,6 +242,7 @@ class Table:
         ]
 
     def close(self) -> None:
+        """Report the keys that were not read, with the word that may have been meant."""
         unknown = [key for key in self._data if key not in self._taken]
         for key in unknown[:MAX_LOCATED]:
             meant = did_you_mean(key, self._taken - set(self._data))
@@ -256,6 +260,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def _shown(value: object) -> str:
+    """Return *value* for a message, at most 60 characters."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer with more digits than Python writes, or a table of many levels

@@ -72,6 +72,7 @@ class _Line:
     shown: Report | None = None
 
     def add(self, entry: _Entry) -> None:
+        """Add *entry* in its place; the oldest one beyond `MAX_KEPT` goes into *base*."""
         self.entries.append(entry)
         self.entries.sort()
         while len(self.entries) > MAX_KEPT:
@@ -95,8 +96,8 @@ class _Line:
         return state
 
 
-class Order:
-    """Sorts the hooks' reports of one pane."""
+class HookOrder:
+    """Sorts the reports of hooks in one pane."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[str, _Line] = OrderedDict()
@@ -115,7 +116,7 @@ class Order:
         if line.is_known(found):
             return ()
         line.add(found)
-        changed = self._settle(line, found)
+        changed = self._changed_reports(line, found)
         if found.report.status is None and not found.report.id:
             are_many = len(self._lines) > FEW_RECORDS
             for id_, below in list(self._lines.items()):
@@ -126,7 +127,7 @@ class Order:
                     changed += self._apply_exit(below, id_, found)
         return tuple(changed)
 
-    def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
+    def _changed_reports(self, line: _Line, arrived: _Entry) -> list[Report]:
         """Return the reports about *line* now that *arrived* is in it."""
         state = line.state()
         if state is None or (state is not arrived and state.report == line.shown):
@@ -142,7 +143,7 @@ class Order:
         line.add(entry)
         # The tracker withdraws a record with its subagents. A subagent that came later is reported again.
         line.shown = None
-        return self._settle(line, entry)
+        return self._changed_reports(line, entry)
 
     def _line_of(self, id_: str) -> _Line:
         """Return the reports of the record *id_*; a new subagent's begin with the agent's own exits."""

@@ -89,6 +89,7 @@ class Dialog:
 
 @functools.lru_cache(maxsize=256)
 def _fingerprint(lines: tuple[str, ...], choices: tuple[Choice, ...]) -> str:
+    """Return the hash of *lines* and *choices*."""
     parts = [*lines, *(f"{choice.keys}\x1f{choice.label}" for choice in choices)]
     import hashlib  # loads OpenSSL, which a relay never needs
 

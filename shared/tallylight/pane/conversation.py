@@ -14,7 +14,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.options import carried, dangerous_flags, remembered
+from tallylight.agents.options import dangerous_flags, kept_options, remembered
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity, leads_to
 from tallylight.evidence.process import Process, base_name, places
@@ -115,7 +115,7 @@ class Conversation:
         if (process.argv, agent) == self._read:
             return
         self._read = process.argv, agent
-        kept = remembered(carried(arguments(process.argv, process.exe, process.comm), agent))
+        kept = remembered(kept_options(arguments(process.argv, process.exe, process.comm), agent))
         flags, options = dangerous_flags(process.argv[1:], agent), tuple(word for run in kept.kept for word in run)
         self.entry = attrs.evolve(self.entry, flags=flags, options=options, lost=kept.lost)
 
@@ -150,7 +150,7 @@ class Conversation:
             cwd=self.table.cwd(process.pid),
             program=file,
             relayed=is_relayed(first.argv),
-            lost=carried(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
+            lost=kept_options(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
         )
         self._begin(first.run, entry)
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True

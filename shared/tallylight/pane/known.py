@@ -17,7 +17,7 @@ from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records import usage_limits
 from tallylight.evidence.unknown import UnknownProgramWatch
-from tallylight.hooks.order import Order
+from tallylight.hooks.order import HookOrder
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.prose import last_sentence
@@ -74,7 +74,7 @@ class BasePane:
         self.attention = Attention()
         #: Its status before the host was restarted. The host sets it.
         self.former: Former | None = None
-        self._order = Order()
+        self._order = HookOrder()
         self._inbox = Inbox()
         self.conversation = Conversation(table)
         self._reader = reader

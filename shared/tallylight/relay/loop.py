@@ -261,6 +261,7 @@ class Relay:
                     _kill(self._program, number)
 
     def _read_monitor(self) -> None:
+        """Act on the reports of the monitor: the program was started, has stopped, or has ended."""
         data = os.read(self._pipe, 4096)
         *lines, self._lines = (self._lines + data).split(b"\n")
         for line in lines:
@@ -279,6 +280,7 @@ class Relay:
             self._end(signal.SIGKILL)
 
     def _end(self, status: int) -> None:
+        """Pass on the last output, and have the core write its last reports; the program ended with *status*."""
         self._program = 0
         self._drain()
         if self._has_core:
@@ -309,6 +311,7 @@ class Relay:
         self._serve_signals(continued=True)
 
     def _resume(self) -> None:
+        """Take the terminal again after a stop, send everything again, and continue the program."""
         # A terminal that is gone has no modes; the next read from it will fail.
         with pty.ignoring(termios.error):
             self._outer.enter_raw()
@@ -325,6 +328,7 @@ class Relay:
 
 
 def _cwd(pid: int) -> str:
+    """Return the working directory of the process *pid*; empty if it cannot be read."""
     try:
         return os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115
     except OSError:

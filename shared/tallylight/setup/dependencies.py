@@ -216,6 +216,7 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 
 
 def _download(url: str) -> bytes:
+    """Return the bytes at *url*; raise `NoWayError` if they cannot be fetched."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
             data: bytes = answer.read(MAX_DOWNLOAD_BYTES + 1)

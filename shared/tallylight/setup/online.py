@@ -54,6 +54,7 @@ def compare(data: bytes, version: str) -> Finding:
 
 
 def _numbers(version: str) -> list[int]:
+    """Return the numbers in *version*, without zeros at its end."""
     found = [int(number) for number in re.findall(r"[0-9]+", version)]
     while found and found[-1] == 0:
         found.pop()

@@ -50,7 +50,7 @@ _FOCUSED = b"\x1b[I"
 
 def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
     """
-    Show *offer* on the terminal *fd* until a person has decided; return True if they agreed.
+    Show *offer* on the terminal *fd* until a person has decided; return whether they agreed.
 
     *prepare* is called before each drawing, to complete the page.
     """

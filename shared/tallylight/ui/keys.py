@@ -55,7 +55,7 @@ class Mouse:
 
 @attrs.frozen
 class Focus:
-    """Return whether the terminal has the keyboard from now on; sent after `ENABLE_FOCUS`."""
+    """The terminal has got the keyboard, or lost it. Sent after `ENABLE_FOCUS`."""
 
     is_in: bool
 
@@ -143,7 +143,7 @@ class Decoder:
         return _character(data)
 
     def _pasted(self, before: bytes) -> tuple[int, Event | None]:
-        """Return the rest of a paste that began with *before*, as for `_next`."""
+        """Return the rest of the paste that began with *before*, in the form of `_next`."""
         end = self._data.find(_PASTE_END)
         if end < 0:
             # The last bytes may be the start of the end.

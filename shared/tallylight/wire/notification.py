@@ -113,6 +113,7 @@ def from_texts(title: str, body: str) -> Notification:
 
 
 def _chunk(body: bytes) -> Chunk:
+    """Return the chunk in the body of an OSC 99; raise `DecodeError` for anything else."""
     metadata, semicolon, payload = body.partition(b";")
     if not semicolon:
         raise DecodeError("malformed", "no payload")

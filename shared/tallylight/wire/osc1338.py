@@ -233,6 +233,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
 
 
 def _report(payload: str, rule: str) -> Report:
+    """Return the report in *payload*; raise `DecodeError` for a bad value of a strict key."""
     fields = read_fields(payload)
     status = STATUSES[fields["state"]]
     is_waiting = status is Status.WAITING
@@ -259,10 +260,12 @@ def _report(payload: str, rule: str) -> Report:
 
 
 def _lines(words: tuple[str, ...]) -> str:
+    """Return *words* one a line; empty if one of them has a line end."""
     return "" if any("\n" in word for word in words) else "\n".join(words)
 
 
 def _tasks(text: str) -> tuple[str, ...]:
+    """Return the tasks in *text*, one a line, sanitised and bounded."""
     if not text:
         return ()
     found = (sanitise(line, cells=MAX_TASK).strip() for line in text.split("\n")[:MAX_LISTED_TASKS])

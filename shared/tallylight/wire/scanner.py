@@ -248,6 +248,7 @@ class Scanner:
         return end
 
     def _continue_string(self, data: bytes, items: list[Item]) -> int:
+        """Continue a string that may end in a held ESC; return where to go on."""
         if not self._escaped:
             return self._scan_string(data, 0, 0, items)
         self._escaped = False
@@ -292,12 +293,14 @@ class Scanner:
         return len(data)
 
     def _holds_escapes(self, beginning: bytes) -> bool:
+        """Return whether the string is an envelope, in which an ESC ends nothing."""
         if self._envelope is None:
             dcs = self._kind is SequenceKind.DCS
             self._envelope = dcs and (self._screen or beginning.startswith(b"\x1bPtmux;"))
         return self._envelope
 
     def _end_string(self, data: bytes, start: int, end: int, items: list[Item]) -> int:
+        """Add the string that ends at *end* to *items*, as a sequence, or as text if it is too long; return *end*."""
         raw = bytes(self._held) + data[start:end]
         if self._over or len(raw) > self.limit:
             self._broken(items, raw)
@@ -307,6 +310,7 @@ class Scanner:
         return end
 
     def _ground(self) -> None:
+        """Go back to the ground state, outside of any sequence."""
         self._state = _GROUND
         self._held.clear()
         self._over = False

@@ -204,6 +204,7 @@ def is_ascii_id(text: str) -> bool:
 
 
 def _strip(text: str) -> str:
+    """Return *text* without characters that draw nothing, with plain spaces, and with `�` for unknown ones."""
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
     if text.isprintable():
         return text
@@ -228,6 +229,7 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def _cap(text: str, cells: int, most_marks: int) -> str:
+    """Return the beginning of *text* with at most *cells* cells, and *most_marks* marks on one base."""
     if text.isascii():
         return text[:cells]
     kept: list[str] = []
@@ -253,6 +255,7 @@ def _cap(text: str, cells: int, most_marks: int) -> str:
 
 
 def _width(cluster: str) -> int:
+    """Return the cells of one cluster: 0, 1 or 2."""
     if len(cluster) > 1:
         return 2
     if cluster < "\u0300":

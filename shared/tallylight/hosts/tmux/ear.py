@@ -23,9 +23,9 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
+from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.records import NOTED
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import ProtocolReader
 from tallylight.tracker.notify import enriched
 from tallylight.wire import envelope, osc9_4, osc133, osc1338
 from tallylight.wire.notification import Notification

@@ -38,7 +38,7 @@ from tallylight.actions.gate import (
     refuses,
 )
 from tallylight.agents.agent import Agent, Agents, Template
-from tallylight.agents.options import carried, dangerous_flags, is_option, runs
+from tallylight.agents.options import dangerous_flags, is_option, kept_options, runs
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity, leads_to
 from tallylight.evidence.ordinary import is_shell
@@ -330,7 +330,7 @@ def _with_options(
     if template is agent.attach:
         return argv, ()  # it is only shown, as it is
     running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
-    found = carried(running, agent)
+    found = kept_options(running, agent)
     asked = Counter(runs(argv[1:]))
     words, lost = argv, [*(entry.lost if process is None else ()), *found.lost]
     for run in found.kept:

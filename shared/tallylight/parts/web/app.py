@@ -31,9 +31,9 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.request import QUESTION, SILENT, Given, LookRequest, Reply
 from tallylight.actions.say import Interrupt, Say
-from tallylight.model.beside import RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.web import model, of_parts
 from tallylight.parts.web.answering import UNREACHED, Answering
@@ -47,7 +47,7 @@ from tallylight.snapshot.addresses import Row, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Snapshot
-from tallylight.ui.beside import Watch
+from tallylight.ui.repository_text import Watch
 
 if TYPE_CHECKING:
     from tallylight.parts.web.push.routes import Push  # an installation may lack it

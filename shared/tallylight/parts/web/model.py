@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TYPED
-from tallylight.model import beside as seen
+from tallylight.model import repository_status as seen
 from tallylight.model.dialog import MAX_DIALOG_CHOICES
 from tallylight.model.status import Status
 from tallylight.parts.web import theme

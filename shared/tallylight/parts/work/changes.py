@@ -14,13 +14,13 @@ from typing import Generic, TypeVar
 import attrs
 
 from tallylight.files.mounts import Mounts
-from tallylight.model.beside import RepositoryStatus
 from tallylight.model.jobs import Submit
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts.work.beside import SLOW_GIT_PAUSE_MAX_S, read_one
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S, read_one
 from tallylight.snapshot import values
-from tallylight.ui.beside import signed
+from tallylight.ui.repository_text import signed
 
 #: Disks where git may run at a time, and slow directories that are remembered.
 MAX_GIT_DISKS, MAX_SLOW = 2, 64

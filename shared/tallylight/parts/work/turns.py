@@ -23,9 +23,9 @@ from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work import ledger
-from tallylight.parts.work.beside import SLOW_GIT_PAUSE_MAX_S
 from tallylight.parts.work.changes import MAX_SLOW
 from tallylight.parts.work.ledger import MAX_OTHERS, Stretch
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S
 from tallylight.parts.work.trees import Store, Tree
 from tallylight.tracker.attention import DWELL_S
 

@@ -30,10 +30,10 @@ from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts.work.beside import SLOW_GIT_PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
 from tallylight.parts.work.looks import COLLISIONS_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
 

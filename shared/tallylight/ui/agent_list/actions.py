@@ -129,7 +129,7 @@ class Direct:
 
 
 def _plain(reply: Reply) -> StyledScreen | str:
-    """Return the screen in *reply* without colours, or its message."""
+    """Return the screen in *reply*, without colours; the message if the reply is a refusal."""
     if not isinstance(reply, Rows):
         return reply.text if isinstance(reply, Refusal) else request.SILENT.text
     rows = [sanitise(line, cells=MAX_COLUMNS) for line in reply.rows]
@@ -154,7 +154,7 @@ class Channelled(Direct):
 
     @classmethod
     def of(cls, environ: Mapping[str, str], client: Callable[[], PaneClient]) -> Channelled | None:
-        """Return the actions by the channel that *environ* names; None if no terminal opened this list."""
+        """Return the actions over the channel that *environ* names; None if no terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):
             return None

@@ -62,7 +62,7 @@ def areas(state: State) -> Areas:
         return Areas(middle - wanted, wanted)
     if not state.shown and not state.folded:
         return Areas(middle, 0)
-    kept = _kept(state, middle)
+    kept = _least_detail_lines(state, middle)
     wanted = sum(state.heights) or len(state.shown)
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
     if not is_previewing(state):
@@ -73,7 +73,7 @@ def areas(state: State) -> Areas:
     return Areas(rows, kept, middle - rows - kept)
 
 
-def _kept(state: State, middle: int) -> int:
+def _least_detail_lines(state: State, middle: int) -> int:
     """Return the least lines of the detail: the same for each row, so that the rows do not move with the cursor."""
     asking = [len(row.pane.choices) for row in state.shown if row.pane.status is Status.WAITING]
     return min(middle // 2, _QUESTION_LINES + max(asking) if asking else _FACT_LINES)
@@ -116,13 +116,15 @@ def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
     middle = max(0, state.lines - 2)
     if is_narrow(state):
         return True
-    return len(rows) > (middle if is_beside(state) else middle - _kept(attrs.evolve(state, shown=rows), middle))
+    return len(rows) > (
+        middle if is_beside(state) else middle - _least_detail_lines(attrs.evolve(state, shown=rows), middle)
+    )
 
 
 def heights(state: State) -> tuple[int, ...]:
     """Return the number of lines of each row where all of them fit; nothing where each has one."""
     middle = max(0, state.lines - 2)
-    room = middle if is_narrow(state) or is_beside(state) else middle - _kept(state, middle)
+    room = middle if is_narrow(state) or is_beside(state) else middle - _least_detail_lines(state, middle)
     room -= bool(state.folded) + len(set(state.headings))
     if len(state.shown) > room:
         return ()

@@ -109,6 +109,7 @@ def _has_put(lines: list[StyledLine], rows: list[object], columns: int) -> bool:
 
 
 def _cursor(value: object) -> tuple[int, int] | None:
+    """Return the row and the column of the cursor in *value*; None for a hidden one."""
     if not isinstance(value, list) or len(value) != 2:
         return None
     row, column = (values.integer(part, 0, MAX_COLUMNS) for part in value)

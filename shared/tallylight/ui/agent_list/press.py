@@ -87,7 +87,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _silent(state: State, name: str) -> tuple[State, Effects]:
-    """Say that the key *name* does nothing: a person who hears nothing presses it again."""
+    """Show that the key *name* does nothing, so that nobody presses it again."""
     return states.notified(state, f"{name} does nothing here"), ()
 
 
@@ -135,6 +135,7 @@ def _preview_moved(state: State, lines: int, columns: int) -> State:
 
 
 def _filter_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on the filter that is being typed: it moves the selection, ends the filter, or changes it."""
     if len(name) > 1 and (moved := _moved(state, name)) is not None:
         return moved, ()
     if name in ("escape", "enter", "tab"):
@@ -145,6 +146,7 @@ def _filter_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _answer_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on a question that has the screen: answer, scroll, or leave it."""
     row, shown = state.row, state.asking
     if name == "escape" or row is None:
         return states.listing(state), ()
@@ -206,6 +208,7 @@ def _answer_all(state: State, found: SharedAnswer, name: str, too_soon: bool) ->
 
 
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on the help: search in it, scroll, or leave it."""
     if state.sought is None:
         return (states.helped(state, ""), ()) if name == "/" else _text_key(state, name)
     # Letters and blanks are the searched words.
@@ -241,6 +244,7 @@ def _carry_out_proposal(state: State, found: Proposal, at: float) -> tuple[State
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on a text for an agent: edit it, send it, or leave it as a draft."""
     row, found = state.row, state.writing
     if name in ("escape", "ctrl+c") or row is None or found is None:
         return states.listing(state), ()
@@ -378,6 +382,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
 
 
 def _wheel(state: State, event: Mouse, step: int) -> State:
+    """Return the state after a turn of the wheel over the part at this place: a question, the preview, or the rows."""
     if state.asking is not None and state.mode is Mode.ANSWER:
         return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
     if _is_in_preview(state, event):
@@ -397,6 +402,7 @@ def _number_at(state: State, event: Mouse) -> int:
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
+    """Return whether the place of *event* is in the preview."""
     if not geometry.is_previewing(state):
         return False
     parts = geometry.areas(state)

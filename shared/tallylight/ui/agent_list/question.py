@@ -116,7 +116,10 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
 
 def _shortened(lines: list[Part], height: int) -> list[Part]:
-    """*lines* in *height*: all choices, and of what is before them what has room; the same where not even they have."""
+    """
+    Return *lines* in *height*: all choices, and what fits of the rows before them. Unchanged if not even the choices
+    fit.
+    """
     first = next((number for number, part in enumerate(lines) if part.is_choice), len(lines))
     room = height - (len(lines) - first) - 1
     return [*lines[:room], Part("…"), *lines[first:]] if 0 < room < first else lines
@@ -148,6 +151,7 @@ def _command(rows: list[str], what: str) -> range:
     *_, end = ends = sought.split("…")
 
     def is_part(row: str) -> bool:
+        """Return whether *row* is a part of the command, or of one of its two ends if it was cut."""
         found = "".join(row.split())
         if len(found) < min(_SHARED_CHARS, len(sought)):
             return False
@@ -172,6 +176,7 @@ def _before(question: Question, columns: int) -> Iterator[Part]:
 
 
 def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
+    """Yield the lines of *choice*, without its number if the dialog is not whole."""
     label = _shown(choice.label)
     if is_whole and not choice.keys:
         label += " (answer this in its own pane)"

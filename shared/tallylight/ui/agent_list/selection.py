@@ -40,8 +40,8 @@ class Act(enum.Enum):
         """The word for the finished action: `interrupted`."""
         return "interrupted" if self is Act.INTERRUPT else "closed"
 
-    def look(self, pane: str) -> LookRequest:
-        """Return the request to name the program in *pane* that the action would be done to."""
+    def look_request(self, pane: str) -> LookRequest:
+        """Return the request for the program in *pane* that the action would be done to."""
         return LookRequest(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
     def of(self, held: Occupant) -> Interrupt | Close:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.model import lights
-from tallylight.model.beside import NOTHING
+from tallylight.model.repository_status import NOTHING
 from tallylight.model.status import Status
 from tallylight.snapshot import fields
 from tallylight.snapshot.rows import Row, is_snoozed
@@ -74,7 +74,7 @@ def needs_person(row: Row, now: float) -> bool:
 
 def branch_of(row: Row, state: State) -> str:
     """Return the branch that its agent works on, as far as it is known."""
-    return clean(state.beside.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
+    return clean(state.repositories.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
 
 
 def row_text(row: Row, state: State) -> RowText:
@@ -92,7 +92,7 @@ def row_text(row: Row, state: State) -> RowText:
         before += [details.changed_meanwhile(pane, now), pane.detail if pane.detail not in text else ""]
     else:
         before += [details.unanswered(pane, now), pane.doing]
-        behind = details.bar(pane.progress)
+        behind = details.progress_bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
     return RowText(clean(words, _ROW_TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
 
@@ -117,7 +117,7 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bool) -> bool:
-    """Return whether no request suffers from the last column of *one*: the branch goes first, the agent last."""
+    """Return whether no request loses lines to the last column of *one*: the branch, or else the agent."""
     if one.branch:
         return lines == without
     worse = [count for count, fewer in zip(lines, without, strict=True) if count > fewer]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.beside import NOTHING, Changes, RepositoryStatus
+from tallylight.model.repository_status import NOTHING, Changes, RepositoryStatus
 from tallylight.model.status import Status
-from tallylight.parts.work import beside as watching
-from tallylight.parts.work.beside import (
+from tallylight.parts.work import repository_watch as watching
+from tallylight.parts.work.repository_watch import (
     CHECK_THREAD_S,
     READ_BUSY_S,
     READ_CALM_S,
@@ -26,7 +26,7 @@ from tallylight.parts.work.beside import (
     read_all,
 )
 from tallylight.snapshot.schema import ConversationEntry, Pane
-from tallylight.ui.beside import text
+from tallylight.ui.repository_text import text
 from tallylight.wire.text import width
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture

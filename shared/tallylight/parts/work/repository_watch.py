@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from tallylight.files.program import StuckError
-from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.errors import TallyError
+from tallylight.model.repository_status import NOTHING, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.work import repository
 from tallylight.parts.work.repository import GIT_S

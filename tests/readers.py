@@ -32,7 +32,7 @@ from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import mapping, order, payload, tables
 from tallylight.hosts.wezterm import pane_list
-from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.hosts.wezterm.scene import Place
 from tallylight.hosts.wezterm.scene_file import SceneFile
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -551,7 +551,7 @@ def read_wezterm_scene(document: bytes, folder: Path) -> object:
     path.write_bytes(document)
     path.chmod(0o600)
     file = SceneFile(path, agent.Agents())
-    file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), Bar())
+    file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), TabBar())
     return file.shown
 
 

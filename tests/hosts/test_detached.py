@@ -595,7 +595,7 @@ def test_what_comes_before_the_keys_gets_none(room: Room) -> None:
 def test_keys_are_split_by_their_names(keys: str, parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Text stays together; what has a name is a key of its own, all by one command."""
     given: list[str] = []
-    monkeypatch.setattr(detached, "order", lambda _socket, _env, *command: given.append(" ".join(command)))
+    monkeypatch.setattr(detached, "tmux_output", lambda _socket, _env, *command: given.append(" ".join(command)))
     detached.TmuxPane(Pane(id="tmux/1/%3", status=Status.WAITING), "/s", "%3", lambda *_: NOBODY, {}).press(keys)
     assert given == [" ; ".join(f"send-keys -t %3 {part}".replace(" --", " -l --") for part in parts)]
 

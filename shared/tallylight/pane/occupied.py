@@ -55,7 +55,7 @@ class Occupied(BasePane):
             if watch.traffic.has_asked:
                 program.note_request()
                 self._reconsider_program(now)
-        watch.tell(now, is_asked=self.dialog is not None)
+        watch.report_fact(now, is_asked=self.dialog is not None)
 
     @isolates_faults("the foreground")
     def foreground(self, pgid: int, now: float) -> None:
@@ -174,7 +174,7 @@ class Occupied(BasePane):
         self.conversation.ended()
         self._remember(found)
         self.looks.begin(self.agent)
-        self.tape.note("foreground", now, *self._held(foreground), is_gone)
+        self.tape.note("foreground", now, *self._foreground_facts(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         self._note_end(None, now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
@@ -188,7 +188,7 @@ class Occupied(BasePane):
         if found.speaks and not run.foreground.speaks:
             # At the first look it was still `env`, or a launcher.
             run.foreground = attrs.evolve(run.foreground, speaks=True)
-            self.tape.note("foreground", now, *self._held(run.foreground), False)
+            self.tape.note("foreground", now, *self._foreground_facts(run.foreground), False)
             self.tracker.foreground(run.foreground, now)
 
     def _remember(self, found: Identity) -> None:

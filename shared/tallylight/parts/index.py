@@ -110,12 +110,14 @@ def find() -> Iterator[InstalledPart]:
 
 
 def _own() -> Iterator[tuple[str, str, Any]]:
+    """Yield our own parts: each with its name, no version, and a function that loads it."""
     for module in pkgutil.iter_modules(parts.__path__):
         if module.ispkg:
             yield module.name, "", functools.partial(load, f"{parts.__name__}.{module.name}:PART")
 
 
 def _of_others() -> Iterator[tuple[str, str, Any]]:
+    """Yield the parts of other packages: each with its name, its version, and a function that loads it."""
     import importlib.metadata  # it takes as long to load as all else
 
     for point in importlib.metadata.entry_points(group=GROUP):
@@ -165,11 +167,13 @@ def forget() -> None:
 
 
 def _off(kept: Mapping[str, object]) -> set[str]:
+    """Return the names of the parts that a person has turned off, by the index *kept*."""
     listed = kept.get("off")
     return {name for name in (listed if isinstance(listed, list) else [])[:MAX_INDEXED_PARTS] if isinstance(name, str)}
 
 
 def _to_json(found: InstalledPart) -> dict[str, object]:
+    """Return the entry of a part for the index."""
     part = found.part
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
@@ -179,6 +183,7 @@ def _to_json(found: InstalledPart) -> dict[str, object]:
 
 
 def _from_json(value: object, off: set[str]) -> InstalledPart | None:
+    """Return the part in an entry of the index; None for a malformed one. *off* names the parts that are turned off."""
     if not isinstance(value, dict):
         return None
 

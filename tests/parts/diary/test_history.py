@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.hosts.jobs import call_of
+from tallylight.hosts.jobs import run_job
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.host import MAX_UNSAVED_DIARY_TURNS, HistoryRecorder
@@ -39,7 +39,7 @@ class Desk:
     def _submit(self, _name: object, *job: Any) -> bool:
         if self.jobs:
             return False
-        self.jobs.append(functools.partial(call_of, *job))
+        self.jobs.append(functools.partial(run_job, *job))
         return True
 
     def work(self) -> None:

@@ -160,11 +160,11 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     there = attrs.evolve(rows_of(asks(3))[0].pane, id=held.pane)
     row = attrs.evolve(rows_of(asks(3))[0], is_own=False, host="machines-9", pane=there)
     stop = Act.INTERRUPT.of(held)
-    assert actions.perform(row, Act.INTERRUPT.look(held.pane)) == held
+    assert actions.perform(row, Act.INTERRUPT.look_request(held.pane)) == held
     assert isinstance(actions.perform(row, stop), Done) and isinstance(actions.perform(row, stop), Refusal)
     assert given == [stop] * 2
     for asked in (
-        Act.CLOSE.look(held.pane),
+        Act.CLOSE.look_request(held.pane),
         Act.CLOSE.of(held),
         DeferredText(held.pane, held.pid, held.start, "then this"),
         Unqueue(held.pane),

@@ -84,6 +84,7 @@ def gap(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, depth: int) -> Node:
+    """Return the value that begins at *at*; raise `TallyError` for anything else."""
     if depth > MAX_JSONC_DEPTH:
         raise _error(text, at, f"more than {MAX_JSONC_DEPTH} levels deep")
     first = text[at : at + 1]
@@ -101,6 +102,7 @@ def _value(text: str, at: int, depth: int) -> Node:
 
 
 def _string(text: str, at: int) -> Node:
+    """Return the text that begins at *at*."""
     found = _STRING.match(text, at)
     if found is None:
         raise _error(text, at, "this text does not end on its line, or has a wrong escape")
@@ -108,6 +110,7 @@ def _string(text: str, at: int) -> Node:
 
 
 def _decoded(text: str, at: int, token: str) -> Any:
+    """Return the Python value of *token*; raise an error at *at* if it cannot be read."""
     try:
         return json.loads(token)
     except (ValueError, RecursionError):
@@ -115,6 +118,7 @@ def _decoded(text: str, at: int, token: str) -> Any:
 
 
 def _container(text: str, start: int, depth: int) -> Node:
+    """Return the object or the array that begins at *start*, with all its items."""
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     items: list[tuple[Node | None, Node]] = []

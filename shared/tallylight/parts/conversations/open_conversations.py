@@ -320,6 +320,7 @@ def _save(path: Path, kept: Sequence[Lost]) -> None:
 
 
 def _read(path: Path) -> list[Lost]:
+    """Return the conversations in the file at *path*; raise `SnapshotError` for another file."""
     value = values.load(read_write.read_own(path, MAX_OPEN_BYTES))
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise SnapshotError(path, "does not hold open conversations of this version")
@@ -332,6 +333,7 @@ def _read(path: Path) -> list[Lost]:
 
 
 def _paths(folder: Path) -> list[Path]:
+    """Return the files of hosts in *folder*, the newest first."""
     found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
     return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_OPEN_FILES]
 

@@ -55,6 +55,7 @@ def since(turns: Sequence[Turn], panes: Iterable[Row], then: float) -> list[Away
 
 
 def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Row | None) -> Away:
+    """Return the sum of *turns* of one conversation, with the row *found* that shows it."""
     return Away(attrs.evolve(total(turns), agent=key[0], project=key[1]), found)
 
 
@@ -75,6 +76,7 @@ def counts(whole: Sum) -> list[str]:
 
 
 def _counted(*numbers: tuple[int, str, str]) -> list[str]:
+    """Return each number with its noun, in the singular or the plural; zeros are left out."""
     return [f"{number} {one if number == 1 else more}" for number, one, more in numbers if number]
 
 

@@ -161,6 +161,7 @@ def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[F
 
 
 def _turns(data: bytes) -> Iterator[tuple[bytes, Turn]]:
+    """Yield the readable turns in *data*, each with its line."""
     for line in data.split(b"\n"):
         if not line or len(line) > MAX_HISTORY_LINE_BYTES:
             continue

@@ -113,9 +113,11 @@ class HistoryRecorder:
             self._waiting.clear()
 
     def _was_written(self, day: str) -> None:
+        """Note that the turns were written; old ones were removed on *day*."""
         self._in_work, self._day, self._failures, self._error = None, day, 0, ""
 
     def _failed(self, error: Exception, now: float) -> None:
+        """Keep the turns for a later attempt, and report a new problem."""
         turns, self._in_work = self._in_work, None
         if self._turns is not None and turns:
             later = tuple(self._waiting)

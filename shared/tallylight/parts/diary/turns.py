@@ -130,7 +130,7 @@ class Turn:
 
     @property
     def is_error(self) -> bool:
-        """Whether it failed or vanished."""
+        """Return whether the turn failed, or its agent vanished."""
         return self.ending in (Ending.ERROR, Ending.DOWN)
 
     @classmethod
@@ -146,7 +146,7 @@ class Turn:
 
 @attrs.define
 class _Going:
-    """An open turn in a pane. It is summed up until *at*, monotonic; *phase* is its status since then."""
+    """An open turn in a pane. Its times are summed up until *at*, monotonic; *phase* is its status since then."""
 
     turn: Turn
     phase: Status
@@ -207,7 +207,7 @@ class Turns:
                 break
             there[pane.id] = pane
             if pane.id in self._going or self._looked_at.get(pane.id) is not pane:
-                found += self._look(pane, now, clock)
+                found += self._take_pane(pane, now, clock)
         self._looked_at = there
         for id_ in self._shown.keys() - there.keys():
             del self._shown[id_]
@@ -235,7 +235,7 @@ class Turns:
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
         return ended + [going.written(now, now, clock) for going in self._going.values()]
 
-    def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
+    def _take_pane(self, pane: Pane, now: float, clock: float) -> list[Turn]:
         """Process *pane*; return the turns to write."""
         status = _own_status(pane)
         before, self._shown[pane.id] = self._shown.get(pane.id), status
@@ -294,6 +294,7 @@ class Turns:
     def _begin(
         self, pane: Pane, status: Status, since: float, now: float, clock: float, *, is_older: bool = False
     ) -> None:
+        """Begin a turn in *pane*, which has its *status* *since* then."""
         began = round(clock - (now - since), 3)
         turn = Turn(
             id=f"{self.host}:{pane.id}:{began:.3f}"[:MAX_ID_CELLS],
@@ -331,6 +332,7 @@ class Turns:
         going.turn = turn
 
     def _end(self, id_: str, ending: Ending, at: float, now: float, clock: float, pane: Pane | None = None) -> None:
+        """End the turn of the pane *id_*, summed up until *at*; its end is held back for `END_SETTLES_S`."""
         going = self._going.pop(id_)
         if pane is not None:
             going.turn = _described(going.turn, pane)

@@ -168,6 +168,7 @@ def _aged(report: Report, age: object) -> Report | Claimed:
 
 
 def _report(fields: dict[str, Any]) -> Report:
+    """Return the report in *fields*; raise `LineError` without a known source."""
     source = fields.get("source")
     if not isinstance(source, str) or source not in _SOURCES:
         raise LineError("has a report of no known source")
@@ -191,6 +192,7 @@ def _report(fields: dict[str, Any]) -> Report:
 
 
 def _progress(pair: object) -> Progress | None:
+    """Return the progress in *pair*; None for anything else."""
     if not isinstance(pair, list) or len(pair) != 2:
         return None
     done, total = _integer(pair[0]), _integer(pair[1])

@@ -86,7 +86,7 @@ class Grader:
         is_new = true != self._true
         if is_new:
             self._true, self._true_at = true, at
-        turn = self._ended() if (is_new and true == _OVER) or self._is_left(true, read) else None
+        turn = self._take_turn() if (is_new and true == _OVER) or self._is_left(true, read) else None
         if known is not None:
             self._is_seen = known[1].report.source is Source.PROCESS
         return turn
@@ -95,7 +95,8 @@ class Grader:
         """Return whether its connections showed a turn, and neither they nor the screen do any more."""
         return self._is_seen and not true and read not in (_WAITING, _WORKING)
 
-    def _ended(self) -> Seconds | None:
+    def _take_turn(self) -> Seconds | None:
+        """Return the seconds of the turn that is over, and begin another one; None if nothing of it was graded."""
         if not self._seconds.graded_s:
             return None
         turn, self._seconds, self._is_seen = self._seconds, Seconds(), False
@@ -134,6 +135,7 @@ def _tells_of_questions(status: Status, claim: Claim) -> bool:
 
 
 def _word(shown: tuple[Status, Claim] | None) -> str:
+    """Return the class of the light *shown*; empty for none."""
     if shown is None:
         return ""
     return _WORDS.get(shown[0], _OVER)

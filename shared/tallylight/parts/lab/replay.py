@@ -180,6 +180,7 @@ class Replay:
         self._ticks = int(until / REPLAY_TICK_S)
 
     def _pass(self, until: float) -> Iterator[Decision]:
+        """Let time pass until then, with the ticks of a host; yield the decision after each step."""
         ticked_at: float | None = None
         while True:
             deadline = self._pane.deadline()
@@ -216,6 +217,7 @@ class Replay:
         pane.tick(self.now)
 
     def _read_screen(self) -> Look:
+        """Return a look at the grid."""
         if self._look is None:
             grid = self._grid
             self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
@@ -226,6 +228,7 @@ class Replay:
             self._output(data)
 
     def _output(self, data: bytes) -> None:
+        """Draw *data*, and pass on what a terminal reports of it."""
         items = self._scanner.feed(data)
         for item in items:
             if isinstance(item, Sequence) and item.number in TOLD:
@@ -234,6 +237,7 @@ class Replay:
         self._look = None
 
     def _receive(self, sequence: Sequence) -> None:
+        """Pass *sequence* to the pane, as a terminal reports it to its host."""
         pane, now = self._pane, self.now
         match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
@@ -252,6 +256,7 @@ class Replay:
                 self._receive_notification(sequence)
 
     def _receive_notification(self, sequence: Sequence) -> None:
+        """Pass the notification in *sequence* to the pane, once it is whole."""
         number, event = sequence.number or 0, wire.decode(sequence)
         payload = sequence.body.decode("utf-8", "replace")
         report = None

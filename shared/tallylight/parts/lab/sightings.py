@@ -126,6 +126,7 @@ class Sighting:
 
     @staticmethod
     def _nearly(at: int, words: frozenset[str], other: Sighting) -> float:
+        """Return how much the row at distance *at* from the end is like one near there in *other*."""
         near = other._words[max(0, at - 1) : at + 2]
         return max((len(words & its) / (len(words | its) or 1) for its in near), default=0.0)
 
@@ -256,7 +257,7 @@ def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
         for before, look in zip((None,) * (_STILL - 1) + looks, looks, strict=False):
             key: tuple[object, ...] = look.light, look.shape
             if not look.stands:
-                if not (look.light and look.rows and before is not None and _goes_on(before, look)):
+                if not (look.light and look.rows and before is not None and _continues(before, look)):
                     continue
                 part = look.light, number, look.segment
                 key = (*part, moved[part] // _MANY_LOOKS)  # a long movement may become something else
@@ -265,7 +266,7 @@ def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
     return groups.values()
 
 
-def _goes_on(before: Sighting, look: Sighting) -> bool:
+def _continues(before: Sighting, look: Sighting) -> bool:
     """Return whether a moving *look* continues *before*: one that has only just changed may show anything."""
     return before.likeness(look) >= _LIKE or bool(look.label and look.segment == before.segment)
 
@@ -305,8 +306,12 @@ def _lasting(looks: Sequence[Sighting]) -> Iterator[Sighting]:
 
 
 def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied: bool) -> Sighting:
+    """Return *look* with the label of the most similar screen among *answers*, or without a label."""
     compared = sorted(
-        ((_is_told(frame, said, look), look.likeness(frame), said, look.ends_as(frame)) for frame, said in answers),
+        (
+            (_has_same_light(frame, said, look), look.likeness(frame), said, look.ends_as(frame))
+            for frame, said in answers
+        ),
         reverse=True,
     )
     is_it, likeness, said, is_end = compared[0] if compared else (False, 0.0, "", False)
@@ -325,7 +330,7 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
     return attrs.evolve(look, label=label, is_sure=False)
 
 
-def _is_told(frame: Sighting, said: str, look: Sighting) -> bool:
+def _has_same_light(frame: Sighting, said: str, look: Sighting) -> bool:
     """Return whether the label of *frame* applies to *look*; not if both had right lights that differ."""
     is_right = bool(frame.light) and _LABELS[class_of(frame.light)] == said
     return frame.shape == look.shape and not (is_right and look.is_agreed and look.label != said)
@@ -368,6 +373,7 @@ def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
 
 
 def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Change], *, is_read: bool) -> str:
+    """Return the label of a look that no person and no mark has labelled; empty for an uncertain one."""
     if not rows or len(changes) < _STILL:
         return ""
     hints = " ".join(rows[-8:])

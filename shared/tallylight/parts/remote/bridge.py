@@ -142,6 +142,7 @@ class Bridge:
                 os.set_blocking(fd_out, is_out)
 
     def _step(self, fd_in: int, fd_out: int, wake: int) -> bool:
+        """Send, receive and wait for more; return False once the other end is gone."""
         now = time.monotonic()
         if self._feed.poll(now):
             self.sender.show(self._feed.snapshots)
@@ -196,21 +197,25 @@ class Bridge:
             self._reply(asked, _BUSY)
 
     def _perform(self, asked: Ask, found: Row) -> request.Reply:
+        """Carry out the request *asked* for the pane *found*, and return its reply."""
         if isinstance(mark := asked.asked, Mark):
             requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
             return Done(mark.pane, "")
         return self._client.perform(found, asked.asked)
 
     def _failed(self, asked: Ask, error: Exception) -> None:
+        """Reply that the request failed."""
         is_told = isinstance(error, TallyError)
         words = ("unreachable", str(error)) if is_told else ("failed", f"it failed there: {type(error).__name__}")
         self._reply(asked, Refusal(*words))
 
     def _reply(self, asked: Ask, reply: request.Reply) -> None:
+        """Queue *reply* to *asked*; a refusal in its place if it is too long."""
         too_long = Refusal("too-long", "that is too long to send")
         self._unsent += encode(Reply(asked.number, reply)) or encode(Reply(asked.number, too_long))
 
     def _deliver(self, call: Callable[[], None]) -> None:
+        """Have the loop make *call*: a job has ended on its thread."""
         self._results.put(call)
         if self._wake is not None:
             with contextlib.suppress(BlockingIOError, OSError):

@@ -160,6 +160,7 @@ class Link:
         self.is_up = False
 
     def _connect(self, now: float) -> None:
+        """Connect to the broker; the will and the first subscription go with it."""
         fleet = self.fleet
         client = mqtt.Client(
             CallbackAPIVersion.VERSION2, client_id=f"tally-{uuid.uuid4().hex[:16]}", reconnect_on_failure=False
@@ -188,6 +189,7 @@ class Link:
         self._client = client
 
     def _lost(self, now: float, why: str) -> None:
+        """Note that the link is lost, and schedule the next attempt."""
         was_up, self.is_up, self._client = self.is_up, False, None
         self.state, self._refused = self._refused or why, ""
         self._topics.clear()
@@ -265,6 +267,10 @@ def _path(name: str) -> str | None:
 
 
 def _password(fleet: Fleet) -> str | None:
+    """
+    Return the password in its file, None if there is no such file in the settings; raise `TallyError` for an unsafe
+    one.
+    """
     if not fleet.password_file:
         return None
     path = Path(fleet.password_file).expanduser()

@@ -191,6 +191,7 @@ class MachinesHost:
         self._show(self._clock())
 
     def _drive(self, name: str, machine: Machine, now: float) -> None:
+        """Start the link of *machine* if it is time; end one that is overdue."""
         link = self._links.get(name)
         machine.expire(now)
         if link is None:
@@ -222,6 +223,7 @@ class MachinesHost:
         self._ending.append((link, now + END_S))
 
     def _end_links(self, now: float) -> None:
+        """Close the links that have ended, and kill those that take too long."""
         left = []
         for link, until in self._ending:
             if link.child.poll() is not None:
@@ -236,6 +238,7 @@ class MachinesHost:
     # The lights ---------------------------------------------------------------------------------------------
 
     def _show(self, now: float) -> None:
+        """Publish the rows of all machines, as far as they fit into one snapshot."""
         if self._writer is None:
             return
         for machine in self._machines.values():
@@ -304,6 +307,7 @@ class MachinesHost:
                 machine.ask(host, asked, now + TELL_S, lambda _: None)
 
     def _accept(self) -> None:
+        """Accept a client on the socket."""
         assert self._listener is not None
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
@@ -331,6 +335,7 @@ class MachinesHost:
             self._pass_on(peer, lines[0])
 
     def _pass_on(self, peer: _Peer, line: bytes) -> None:
+        """Check the request in *line*, and send it to the machine of its pane."""
         asked, is_key = decode_request(line)
         if not is_carried(asked) or isinstance(asked, Mark):
             self._reply(peer, UNKNOWN)
@@ -356,6 +361,7 @@ class MachinesHost:
             self._peers.remove(peer)
 
     def _close(self) -> None:
+        """End everything: links, clients, the socket and the snapshot."""
         for link in (*self._links.values(), *(link for link, _ in self._ending)):
             link.end(is_asked=True)
             link.close()

@@ -140,6 +140,7 @@ class Machine:
         self._set(why, is_up=False)
 
     def _why(self, code: int | None, complaint: str) -> str:
+        """Return why the connection has ended, by the exit code and the last line of the error output."""
         command = self.setting.command
         last = sanitise(complaint.strip().rpartition("\n")[2], cells=_REPORT_CELLS)
         if code is None:
@@ -189,6 +190,7 @@ class Machine:
                 self._take(found, len(line))
 
     def _greeting(self, found: Message | None, size: int, now: float, wall: float) -> None:
+        """Take the first message of the bridge, which must be a `Hello`."""
         self._greeted += size
         if not isinstance(found, Hello):
             if self._greeted > MAX_GREETING:
@@ -212,6 +214,7 @@ class Machine:
         return f": {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:
+        """Apply a later message: a pane, a pane that is gone, or a reply."""
         match found:
             case PaneState(host, pane):
                 if not is_elsewhere(host):
@@ -248,6 +251,7 @@ class Machine:
         return min(MAX_NUMBER, max(1.0, at + self._offset)) if 0 < at < MAX_NUMBER else at
 
     def _set(self, says: str, *, is_up: bool) -> None:
+        """Set the message for a person, and whether the machine is connected."""
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 

@@ -127,7 +127,7 @@ def encode(message: Message) -> bytes:
         case Hello(protocol, version, can, at):
             found = {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneState(host, pane):
-            found = {"host": host, "pane": told_of(pane)}
+            found = {"host": host, "pane": for_other_machines(pane)}
         case PaneGone(host, id_):
             found = {"host": host, "gone": id_}
         case InitialStateSent():
@@ -164,6 +164,7 @@ def decode(line: bytes) -> Message | None:
 
 
 def _hello(found: Mapping[str, Any]) -> Hello | None:
+    """Return the hello in *found*; None for a malformed one."""
     protocol, at = values.integer(found["bridge"], 0, 10**6), values.number(found.get("at"), 0, values.LATEST)
     can = found.get("can")
     if protocol is None:
@@ -178,6 +179,7 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
 
 
 def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
+    """Return the pane, or the pane that is gone, in *found*; None for a malformed one."""
     host = found.get("host")
     if not is_host(host):
         return None
@@ -201,8 +203,8 @@ def is_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and 0 < len(value) <= MAX_PANE_ID_CHARS and value.isprintable() and value[0].isalnum()
 
 
-def told_of(pane: Pane) -> dict[str, Any]:
-    """Return *pane* for other machines, without the option values of its agent."""
+def for_other_machines(pane: Pane) -> dict[str, Any]:
+    """Return *pane* as JSON for other machines, without the option values of its agent."""
     conversation = attributes.evolve(pane.conversation, options=(), lost=())
     return attributes.evolve(pane, conversation=conversation).to_json()
 

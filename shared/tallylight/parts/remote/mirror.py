@@ -74,6 +74,7 @@ class Mirror:
 
     @staticmethod
     def _take_presence(machine: Machine, payload: bytes) -> bool:
+        """Apply whether *machine* is online; return whether that changed anything."""
         presence, before = decode_presence(payload), machine.presence
         if payload and presence is None:
             return False
@@ -83,6 +84,7 @@ class Mirror:
         return machine.presence != before
 
     def _take_pane(self, machine: Machine, key: Key, payload: bytes) -> bool:
+        """Apply a pane of *machine*, an empty payload removes it; return whether that changed anything."""
         message = decode_pane(payload, key[0])
         if payload and (message is None or message.pane.id != key[1]):
             return False

@@ -65,6 +65,7 @@ class Publisher:
         self._link.close((self._place, goodbye) if self._outbox.name.holder is None else None)
 
     def _take(self, place: str, payload: bytes, is_stored: bool) -> None:
+        """Apply a message: a mark for one of our panes, or the presence of a machine of our name."""
         now = time.monotonic()
         match names_of(place, self._fleet.prefix):
             case (_, "mark", host, pane) if payload:

@@ -146,6 +146,7 @@ class Subscriber:
         return self._is_changed
 
     def _take(self, place: str, payload: bytes, _is_stored: bool) -> None:
+        """Apply a message to the mirror; one of our own shows that everything before has arrived."""
         if place == self._mark:
             if payload == str(self._steps).encode():
                 self._go_on()
@@ -168,6 +169,7 @@ class Subscriber:
             self.is_complete = True
 
     def _ask(self, filter_: str) -> None:
+        """Subscribe to *filter_*, and send ourselves a message that arrives after its store."""
         self._steps += 1
         self._is_busy = True
         self.link.listen(filter_)
@@ -175,6 +177,7 @@ class Subscriber:
         self.link.send(self._mark, str(self._steps).encode(), is_kept=False)
 
     def _changed(self, is_up: bool) -> None:
+        """Begin again once the link is up: forget the old panes, and ask for the machines."""
         self._is_changed = True
         self.is_complete = False
         if is_up:

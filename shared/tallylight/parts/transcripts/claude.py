@@ -53,6 +53,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     message = table(entry, "message")
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
@@ -82,6 +83,7 @@ read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     found.limited_until = 0.0
     model = word(message.get("model"))
     if model and not model.startswith("<"):  # `<synthetic>` is no model
@@ -107,6 +109,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
 
 
 def _result(found: Reading, message: dict[str, Any], result: object) -> None:
+    """Add the results in a message of the user: of calls, subagents and background commands."""
     content = message.get("content")
     if isinstance(content, str):
         if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
@@ -151,6 +154,7 @@ _CODE = re.compile(r"Exit code (\d{1,3})\b")
 
 
 def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
+    """Note a call that runs a command, writes a file or asks the network."""
     if part.get("type") == "tool_use" and word(part.get("name")) not in _QUIET:
         found.runs(part.get("id"), part.get("name"), part.get("input"), at)
 
@@ -169,6 +173,7 @@ def _ran(found: Reading, entry: dict[str, Any]) -> None:
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:
+    """Add the task *id_* with its name and state, or remove it."""
     known = found.tasks.get(id_)
     called = line(name, RECORD_NAME_CELLS) or (known[0] if known is not None else "")
     if state == "deleted":

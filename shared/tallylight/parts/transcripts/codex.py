@@ -71,6 +71,7 @@ def child(place: Place, id_: str, places: Places) -> str:
 
 
 def _days(top: str, places: Places) -> list[str]:
+    """Return the folders of the last days with sessions below *top*, the latest first."""
     found: list[str] = []
     for year in reversed(places.names(top)):
         for month in reversed(places.names(posixpath.join(top, year))):
@@ -82,6 +83,7 @@ def _days(top: str, places: Places) -> list[str]:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     payload = table(entry, "payload")
     match entry.get("type"):
         case "event_msg":
@@ -131,6 +133,7 @@ read = in_lines(_take, _WORDS, _LINE_TYPE_BYTES)
 
 
 def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
+    """Add an event of a turn; return whether it is of a known kind."""
     match payload.get("type"):
         case "task_started":
             found.began(at)

@@ -55,6 +55,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     data, kind = table(entry, "data"), entry.get("type")
     if entry.get("agentId") is not None:
         status = _CHILD.get(values.text(kind, 64))

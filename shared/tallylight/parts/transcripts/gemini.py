@@ -53,6 +53,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     content = entry.get("content")
     match entry.get("type"):
         case "gemini":
@@ -80,6 +81,7 @@ read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     tokens = table(entry, "tokens")
     if not tokens:
         return  # an earlier answer, written once more

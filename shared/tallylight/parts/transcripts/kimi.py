@@ -48,6 +48,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     match entry.get("type"):
         case "turn.prompt":
             found.began(at)
@@ -78,6 +79,7 @@ read = in_lines(_take, _WORDS, _TYPE_BYTES, "time")
 
 
 def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    """Note a question to the person, or a request for permission."""
     request = table(entry, "request")
     found.session = word(request.get("sessionId")) or found.session
     question = next(tables(request.get("questions")), {}).get("question")
@@ -87,6 +89,7 @@ def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
 
 
 def _event(found: Reading, event: dict[str, Any], at: float | None) -> None:
+    """Add an event of the loop: a part of the reply, a call, or its result."""
     match event.get("type"):
         case "content.part":
             part = table(event, "part")

@@ -140,6 +140,7 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
 
 
 def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
+    """Note that the turn failed, or that it ended at a usage limit."""
     if about.get("statusCode") == _TOO_MANY:
         found.limited(
             at, about.get("message"), usage_limits.after(table(about, "responseHeaders").get("retry-after"), at)

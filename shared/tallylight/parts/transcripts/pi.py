@@ -55,6 +55,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     message = table(entry, "message")
     match entry.get("type"), message.get("role"):
         case "session", _:
@@ -76,6 +77,7 @@ read = in_lines(_take, _WORDS, _TYPE_BYTES)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     found.named(message.get("model"))
     found.counted(table(message, "usage").get("totalTokens") or None)
     for part in tables(message.get("content")):

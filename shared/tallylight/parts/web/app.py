@@ -139,6 +139,7 @@ class Service:
                 await task
 
     async def _follow(self) -> None:
+        """Look for changes again and again, for as long as the server runs."""
         while True:
             await asyncio.sleep(POLL_HOSTS_S)
             await self._look()
@@ -166,7 +167,7 @@ class Service:
                 self._answering.keep([found.pane.id for found in self._found.values()])
             if self._push is not None:
                 self._push.look(self._found.values())
-            if self._look_beside(is_new=snapshots is not None):
+            if self._look_at_repositories(is_new=snapshots is not None):
                 state = {address: self._session(found) for address, found in self._found.items()}
                 self._hub.publish(state, self._stale())
         except Exception as error:  # listeners get the next change all the same
@@ -175,7 +176,7 @@ class Service:
                 self._fault = fault
                 _LOG.error("the state of the hosts could not be read: %s", fault)
 
-    def _look_beside(self, *, is_new: bool) -> bool:
+    def _look_at_repositories(self, *, is_new: bool) -> bool:
         """Take the repositories' new state, if a listener is connected; return whether anything is new."""
         was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
         now = time.monotonic()
@@ -187,6 +188,7 @@ class Service:
         return is_new
 
     def _session(self, found: Row) -> model.Session:
+        """Return the session of *found* for a reply."""
         return model.session_of(
             found,
             self._beside.get(found.pane.agent_pid or 0),
@@ -266,6 +268,7 @@ class Service:
         return await self._type(given.address, request, lambda pane: Interrupt(pane, given.pid, given.start))
 
     async def _person_only(self, request: Request) -> None:
+        """Raise `RefusedError` unless a person sends *request*."""
         who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking, request)
         if who.who is not Who.PERSON:
             raise RefusedError(PERSON_ONLY)
@@ -311,6 +314,7 @@ class Service:
             self._listening.pop(wake, None)
 
     def _pick(self, address: str) -> Row:
+        """Return the row at *address*; raise an error for the reply 404 without one."""
         found = self._found.get(address)
         if found is None:
             raise HTTPException(404, "there is no such session")

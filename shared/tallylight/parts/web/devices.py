@@ -152,6 +152,7 @@ class Devices:
                     self._known = change(self._file, lambda kept: self._noted(kept, now))
 
     def _noted(self, known: Known, now: float) -> Known:
+        """Return *known* with the times of use since, without devices that were unused for too long."""
         used = {id_: attributes.evolve(one, used=max(one.used, self._used.get(id_, 0.0))) for id_, one in known.items()}
         return {id_: one for id_, one in used.items() if now - one.used <= UNUSED_S}
 

@@ -215,7 +215,7 @@ class Buffer(Versioned):
 
 
 class _Given(BaseModel):
-    """The session and its process."""
+    """The address of a session and its process: the target of a request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

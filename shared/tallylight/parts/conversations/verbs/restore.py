@@ -116,6 +116,7 @@ def main(argv: list[str]) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
+    """Show or list the conversations, and start the chosen ones; return the exit code."""
     environ = colours.chosen(os.environ, options.color)
     if options.session is not None:
         return restore_session.main(options.session, is_agreed=options.yes)
@@ -252,6 +253,7 @@ def _number(word: str) -> int | str:
 
 
 def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Offered:
+    """Return the conversation *lost* with its plan, as number *number* of the list."""
     pane = lost.pane
     plan = _plan(lost, agents)
     if isinstance(plan, Plan) and plan.file is not None and plan.file.changed_at > lost.host.written:
@@ -292,6 +294,7 @@ def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
 
 
 def _list(output: Output, choices: list[Offered]) -> None:
+    """Print each conversation with its command, or with the reason why it cannot be resumed."""
     for choice in choices:
         output.line(output.strong(f"{choice.number}  {choice.name}"))
         if isinstance(choice.found, Plan) and choice.found.warning:

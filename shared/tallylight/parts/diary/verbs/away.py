@@ -47,6 +47,7 @@ def make_parser() -> Parser:
 
 
 def _span(word: str) -> float:
+    """Return the seconds of *word*, a span up to `MOST_S`; raise an error for any other word."""
     seconds = span(word)
     if seconds is None or not 0 < seconds <= MOST_S:
         raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, at most {SEARCHED_DAYS}d")

@@ -82,6 +82,7 @@ def main(argv: list[str]) -> int:
 
 
 def _only(found: History, agent: str | None, project: str | None) -> History:
+    """Return the turns in *found* of one agent and one project; None means all of them."""
     turns = (
         turn
         for turn in found.turns
@@ -92,6 +93,7 @@ def _only(found: History, agent: str | None, project: str | None) -> History:
 
 
 def _draw_days(output: Output, found: History) -> None:
+    """Draw a table for each day, the newest first, and one for all days."""
     days = [(day, [one for one in found.sums if one.day == day]) for day in reversed(found.days)]
     for number, (day, sums) in enumerate((day, sums) for day, sums in days if sums):
         if number:
@@ -125,6 +127,7 @@ def _row(one: Sum) -> tuple[str, ...]:
 
 
 def _draw_turns(output: Output, found: History) -> None:
+    """Print a line for each turn, under its day, with its questions."""
     for day in reversed(found.days):
         of_day = [turn for turn in found.turns if found.day_of(turn.began) == day]
         if not of_day:

@@ -57,18 +57,22 @@ class Step:
 
 
 def starts(name: str) -> Act:
+    """Return the step in which the agent *name* comes to the foreground."""
     return lambda tracker, now: tracker.foreground(Foreground(name, 1), now)
 
 
 def ends(tracker: Tracker, now: float) -> None:
+    """Apply the end of an agent: nothing is in the foreground."""
     tracker.foreground(None, now)
 
 
 def shows_prompt(tracker: Tracker, now: float) -> None:
+    """Apply the prompt of a shell."""
     tracker.command_end(None, now)
 
 
 def reports(status: Status, kind: Kind | None = None, message: str = "") -> Act:
+    """Return the step in which an agent reports *status*."""
     report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
     return lambda tracker, now: tracker.report(report, now)
 

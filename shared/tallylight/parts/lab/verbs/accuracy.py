@@ -69,6 +69,7 @@ def main(argv: list[str]) -> int:
 
 
 def _row(grade: Grade) -> tuple[str, ...]:
+    """Return the cells of one version: its turns, and the shares of misread time."""
     waited, rest = grade.waiting_s, grade.graded_s - grade.waiting_s
     parts = ((grade.missed_s, waited), (grade.false_s, rest), (grade.work_s, rest))
     shares = (f"{part:.0f} s, {100 * part / whole if whole else 0:.0f} %" for part, whole in parts)

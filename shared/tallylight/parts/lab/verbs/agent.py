@@ -124,6 +124,7 @@ def main(argv: list[str]) -> int:
 
 
 def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]) -> int:
+    """Write the file of a new agent; return the exit code."""
     name: str = options.name
     if not _NAME.fullmatch(name):
         raise TallyError(f"{clean(name)}: an agent's name has small letters, digits, dots, dashes and underscores")
@@ -273,6 +274,7 @@ def _watched(found: Row, client: PaneClient, program: list[Event], seconds: floa
 
 
 def _rows(client: PaneClient, found: Row) -> list[str]:
+    """Return the rows of the screen of *found*; raise `TallyError` if it cannot be read."""
     told = client.look(found, SCREEN)
     if isinstance(told, Rows):
         return list(told.rows)
@@ -284,6 +286,7 @@ def _rows(client: PaneClient, found: Row) -> list[str]:
 
 
 def _screen(file: str) -> list[str]:
+    """Return the rows of a copied screen in *file*, `-` for standard input."""
     if file == "-":
         return sys.stdin.read(_SCREEN_LIMIT).splitlines()
     try:
@@ -316,6 +319,7 @@ def _explain(found: draft.Draft, output: Output) -> None:
 
 
 def _check(file: str, recordings: Sequence[str], output: Output) -> int:
+    """Try the agent file on the recordings, and print the results; return the exit code."""
     try:
         agent, errors = check_agent(read_text(Path(file)), file)
     except FileNotFoundError:
@@ -346,6 +350,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
 
 
 def _print_result(recording: str, result: check.Result, output: Output) -> None:
+    """Print the lights of one recording, their rules, and the score."""
     output.line()
     shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
     output.line(f"{output.strong(clean(recording))}: {shown}")

@@ -126,6 +126,7 @@ def _line(output: Output, time: float, decision: Decision) -> None:
 
 
 def _json(output: Output, time: float, decision: Decision) -> None:
+    """Print the decision at *time* as one line of JSON."""
     reason = decision.reason
     fields = {
         "version": JSON_VERSION,

@@ -72,6 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 def _print(found: Row | None, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+    """Print what *found* shows, or why it cannot be read; return the exit code."""
     if found is not None and not shown:
         shown = Refusal("no-reply", f"no reply of {found.name} is known")
     output = Output.to(sys.stdout, os.environ)

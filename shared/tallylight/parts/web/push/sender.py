@@ -87,6 +87,7 @@ class Sender:
             self._changed.notify_all()
 
     def _run(self) -> None:
+        """Send the waiting messages, until none is left; each thread does."""
         while True:
             line, message, until = self._next()
             try:
@@ -115,6 +116,7 @@ class Sender:
                 self._changed.wait(min(waits, default=None))
 
     def _send(self, line: _Line, message: Message, until: float) -> None:
+        """Send *message*; drop it, retry it later, or forget a browser that is gone, by the reply."""
         try:
             reply = self._send_one(line.to, message, until - self._clock())
         except (ForbiddenError, ValueError) as error:
@@ -135,6 +137,7 @@ class Sender:
                 self._warn(line.to, f"it answers {reply.status}, and the message is lost")
 
     def _again(self, line: _Line, message: Message, until: float, wait_s: float) -> None:
+        """Put *message* back for another attempt after *wait_s* seconds, unless a newer one waits."""
         with self._changed:
             wait_s = max(min(wait_s, MAX_WAIT_S), min(LAST_S, FIRST_S * 2 ** min(line.failures, 10)))
             line.failures += 1

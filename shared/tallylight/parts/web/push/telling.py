@@ -82,6 +82,7 @@ class Teller:
         return messages
 
     def _message(self, address: str, notice: Notice) -> Message:
+        """Return the message about the session at *address*."""
         fields = {
             "address": address,
             "status": notice.status.value,

@@ -41,10 +41,11 @@ class WorkHost(HostPart):
 
     def forget(self, id_: Any) -> None:
         self._doings.forget(id_)
+        self._turns.forget(id_)
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
         for id_ in looked:
             self._doings.look(id_, panes[id_], now)
             self._changes.look(id_, panes[id_], now, is_wanted=self._config.listed.branches)
-        self._turns.look(panes, now, is_wanted=self._keeps_trees)
+        self._turns.look(panes, looked, now, is_wanted=self._keeps_trees)
         self._collisions.look(panes, now, self._config.collisions)

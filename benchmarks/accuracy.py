@@ -257,7 +257,7 @@ def recordings_for(row: Row, names: Iterable[str]) -> list[str]:
 def table(scores: Sequence[tuple[str, scoring.Score]]) -> str:
     """The scores as Markdown."""
     head = ("", "missed waiting", "false waiting", "wrong working", "stuck after an end", "p50", "p95")
-    lines = [head, ("---",) + ("---:",) * 6]
+    lines: list[tuple[str, ...]] = [head, ("---",) + ("---:",) * 6]
     for name, found in scores:
         shares = (f"{100 * share:.1f} %" for share in (found.missed_waiting, found.false_waiting, found.wrong_working))
         latencies = [exact_words.quantile(found.latencies_s, part) for part in (0.5, 0.95)]

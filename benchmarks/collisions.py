@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.aims import Aim
@@ -36,7 +36,7 @@ from tallylight.evidence.records.reading import Reading
 from tallylight.files.mounts import Mounts
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.model.jobs import Submit
+from tallylight.model.jobs import Done, Failed, Result, Submit, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.transcript import TranscriptState
@@ -185,7 +185,10 @@ def cost(folder: Path) -> tuple[float, int]:
     panes = dict(enumerate((agent.pane for agent in agents), 1))
     looks: list[float] = []
 
-    def submit(key: object, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+    def submit(
+        key: Hashable, job: Callable[[], Result], done: Done[Result] = ignored, failed: Failed = ignored
+    ) -> bool:
+        del failed  # no job here may fail: it raises
         before = used()
         result = job()
         if isinstance(key, tuple) and key[0] == "collisions":

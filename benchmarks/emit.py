@@ -23,6 +23,7 @@ import attrs
 from benchmarks.aims import Aim
 
 from tallylight.model.status import Kind, Status
+from tallylight.parts import index
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 
@@ -66,6 +67,7 @@ def main() -> int:
     python = str(Path(sys.executable).resolve())
     with tempfile.TemporaryDirectory() as folder:
         environment = {"TALLY_EMIT_STDOUT": "1", "PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": folder, "HOME": folder}
+        index.refresh(environment)  # as `tally setup` does
         writer = publish(environment)
         packages = str(Path(attrs.__file__).parent.parent)
         launcher = Path(folder, "tally")

@@ -144,7 +144,8 @@ def flood(shape: str, size: int) -> bytes:
     """At least *size* bytes of a *shape*, and less than one piece more."""
     if shape in WHOLE:
         return WHOLE[shape](size)
-    pieces, have = [], 0
+    pieces: list[bytes] = []
+    have = 0
     for number in itertools.count():
         if have >= size:
             return b"".join(pieces)

@@ -98,10 +98,10 @@ def of_kitty(panes: int, home: str) -> float:
     for number in range(panes):
         boss.open(number + 1, 1000 + number).screen.text = f"some text of {number}"
     boss.arrange(*(list(range(first, min(first + 10, panes + 1))) for first in range(1, panes + 1, 10)))
-    host = host_module.KittyHost(boss)
-    host._store.epoch.clock = clock
     time.monotonic = clock
     try:
+        host = host_module.KittyHost(boss)
+        host._store.epoch.clock = clock
         host_module.KittyHost.SLICE_S = 60.0
         for _ in range(AT_REST):
             clock.now += TICK_S

@@ -159,7 +159,8 @@ class Living(Session):
 
 def measured(name: str, *, is_known: bool, samples: bool) -> scoring.Score:
     """Play an agent once, and compare."""
-    with Living(name) as session:
+    session = Living(name)
+    with session:
         session.without, session.samples = "" if is_known else name, samples
         session.play()
         truth = session.truths_so_far()

@@ -156,7 +156,11 @@ def _places(tree: ast.AST, function: str) -> Iterator[_Place]:
 def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
     """What may stand in the node's place, a mutant each, and in words how it differs, where that is shorter."""
     node = place.node
-    if place.field in ("test", "ifs") and not isinstance(node, (ast.Compare, ast.UnaryOp)):
+    if (
+        place.field in ("test", "ifs")
+        and isinstance(node, ast.expr)
+        and not isinstance(node, (ast.Compare, ast.UnaryOp))
+    ):
         yield ast.UnaryOp(ast.Not(), node), "negated"
     match node:
         case ast.Compare(ops=ops):
@@ -181,9 +185,9 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
                 for rest, left_out in _each_left_out(elements):
                     yield _with(node, elts=rest), f"without {_brief(left_out)}"
         case ast.Dict(keys=keys, values=values):
-            for pairs, (left_out, _) in _each_left_out(list(zip(keys, values, strict=True))):
+            for pairs, (name, held) in _each_left_out(list(zip(keys, values, strict=True))):
                 new = _with(node, keys=[key for key, _ in pairs], values=[value for _, value in pairs])
-                yield new, f"without {_brief(left_out)}"
+                yield new, f"without {_brief(name or held)}"
         case ast.Call(func=ast.Name(id=name)) if name in _FUNCTIONS:
             yield _with(node, func=ast.Name(_FUNCTIONS[name], ast.Load())), ""
         case ast.Call(args=[one, two]) if not isinstance(one, ast.Starred) and not isinstance(two, ast.Starred):
@@ -201,7 +205,7 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
             yield ast.Pass(), ""
 
 
-def _other_values(value: object, parent: ast.AST) -> list[object]:
+def _other_values(value: object, parent: ast.AST) -> list[bool | int | float | str | None]:
     """What a constant may be instead; texts stay, and so does a None that is compared, returned or put into a name."""
     if isinstance(value, bool):
         return [not value]

@@ -370,7 +370,7 @@ class Street:
         def page(*words: object) -> Web:
             return Web(*words, directory=str(self.web))  # type: ignore[arg-type]
 
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", ports["http"]), page)  # type: ignore[arg-type]
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", ports["http"]), page)
         for target, words in ((server.serve_forever, ()), (_serve, (ports,))):
             threading.Thread(target=target, args=words, daemon=True).start()
         self.run("git", "init", "-q", "--bare", str(self.folder / "bare.git"))
@@ -388,10 +388,10 @@ class Street:
             "StrictModes=no",
             "UsePAM=no",
         ]
-        words = itertools.chain.from_iterable(
+        given = itertools.chain.from_iterable(
             ("-o", one) for one in (*options, "ListenAddress=127.0.0.1", "PidFile=none")
         )
-        self.start("/usr/sbin/sshd", "-D", "-f", "/dev/null", "-p", str(ports["ssh"]), *words)
+        self.start("/usr/sbin/sshd", "-D", "-f", "/dev/null", "-p", str(ports["ssh"]), *given)
 
     def _clone(self, url: str) -> None:
         for words in (

@@ -33,7 +33,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.hosts.test_detached import session, until
+from tests.hosts.test_detached import session
+from tests.patience import until
 from tests.real_kitty.asking_claude import SCREEN as PERMISSION
 from tests.real_kitty.race import AGENT, SURFACES, Outcome, Race
 from tests.real_kitty.test_agents_list import Board

@@ -121,8 +121,8 @@ class Terminal:
             self.process.wait()
 
 
-def contenders(folder: Path) -> dict[str, list[str] | None]:
-    """The words in front of a command; None: the command is one word behind these."""
+def contenders(folder: Path) -> dict[str, list[str]]:
+    """Return the words in front of a command, by name; `{}` in them is the whole command."""
     launcher = folder / "tally"
     paths = [str(SHARED), *(path for path in sys.path if path.endswith("site-packages"))]
     launcher.write_text(f"import sys\nsys.path[:0]={paths!r}\nfrom tallylight.cli.main import run\nrun()\n")
@@ -208,8 +208,8 @@ def idle(command: list[str], environment: dict[str, str], seconds: float) -> lis
     time.sleep(seconds)
     for name, pid in zip(("relay", "monitor"), pids, strict=False):
         rollup = dict(line.split(":") for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-        sizes = [int(rollup[key].split()[0]) for key in ("Rss", "Pss")]
-        found.append((name, *sizes, switches(pid) - before[pid][0], cpu(pid) - before[pid][1]))
+        rss, pss = (int(rollup[key].split()[0]) for key in ("Rss", "Pss"))
+        found.append((name, rss, pss, switches(pid) - before[pid][0], cpu(pid) - before[pid][1]))
     terminal.close()
     return found
 

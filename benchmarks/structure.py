@@ -200,6 +200,7 @@ def _is_set_up(path: Path) -> bool:
 @functools.cache
 def drawn() -> list[Screen]:
     """The screens of the tests that weights decide: those by hand, and those on which nothing is asked."""
+    given: list[tuple[str, list[str], int | None, bool]]
     given = [(DRAWN, text.strip("\n").splitlines(), None, True) for text in test_structure.ASKING.values()]
     rows = (*test_structure.GIVEN.values(), *test_structure.IN_A_ROW)
     given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor in rows]

@@ -18,6 +18,7 @@ record each second, then none, by turns with the records read and not read.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import re
 import resource
@@ -158,7 +159,7 @@ def at_rest(version: str, panes: int, runs: int, *, agents: bool, kittys: int = 
             _open(kitty, each, ["sh", "claude" if agents else "sh"])
         for kitty in started:
             calm = _CALM.format(panes=each, a_tab=A_TAB)
-            kitty.wait_until(lambda kitty=kitty, calm=calm: kitty.eval(calm), 240, "panes at rest")
+            kitty.wait_until(functools.partial(kitty.eval, calm), 240, "panes at rest")
         found = []
         for _ in range(runs):
             for kitty in started:
@@ -238,7 +239,7 @@ def throughput(version: str, runs: int) -> None:
                 kitty.kitty_conf.write_text(lines)
             with kitty:
                 if with_watcher:
-                    kitty.wait_until(lambda kitty=kitty: kitty.eval(_STARTED), 30, "the watcher")
+                    kitty.wait_until(functools.partial(kitty.eval, _STARTED), 30, "the watcher")
                 beside = kitty.eval(_BEGIN + _OURS)[1] if with_watcher else 0.0
                 before: float = kitty.eval(_TOOK)
                 window = kitty.launch("sh", "-c", "kitten __benchmark__ --repetitions 10; echo END; exec cat")

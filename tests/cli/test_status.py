@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -288,6 +290,25 @@ def launcher_with_attrs(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
+def test_nothing_of_a_host_is_imported(tmp_path: Path) -> None:
+    """A list of what a host has decided needs none of the rooms that decide, nor those that act."""
+    publish(tmp_path, EVERY)
+    script = Path(launcher(tmp_path)[-1])
+    command = [sys.executable, "-I", str(script)]
+    script.write_text(
+        script.read_text().replace(
+            "\nrun()", "\nfrom tallylight.cli.main import main\nimport sys\nmain(['status']); print(*sys.modules)"
+        )
+    )
+
+    done = subprocess.run(command, env=bare_environment(XDG_RUNTIME_DIR=str(tmp_path)), capture_output=True, text=True)
+
+    modules = done.stdout.splitlines()[-1].split()
+    assert "tallylight.cli.status" in modules, done.stderr
+    dear = ("tallylight.pane", "tallylight.evidence", "tallylight.hosts", "tallylight.actions", "subprocess")
+    assert [name for name in modules if name.startswith(dear)] == []
+
+
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`tally status | head -0` ends without a word of complaint."""
     publish(tmp_path, [attrs.evolve(WAITING, id=str(n), message="m" * 400) for n in range(400)])

@@ -13,7 +13,7 @@ from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import Ears
 from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, QueryFormat, TmuxPane
-from tallylight.hosts.tmux.server import TerminalsState, Server
+from tallylight.hosts.tmux.server import Server, TerminalsState
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.tables import each

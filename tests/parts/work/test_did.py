@@ -20,8 +20,8 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.transcripts import claude
-from tallylight.parts.work import did
-from tallylight.parts.work.did import SAVE_DID_S, Doings, asks_network, load, shown
+from tallylight.parts.work import did, row_fields
+from tallylight.parts.work.did import SAVE_DID_S, Doings, asks_network, load
 from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.cli.panes import DONE, HOST, publish
@@ -163,12 +163,12 @@ def test_an_agent_that_is_refused_again_and_again(desk: Desk) -> None:
         for line in (call(f"{number}", "Bash", command="rm x"), result(f"{number}", CLASSIFIER))
     ]
     found = desk.reads(b"".join([entry("user", "go"), *deny]))
-    assert shown(desk.pane.more["did"]) == "refused 3 times in a row, 3 denied"
-    assert did.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == "refused 3 times in a row"
+    assert row_fields.show_did(desk.pane.more["did"]) == "refused 3 times in a row, 3 denied"
+    assert row_fields.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == "refused 3 times in a row"
     desk.reads(call("z", "Bash", command="ls") + result("z"), found)
-    assert shown(desk.pane.more["did"]) == "1 command, 3 denied"
-    assert did.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == ""
-    assert did.fact(PaneEntry(id="1", status=Status.WORKING)) == ""
+    assert row_fields.show_did(desk.pane.more["did"]) == "1 command, 3 denied"
+    assert row_fields.fact(PaneEntry(id="1", status=Status.WORKING, more=desk.pane.more)) == ""
+    assert row_fields.fact(PaneEntry(id="1", status=Status.WORKING)) == ""
 
 
 def test_all_of_it_is_listed(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

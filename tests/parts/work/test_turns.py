@@ -80,7 +80,7 @@ class Desk:
         self.now += seconds
         for id_, pane in self.panes.items():
             pane.look(id_ == self.visible, self.now)
-        self.turns.look(self.panes, self.now, is_wanted=True)
+        self.turns.look(self.panes, self.panes, self.now, is_wanted=True)
 
     def shows(self, id_: int, status: Status) -> None:
         self.now += 1.0
@@ -245,7 +245,7 @@ def test_no_repository_and_nobody_who_wants_it(desk: Desk, tmp_path: Path, trap:
     desk.turn(1)
     desk.panes = {1: pane_in(trap.root)}
     desk.shows(1, Status.WORKING)
-    desk.turns.look(desk.panes, desk.now, is_wanted=False)
+    desk.turns.look(desk.panes, desk.panes, desk.now, is_wanted=False)
     desk.shows(1, Status.DONE)
     assert not (tmp_path / "plain/.git").exists() and desk.known(1) == []
 

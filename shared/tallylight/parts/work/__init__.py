@@ -34,17 +34,17 @@ PART = Part(
     host=f"{__name__}.host:WorkHost",
     fields={
         "diffstat": Field(
-            f"{__name__}.changes:FORM",
+            f"{__name__}.row_fields:DIFFSTAT_FORM",
             "when done: uncommitted lines added and removed there",
-            shown=f"{__name__}.changes:shown",
+            shown=f"{__name__}.row_fields:show_diffstat",
         ),
         "did": Field(
-            f"{__name__}.did:FORM",
+            f"{__name__}.row_fields:DID_FORM",
             "its last turn: commands, denials, files written outside the project, and the last denials in a row",
-            shown=f"{__name__}.did:shown",
+            shown=f"{__name__}.row_fields:show_did",
         ),
     },
-    fact=f"{__name__}.did:fact",
+    fact=f"{__name__}.row_fields:fact",
     keys={
         "d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over"),
         "c": Key("show the commands of its last turn", f"{__name__}.verbs.did:over"),

@@ -19,29 +19,12 @@ from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S, read_one
-from tallylight.snapshot import values
-from tallylight.ui.repository_text import signed
+from tallylight.parts.work.row_fields import DIFFSTAT
 
 #: Disks where git may run at a time, and slow directories that are remembered.
 MAX_GIT_DISKS, MAX_SLOW = 2, 64
-#: The pane's field with the lines, added and removed.
-FIELD = "diffstat"
 
 Id = TypeVar("Id", bound=Hashable)
-
-
-def _read(value: object) -> tuple[int, int] | None:
-    added, removed = map(values.count, value) if isinstance(value, list | tuple) and len(value) == 2 else (None, None)
-    return (added, removed) if added is not None and removed is not None else None
-
-
-FORM = values.Form(_read, {"type": "array", "items": values.COUNT.schema, "minItems": 2, "maxItems": 2}, list)
-
-
-def shown(value: tuple[int, int]) -> str:
-    """Return *value* as text: `+12 −3`; empty for none."""
-    added, removed = value
-    return signed(("+", added), ("−", removed))
 
 
 @attrs.define
@@ -64,7 +47,7 @@ class Work(Generic[Id]):
         """Start reading the changes of a turn of *pane* that is over, unless they were read."""
         decision = pane.decision
         if decision.status is not Status.DONE:
-            pane.more.pop(FIELD, None)
+            pane.more.pop(DIFFSTAT, None)
         elif pane.counted_at != decision.since:
             cwd = pane.conversation.entry.cwd if pane.agent_pid is not None else ""
             if not is_wanted or not cwd or self._slow.get(cwd, now) > now:
@@ -96,6 +79,6 @@ class Work(Generic[Id]):
             self._slow[cwd] = now + SLOW_GIT_PAUSE_MAX_S
         pane.counted_at, changes = since, beside.changes if beside is not None else None
         if changes is not None and pane.decision.status is Status.DONE:
-            pane.more[FIELD] = changes.added, changes.removed
+            pane.more[DIFFSTAT] = changes.added, changes.removed
         pane.tracker.touch()
         self.touched(id_)

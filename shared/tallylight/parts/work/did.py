@@ -25,53 +25,18 @@ from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
+from tallylight.parts.work.row_fields import DID
 from tallylight.parts.work.trees import KEPT_DAYS
 from tallylight.snapshot import values
-from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.snapshot.values import ID, Form, declared, key, many, read, short, write
+from tallylight.snapshot.values import ID, declared, key, many, read, short, write
 from tallylight.wire import values as wire_values
 
-#: The field of a pane: commands, denials, files written outside, and the last denials in a row.
-FIELD = "did"
-#: Denials in a row that a person hears of: the agent may be stuck.
-REPEATED = 3
 #: Seconds between two writings of one pane.
 SAVE_DID_S = 1.0
 MAX_DID_BYTES = 4_000_000
 _MAX_COMMANDS = 1000
 
 Id = TypeVar("Id", bound=Hashable)
-_COUNTS = 4
-
-
-def _read(value: object) -> tuple[int, ...] | None:
-    found = [values.count(one) for one in value] if isinstance(value, list | tuple) and len(value) == _COUNTS else []
-    counts = tuple(one for one in found if one is not None)
-    return counts if len(counts) == _COUNTS else None
-
-
-FORM = Form(_read, {"type": "array", "items": values.COUNT.schema, "minItems": _COUNTS, "maxItems": _COUNTS}, list)
-
-
-def shown(value: tuple[int, int, int, int]) -> str:
-    """Return *value* in words: `14 commands, 2 denied, 1 outside`."""
-    commands, denied, outside, in_a_row = value
-    words = [
-        f"{commands} command{'s' * (commands != 1)}" if commands else "",
-        f"{denied} denied" if denied else "",
-        f"{outside} outside" if outside else "",
-    ]
-    return ", ".join(filter(None, (_refused(in_a_row), *words)))
-
-
-def fact(pane: PaneEntry) -> str:
-    """Return a few words for the list, where an agent is refused again and again, also while it works."""
-    counts = pane.more.get(FIELD)
-    return _refused(counts[-1]) if counts else ""
-
-
-def _refused(in_a_row: int) -> str:
-    return f"refused {in_a_row} times in a row" if in_a_row >= REPEATED else ""
 
 
 @attributes.frozen(kw_only=True)
@@ -157,10 +122,10 @@ class Doings(Generic[Id]):
         self._seen.pop(id_, None)
 
     def _was_kept(self, id_: Id, pane: Pane, counts: tuple[int, int, int, int]) -> None:
-        if (counts if any(counts) else None) != pane.more.get(FIELD):
-            pane.more.pop(FIELD, None)
+        if (counts if any(counts) else None) != pane.more.get(DID):
+            pane.more.pop(DID, None)
             if any(counts):
-                pane.more[FIELD] = counts
+                pane.more[DID] = counts
             pane.tracker.touch()
             self.changed(id_)
 

@@ -11,8 +11,9 @@ from tallylight.config.settings import Config
 from tallylight.hosts.part import Context, HostPart
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts.work.changes import FIELD, Work
+from tallylight.parts.work.changes import Work
 from tallylight.parts.work.did import Doings
+from tallylight.parts.work.row_fields import DIFFSTAT
 from tallylight.parts.work.turns import Turns
 from tallylight.parts.work.watch import Collisions
 
@@ -36,14 +37,15 @@ class WorkHost(HostPart):
 
     def changed(self, id_: Any, pane: Pane, now: float) -> None:  # noqa: ARG002
         if pane.decision.status is not Status.DONE:
-            pane.more.pop(FIELD, None)
+            pane.more.pop(DIFFSTAT, None)
 
     def forget(self, id_: Any) -> None:
         self._doings.forget(id_)
+        self._turns.forget(id_)
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
         for id_ in looked:
             self._doings.look(id_, panes[id_], now)
             self._changes.look(id_, panes[id_], now, is_wanted=self._config.listed.branches)
-        self._turns.look(panes, now, is_wanted=self._keeps_trees)
+        self._turns.look(panes, looked, now, is_wanted=self._keeps_trees)
         self._collisions.look(panes, now, self._config.collisions)

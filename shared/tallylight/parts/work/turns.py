@@ -79,21 +79,28 @@ class Turns:
     mounts: Mounts
     clock: Callable[[], float] = time.time
     _panes: dict[Any, _Pane] = attrs.field(factory=dict)
+    _in_turn: set[Any] = attrs.field(factory=set)
     #: The wishes that wait, by directory.
     _wishes: dict[str, list[_Wish]] = attrs.field(factory=dict)
     _slow: dict[str, float] = attrs.field(factory=dict)
 
-    def look(self, panes: Mapping[Any, Pane], now: float, *, is_wanted: bool) -> None:
-        """Look which of *panes* begin a turn, or end one, at monotonic *now*, and have taken what trees that takes."""
-        self._panes = {id_: known for id_, known in self._panes.items() if id_ in panes} if is_wanted else {}
-        for id_, pane in panes.items() if is_wanted else ():
-            if id_ in self._panes or pane.agent_pid is not None:
-                self._look(id_, pane, panes, now)
+    def look(self, panes: Mapping[Any, Pane], looked: Iterable[Any], now: float, *, is_wanted: bool) -> None:
+        """
+        Look which panes begin a turn, or end one, at monotonic *now*, and have taken what trees that takes.
+
+        *looked* are the ids of the *panes* that may have begun one: those in a turn are looked at each time.
+        """
+        if not is_wanted:
+            self._panes, self._in_turn = {}, set()
+        for id_ in {*looked, *self._in_turn} if is_wanted else ():
+            if id_ in self._panes or panes[id_].agent_pid is not None:
+                self._look(id_, panes[id_], panes, now)
         for cwd in list(self._wishes):
             self._take(cwd, now)
 
     def _look(self, id_: Any, pane: Pane, panes: Mapping[Any, Pane], now: float) -> None:
-        known = self._panes.setdefault(id_, _Pane())
+        if (known := self._panes.get(id_)) is None:
+            known = self._panes[id_] = _Pane()
         is_busy = pane.decision.status in BUSY and pane.agent_pid is not None
         has_left = known.has_left(pane.attention.visible, now)
         if is_busy and not known.turn:
@@ -103,6 +110,12 @@ class Turns:
         elif known.turn and not is_busy and not known.waits:
             known.turn = 0.0  # there is no tree that it began with
         known.was_seen |= not is_busy and (pane.attention.seen or pane.attention.visible)
+        (self._in_turn.add if known.turn else self._in_turn.discard)(id_)
+
+    def forget(self, id_: Any) -> None:
+        """Forget a pane that is gone."""
+        self._panes.pop(id_, None)
+        self._in_turn.discard(id_)
 
     def _begin(self, known: _Pane, pane: Pane) -> None:
         known.pid, known.agent = pane.agent_pid or 0, pane.agent.name if pane.agent is not None else ""

@@ -11,7 +11,7 @@ from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.output import JSON_VERSION, Output, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
-from tallylight.parts.work import did, programs
+from tallylight.parts.work import did, programs, row_fields
 from tallylight.parts.work.did import Call, Did
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.snapshot.values import write
@@ -52,7 +52,7 @@ def main(argv: list[str]) -> int:
 
 def lines(known: Did, now: float) -> list[str]:
     """Return all of it in words, with the counts first."""
-    found = [did.shown(known.counts) or "no commands in this turn"]
+    found = [row_fields.show_did(known.counts) or "no commands in this turn"]
     for call in known.calls:
         found += [clean(f"{clock(call.at, now)}  {_ended(call):<9} {call.what}", 500)]
         notes = [call.by, "asks the network" if call.is_network else ""]

@@ -198,20 +198,3 @@ def test_glossary() -> None:
     ruled_out |= {f"{word}s" for word in ruled_out}
     found = {path.name: _words(path.read_text("utf-8")) & ruled_out for path in PACKAGE.rglob("*.py")}
     assert {name: words for name, words in found.items() if words} == {}
-
-
-#: Names of limits that do not say what they limit, or how much of what: they had another value in every module.
-_VAGUE = {"PATIENCE_S", "HANGS_S", "LIMIT", "MOST", "MAX"}
-
-
-def test_limits_say_what_they_limit() -> None:
-    found = {
-        f"{path.relative_to(PACKAGE)}: {name.id}"
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.parse(path.read_text("utf-8")).body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        for name in ast.walk(target)
-        if isinstance(name, ast.Name) and name.id in _VAGUE
-    }
-    assert found == set()

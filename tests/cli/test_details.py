@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from tallylight.cli import doctor, status, why
-from tallylight.cli.output import UNBOUNDED, Output
+from tallylight.cli.output import UNBOUNDED_CELLS, Output
 from tallylight.files.system import System
 from tallylight.model.decision import Decision, Reason
 from tallylight.model.finding import Health
@@ -44,7 +44,7 @@ TOLD = Pane(
 )
 
 
-def wide(told: Pane, columns: int = UNBOUNDED, *, is_coloured: bool = False) -> list[str]:
+def wide(told: Pane, columns: int = UNBOUNDED_CELLS, *, is_coloured: bool = False) -> list[str]:
     stream = io.StringIO()
     output = Output(stream, columns, colour=True) if is_coloured else Output(stream, columns)
     status.draw(output, [Row(HOST, told)], NOW, {})
@@ -203,7 +203,7 @@ def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, ki
     word = "the API fails"
     told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
     explained = io.StringIO()
-    why.draw(Output(explained, UNBOUNDED), Row(HOST, told), NOW)
+    why.draw(Output(explained, UNBOUNDED_CELLS), Row(HOST, told), NOW)
     listing = "\n".join("".join(span.text for span in line) for line in draw(listed(told, columns=120)))
     report = Report(source=Source.PROTOCOL, status=shown, agent="claude", detail=word, what=what, message="Look")
     decision = Decision(shown, kind, Reason(Source.PROTOCOL, "osc-26", 0.0, ""), 0.0, report)

@@ -28,7 +28,7 @@ from tests.terminal import Terminal, bare_environment, launcher
 EVERY = [DONE, COMMAND, WORKING, WAITING, SHELL]
 
 
-def drawn(panes: list[Pane], columns: int = output.UNBOUNDED, **changes: bool) -> list[str]:
+def drawn(panes: list[Pane], columns: int = output.UNBOUNDED_CELLS, **changes: bool) -> list[str]:
     stream = io.StringIO()
     found = [Row(HOST, pane, pane.id) for pane in panes]
     status.draw(Output(stream, columns, **changes), found, NOW)

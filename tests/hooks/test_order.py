@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallylight.hooks.order import LATEST_WITHIN_CS, MAX_KEPT, MAX_ORDER_LINES, HookOrder
+from tallylight.hooks.order import LATEST_WITHIN_CS, MAX_KEPT_REPORTS, MAX_ORDER_LINES, HookOrder
 from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.tracker.foreground import Foreground
@@ -193,11 +193,11 @@ def test_hostile_values_are_no_time() -> None:
 def test_it_is_bounded() -> None:
     """However much is said of however many records, only so much is kept."""
     order = HookOrder()
-    for number in range(4 * MAX_KEPT):
+    for number in range(4 * MAX_KEPT_REPORTS):
         admit(order, f"state=working;at={number}")
     for number in range(2 * MAX_ORDER_LINES):
         admit(order, f"state=working;id=n{number};at={number}")
 
     assert len(order._lines) == MAX_ORDER_LINES
-    assert all(len(line.entries) <= MAX_KEPT for line in order._lines.values())
+    assert all(len(line.entries) <= MAX_KEPT_REPORTS for line in order._lines.values())
     assert admit(order, "state=done;at=1") != ["done"], "older than all that is kept"

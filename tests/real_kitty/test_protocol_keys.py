@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tallylight.cli import status, why
-from tallylight.cli.output import UNBOUNDED, Output
+from tallylight.cli.output import UNBOUNDED_CELLS, Output
 from tallylight.parts.web.model import session_of
 from tallylight.snapshot import rows
 from tallylight.snapshot.addresses import Panes
@@ -58,7 +58,7 @@ def surfaces(agent: Agent) -> dict[str, str]:
     here = found(agent)
     assert here is not None
     explained = io.StringIO()
-    why.draw(Output(explained, UNBOUNDED), here[1], here[0].written)
+    why.draw(Output(explained, UNBOUNDED_CELLS), here[1], here[0].written)
     listed = state.refreshed(
         state.resized(State(), 160, 40), rows.build([here[0]], "", here[0].written), here[0].written
     )

@@ -7,7 +7,7 @@ from base64 import b64encode
 from tallylight import wire
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.relay.core import BATCH
+from tallylight.relay.core import BATCH_WRITES
 from tallylight.relay.records import Records
 from tallylight.wire import envelope, osc1338
 from tallylight.wire.osc1338 import Recipe
@@ -71,11 +71,11 @@ def test_a_withdrawal_that_the_program_writes_itself_loses_no_arm() -> None:
     """A clear in the variable, just after an arm that could not go out yet, leaves it to be told."""
     records = Records()
     records.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 1.0)
-    records.take(BATCH, 1.0)
+    records.take(BATCH_WRITES, 1.0)
     records.set_recipe(Recipe(("claude", "--continue")))
     records.note_sent(Report(source=Source.PROTOCOL, status=None, rule=osc1338.VARIABLE_RULE), 1.01)
 
-    told_now = [osc1338.decode_recipe(payload) for payload in records.take(BATCH, 1.1)]
+    told_now = [osc1338.decode_recipe(payload) for payload in records.take(BATCH_WRITES, 1.1)]
     assert told_now == [Recipe(("claude", "--continue"))]
     assert not records.is_changed
 

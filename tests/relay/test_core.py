@@ -12,7 +12,7 @@ from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, KEY_S, SEQUENCE_HELD_S, RelayCore
+from tallylight.relay.core import ANSWERS_A_SECOND, BATCH_WRITES, KEY_S, SEQUENCE_HELD_S, RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc1338
@@ -216,7 +216,7 @@ def test_a_flood_of_records_is_told_in_batches() -> None:
     out = line.at(1.0, *[osc(f"7501;state=working:id=r{index}") for index in range(1000)])
     assert len(told(out)) == 1
     for _, data in line.run(60.0, 1.0):
-        assert len(told(data)) <= BATCH
+        assert len(told(data)) <= BATCH_WRITES
         out += data
 
     assert set(state(told(out))) == {f"r{index}" for index in range(744, 1000)}
@@ -231,7 +231,7 @@ def test_many_withdrawals_are_told_in_batches() -> None:
     gone = line.at(10.0, *[osc(f"7501;state=clear:id=r{index}") for index in range(50)])
     batches = [gone, *[data for _, data in line.run(20.0, 10.0)]]
 
-    assert max(len(told(batch)) for batch in batches) == BATCH
+    assert max(len(told(batch)) for batch in batches) == BATCH_WRITES
     assert sorted(word for batch in batches for word in words(batch)) == sorted(
         f"r{index}=clear" for index in range(50)
     )

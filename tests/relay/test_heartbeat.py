@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tallylight.cli.run import HEARTBEAT_S, make_core
-from tallylight.relay.core import BATCH, RelayCore
+from tallylight.relay.core import BATCH_WRITES, RelayCore
 from tallylight.wire import osc1338
 from tests.relay.test_core import CLEAR, DONE, WORKING, Line, osc, variable
 
@@ -85,11 +85,11 @@ def test_a_repetition_is_a_report_like_any_other() -> None:
 def test_many_records_are_bounded() -> None:
     """One beat repeats a bounded number of records, the newest."""
     many = line()
-    for number in range(BATCH * 3):
+    for number in range(BATCH_WRITES * 3):
         many.at(1.0 + number / 100, osc(f"7501;state=working:id=r{number}"))
     for step in range(20):
         many.tick(3.0 + step / 5)
-    assert 0 < len(beats(many.tick(60.0))) <= BATCH
+    assert 0 < len(beats(many.tick(60.0))) <= BATCH_WRITES
 
 
 @pytest.mark.parametrize(("env", "wakes"), [({}, False), ({"WEZTERM_PANE": "3"}, True)])

@@ -95,7 +95,7 @@ def test_missing_configuration_is_no_error(tmp_path: Path) -> None:
     assert config_file.load_config({"HOME": str(tmp_path)})[1] == []
 
 
-@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (read_write.READ_LIMIT + 1), None])
+@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (read_write.MAX_CONFIG_BYTES + 1), None])
 def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content: bytes | None) -> None:
     """Not TOML, not UTF-8, far too big, or a directory: one message with the path, and the defaults."""
     path = tmp_path / ".config/tallylight/config.toml"

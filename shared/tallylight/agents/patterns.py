@@ -6,7 +6,7 @@ A pattern is matched from the first character of a row, which is cut to `MAX_MAT
 through a pattern after the other, and there may be exponentially many. So only a part of its language is allowed, where
 the ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats. Look-around,
 back-references and repeats of a repeat are refused. The ways multiply, one factor for each repeat, and more than
-`MOST_WAYS` are refused: that allows two unbounded repeats in a row, such as `.*` twice.
+`MAX_PATTERN_COST` are refused: that allows two unbounded repeats in a row, such as `.*` twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 #: Characters of a row that are read.
 MAX_MATCHED_CHARS = 240
 MAX_PATTERN_CHARS = 200
-MOST_WAYS = 60_000
+MAX_PATTERN_COST = 60_000
 #: Groups in groups, at most.
 _MAX_GROUP_DEPTH = 8
 
@@ -36,7 +36,7 @@ def compile_pattern(text: str) -> re.Pattern[str]:
         raise PatternError(f"is longer than {MAX_PATTERN_CHARS} characters")
     flags, rest = (re.IGNORECASE, text[4:]) if text.startswith("(?i)") else (0, text)
     ways = _Parser(rest).parse()
-    if ways > MOST_WAYS:
+    if ways > MAX_PATTERN_COST:
         raise PatternError(
             "could take long on some rows: use fewer repeats (`*`, `+`, `{}`), two at most without a limit"
         )
@@ -77,7 +77,7 @@ class _Parser:
             start = self._at
             inner = self._item(character, depth)
             # Cut off: the number could have thousands of digits.
-            ways = min(ways * self._repeated(inner, self._text[start : self._at]), MOST_WAYS + 1)
+            ways = min(ways * self._repeated(inner, self._text[start : self._at]), MAX_PATTERN_COST + 1)
         return ways
 
     def _item(self, character: str, depth: int) -> int:

@@ -12,11 +12,11 @@ from tallylight.model import attributes, contrast, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
-from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, rule_words, status_words, wrap
+from tallylight.ui.layout import GAP, UNBOUNDED_CELLS, age, ago, clean, fit, pad, rule_words, status_words, wrap
 
 __all__ = [
     "GAP",
-    "UNBOUNDED",
+    "UNBOUNDED_CELLS",
     "Output",
     "age",
     "ago",
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def refused(verb: str, refusal: Refusal) -> int:
     """Print the rule that refused the action of `tally` *verb*, and return the exit code."""
-    complain(verb, f"{refusal.rule}: {clean(refusal.text)}", cells=UNBOUNDED)
+    complain(verb, f"{refusal.rule}: {clean(refusal.text)}", cells=UNBOUNDED_CELLS)
     return REFUSED
 
 
@@ -80,7 +80,7 @@ class Output:
     """A stream, the *columns* of its lines, and its colours: none, 256, or the full range."""
 
     stream: TextIO
-    columns: int = UNBOUNDED
+    columns: int = UNBOUNDED_CELLS
     colour: bool = False
     full_colour: bool = False
 

@@ -13,7 +13,7 @@ import re
 import sys
 import time
 
-from tallylight.cli.output import UNBOUNDED, clean, complain
+from tallylight.cli.output import UNBOUNDED_CELLS, clean, complain
 from tallylight.cli.parser import Parser, span
 from tallylight.cli.reaching import ANY_MACHINE, request_and_wait
 from tallylight.model.errors import TallyError
@@ -129,7 +129,7 @@ def _mute(found: Row, seconds: float) -> int:
     """Stop notifications of the tab of *found* for *seconds*; 0 starts them again."""
     if is_elsewhere(found.host):
         machine = clean(parts(found.pane.id)[0])
-        complain("quiet", f"the notifications of {machine} are its own: run `tally quiet` there", cells=UNBOUNDED)
+        complain("quiet", f"the notifications of {machine} are its own: run `tally quiet` there", cells=UNBOUNDED_CELLS)
         return 1
 
     def is_done(new: Row) -> bool:

@@ -41,7 +41,7 @@ from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
 #: Files kept by an uninstallation that are named, at most.
-MOST_KEPT = 8
+MAX_NAMED_FILES = 8
 
 
 def make_parser() -> Parser:
@@ -404,8 +404,8 @@ def _report_state(system: System) -> None:
     state = directories.state_dir(system.env)
     kept = sorted(str(path.relative_to(state)) for path in state.rglob("*") if path.is_file())
     if kept:
-        more = [f"{len(kept) - MOST_KEPT} more"] if len(kept) > MOST_KEPT else []
-        held = ", ".join([*kept[:MOST_KEPT], *more])
+        more = [f"{len(kept) - MAX_NAMED_FILES} more"] if len(kept) > MAX_NAMED_FILES else []
+        held = ", ".join([*kept[:MAX_NAMED_FILES], *more])
         system.say(f"{system.short(state)} was kept; it holds {held}. Delete it if you do not want it.")
 
 

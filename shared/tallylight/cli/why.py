@@ -9,7 +9,18 @@ import time
 from collections.abc import Sequence
 
 from tallylight.agents.agent import Agents
-from tallylight.cli.output import GAP, JSON_VERSION, UNBOUNDED, Output, age, ago, clean, complain, fit, status_words
+from tallylight.cli.output import (
+    GAP,
+    JSON_VERSION,
+    UNBOUNDED_CELLS,
+    Output,
+    age,
+    ago,
+    clean,
+    complain,
+    fit,
+    status_words,
+)
 from tallylight.cli.parser import Parser
 from tallylight.evidence import process_table
 from tallylight.evidence.foreground import identify
@@ -94,7 +105,7 @@ def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
     room = max(10, output.columns - label - 2)
     for name, fact in _facts(found, now, advice).items():
         if fact:
-            for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
+            for number, line in enumerate(wrap(clean(fact, UNBOUNDED_CELLS), room)):
                 output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
     _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
     children = []

@@ -25,7 +25,7 @@ from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_DIALOG_CHOICES
 
 #: Rows with text from the end up, for the last choice, a row of answers, and a hint.
-_LOW_OFFERS_ROWS, _HINT_ROWS, _LAST_CHOICE_ROWS = 20, 8, 5
+_LOW_OFFERS_ROWS, _CHOICE_TO_HINT_ROWS, _LAST_CHOICE_ROWS = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
 _BETWEEN_OFFERS_ROWS, _NEAR_ROWS = 4, 3
 #: Characters at most of a choice, of one without a mark, of its leading answer, of a row of answers, and of a button.
@@ -156,7 +156,7 @@ def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
         (_LOW_OFFERS_ROWS, _marked_list),
         (_LOW_OFFERS_ROWS, _numbered_list),
         (_LOW_OFFERS_ROWS, _answers_below),
-        (_HINT_ROWS, _answers_beside),
+        (_CHOICE_TO_HINT_ROWS, _answers_beside),
     ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
@@ -455,7 +455,7 @@ def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -
 
 def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the link that a browser should open; None if there is none."""
-    at = next((at for at in low[:_HINT_ROWS] if _PAGE.search(rows[at].text)), None)
+    at = next((at for at in low[:_CHOICE_TO_HINT_ROWS] if _PAGE.search(rows[at].text)), None)
     if at is None or not any(
         _BROWSER.search(row.text) for row in rows[max(0, at - _BETWEEN_OFFERS_ROWS) : at + _BETWEEN_OFFERS_ROWS]
     ):

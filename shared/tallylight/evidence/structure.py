@@ -61,7 +61,7 @@ _BETWEEN_ROWS = 6
 #: Rows of a form.
 _FORM_ROWS = 24
 #: Words of a prompt without a subject, at most.
-_FEW_WORDS = 2
+_MAX_PROMPT_WORDS = 2
 #: Columns right of possible answers where another panel may begin.
 _BESIDE_ANSWERS_COLUMNS = 30
 #: Signs that `tally why` names.
@@ -352,7 +352,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": _CHAT.match(text) is not None,
-        "hardly any words": len(text.split()) <= _FEW_WORDS and not is_named,
+        "hardly any words": len(text.split()) <= _MAX_PROMPT_WORDS and not is_named,
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: The most bytes of a configuration or agent file; real ones are far smaller.
-READ_LIMIT = 1 << 20
+MAX_CONFIG_BYTES = 1 << 20
 
 
 class FileError(TallyError):
@@ -49,7 +49,7 @@ def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
+def read_limited(path: Path, limit: int = MAX_CONFIG_BYTES) -> bytes:
     """
     Return the bytes of a regular file; raise OSError if it cannot be read, `FileError` for more than *limit* bytes.
 

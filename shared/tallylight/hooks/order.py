@@ -32,7 +32,7 @@ RULE = "hook"
 #: clock.
 LATEST_WITHIN_CS = 6_000
 #: Reports kept of a record, and records kept of a pane.
-MAX_KEPT = 32
+MAX_KEPT_REPORTS = 32
 MAX_ORDER_LINES = 256
 #: Records above this number are forgotten with their agent's end, so that the next one is cheap.
 FEW_RECORDS = 32
@@ -72,10 +72,10 @@ class _Line:
     shown: Report | None = None
 
     def add(self, entry: _Entry) -> None:
-        """Add *entry* in its place; the oldest one beyond `MAX_KEPT` goes into *base*."""
+        """Add *entry* in its place; the oldest one beyond `MAX_KEPT_REPORTS` goes into *base*."""
         self.entries.append(entry)
         self.entries.sort()
-        while len(self.entries) > MAX_KEPT:
+        while len(self.entries) > MAX_KEPT_REPORTS:
             self.base = _after(self.base, self.entries.pop(0))
 
     @property

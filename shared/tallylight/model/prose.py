@@ -12,7 +12,7 @@ from __future__ import annotations
 LOOKED_AT_CHARS = 8_000
 MAX_QUESTION_CHARS = 400
 #: The most rows after a question that may be its answers.
-_ANSWERS = 12
+_ANSWER_ROWS = 12
 #: Characters that may surround a question mark at the end of a line.
 _AROUND = "*_~`\"'”’»)] "
 _MARKS = ("?", "？")
@@ -58,9 +58,9 @@ def last_question(text: object) -> str:
     if sum(line.startswith("```") for line in lines) % 2 or (lines and lines[-1].startswith("```")):
         return ""
     rows = _unwrapped([line for line in lines if line])
-    for behind, line in enumerate(reversed(rows[-_ANSWERS - 1 :])):
+    for behind, line in enumerate(reversed(rows[-_ANSWER_ROWS - 1 :])):
         if _is_answer(line):
-            if behind == _ANSWERS:
+            if behind == _ANSWER_ROWS:
                 break
         elif line.rstrip(_AROUND).endswith(_MARKS):
             return _sentence(line)

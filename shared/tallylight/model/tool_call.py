@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_CALL_CHARS = 400
 #: The most characters of an input that are looked at.
 _LOOKED_AT_CALL_CHARS = 200_000
-_NAME = 64
+_NAME_CHARS = 64
 _COMMANDS = ("command", "cmd", "commands", "script")
 _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename")
 _OTHERS = ("query", "pattern", "question", "description", "prompt", "message")
@@ -35,7 +35,7 @@ def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
 
     Files below *cwd* are named from there.
     """
-    tool = name.strip().partition("\n")[0][:_NAME] if isinstance(name, str) else ""
+    tool = name.strip().partition("\n")[0][:_NAME_CHARS] if isinstance(name, str) else ""
     if not tool:
         return ""
     if isinstance(given, str):

@@ -15,8 +15,8 @@ until `deadline`. Its contract, each line held by a test:
 terminal's
   parser is followed through it, so that nothing of ours is written into it.
 * The state is sent as the `tally` user variable, one write for each changed record. There are at most
-  `WRITES_A_SECOND` rounds of `BATCH` writes; the last state is never lost. A variable that the program writes itself is
-  passed on and noted, in an envelope, too. `resized` sends everything again.
+  `WRITES_A_SECOND` rounds of `BATCH_WRITES` writes; the last state is never lost. A variable that the program writes
+  itself is passed on and noted, in an envelope, too. `resized` sends everything again.
 * The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. Faster ones are consumed or
   passed on in the same way, but read later, only the newest of each record: see `relay.deferred`. Sequences that must
   be read to know their protocol are no part of that. So a flood costs little more than the search for its sequences.
@@ -52,7 +52,7 @@ SEQUENCE_HELD_S = 3.0
 #: The seconds for which an answer waits for the rest of a key that a person pressed.
 KEY_S = 0.030
 WRITES_A_SECOND = 10
-BATCH = 32
+BATCH_WRITES = 32
 ANSWERS_A_SECOND = 64
 
 PACE = Limits(at_once=64, every=0.1, a_go=128, go_bytes=65_536, kept_bytes=131_072)
@@ -163,7 +163,7 @@ class RelayCore(Core):
             self._write(now)
         if self._next_beat is not None and now >= self._next_beat and self._splitter.position.is_safe:
             # Send the host's state again, or stop if there is none.
-            payloads = self._records.repeated(BATCH)
+            payloads = self._records.repeated(BATCH_WRITES)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
             if payloads:
                 self._terminal.append(self._as_user_variables(payloads))
@@ -345,7 +345,7 @@ class RelayCore(Core):
         """Return the bytes of the changed records and of the bar, at most one batch."""
         payloads = [self._attention] if self._attention else []
         self._attention = ""
-        return self._as_user_variables([*payloads, *self._records.take(BATCH, now)], self._mirror.take(now))
+        return self._as_user_variables([*payloads, *self._records.take(BATCH_WRITES, now)], self._mirror.take(now))
 
     def _as_user_variables(self, payloads: list[str], rest: bytes = b"") -> bytes:
         """Return *payloads* as user variables, then *rest*, all in the envelope of the multiplexer around us."""

@@ -74,7 +74,7 @@ _PARTIAL = {
 }
 _LONGEST = max(map(len, INTRODUCERS))
 #: With so many bytes between two sequences of interest each is read by itself: to read all between them costs more.
-DENSE = 256
+DENSE_BYTES = 256
 
 
 #: The contents of a flood: consumed sequences, passed-on ones of interest, and others after which a sequence may be
@@ -252,7 +252,7 @@ class Splitter:
 
         *last* is the end of the sequence before it.
         """
-        if start - last >= DENSE or self._flood is None or len(data) > MAX_SEQUENCE_BYTES:
+        if start - last >= DENSE_BYTES or self._flood is None or len(data) > MAX_SEQUENCE_BYTES:
             return start
         if not self._flood[0]() or not self.position.is_safe:
             return start

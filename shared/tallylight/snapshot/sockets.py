@@ -29,7 +29,7 @@ from tallylight.snapshot.requests import folder_of
 from tallylight.snapshot.writer import SnapshotError, checked_directory
 
 #: The most connections that wait to be accepted.
-BACKLOG = 16
+MAX_BACKLOG = 16
 #: The most bytes of an address (`sun_path`), without the zero at its end.
 MAX_ADDRESS = 107
 #: Python has no name for it yet: https://man7.org/linux/man-pages/man7/unix.7.html
@@ -76,7 +76,7 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
         with _address(path) as address:
             made.bind(address)
         path.chmod(0o600)
-        made.listen(BACKLOG)
+        made.listen(MAX_BACKLOG)
     except BaseException:
         made.close()
         raise

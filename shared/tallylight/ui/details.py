@@ -16,7 +16,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import GAP, ago, countdown, duration
 
 #: Cells of a bar, where there is room for one.
-BAR = 6
+BAR_CELLS = 6
 #: The total of a protocol with percentages.
 _HUNDRED = 100
 
@@ -116,7 +116,7 @@ def summary(pane: Pane, now: float) -> str:
     return ", ".join(words for words in (limit(pane, now), pane.model, context(pane), cost(pane)) if words)
 
 
-def progress_bar(counted: str, cells: int = BAR) -> str:
+def progress_bar(counted: str, cells: int = BAR_CELLS) -> str:
     """
     Return a bar of *cells* for a count such as `3/7`, with the count behind it; without cells only the count.
 
@@ -130,6 +130,6 @@ def progress_bar(counted: str, cells: int = BAR) -> str:
     return f"{drawn}{found.done} %" if found.total == _HUNDRED else f"{drawn}{found.done}/{found.total}"
 
 
-def doing(pane: Pane, cells: int = BAR) -> str:
+def doing(pane: Pane, cells: int = BAR_CELLS) -> str:
     """Return in one line its progress and its activity: `━━━─── 3/7  Write the tests`."""
     return GAP.join(part for part in (progress_bar(pane.progress, cells), pane.doing) if part)

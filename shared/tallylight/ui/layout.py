@@ -14,14 +14,14 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.text import sanitise, width
 
 #: Wider than any line we draw: for pipes and files, which have no width.
-UNBOUNDED = 10_000
+UNBOUNDED_CELLS = 10_000
 GAP = "  "
 
 
 def clean(text: str, cells: int = 256) -> str:
     """Return untrusted *text* made harmless and at most *cells* wide, with an ellipsis where it was cut."""
     # Snapshots cap every text, so that this is not an invitation to sanitise a megabyte.
-    whole = sanitise(text, cells=UNBOUNDED)
+    whole = sanitise(text, cells=UNBOUNDED_CELLS)
     if width(whole) <= cells:
         return whole
     return sanitise(whole, cells=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]

@@ -12,9 +12,9 @@ from tallylight.model.status import Status
 
 #: Cells below which we draw a tab in any style, and cells below which it has only its mark. The ends of kitty's styles
 #: have up to eight cells.
-NARROW_TAB_CELLS, TINY = 10, 3
+NARROW_TAB_CELLS, TINY_TAB_CELLS = 10, 3
 #: The distance in OKLab to amber or red below which an active tab counts as a colour that a fill touches.
-NEAR = 0.15
+NEAR_COLOUR = 0.15
 
 
 class Run(NamedTuple):
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 @functools.lru_cache(maxsize=64)
 def bar_of(amber: RGB, red: RGB, down: RGB, touching: frozenset[RGB], active: RGB) -> Fills:
     """Return the fills of a bar with these colours, where *touching* colours are beside a fill."""
-    if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR:
+    if min(contrast.distance(active, amber), contrast.distance(active, red)) < NEAR_COLOUR:
         touching |= {active}
     return contrast.fills_of({Status.WAITING: amber, Status.ERROR: red, Status.DOWN: down}, touching)
 
@@ -51,11 +51,11 @@ def sign(
     """
     if status in bar.needs:
         fill = bar.needs[status]
-        if is_box and size > 1 and contrast.distance(fill, ground) < NEAR:
+        if is_box and size > 1 and contrast.distance(fill, ground) < NEAR_COLOUR:
             return Run(mark, fill, contrast.BLACK)
         return Run(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]
-    is_news = status is Status.DONE and size > TINY
+    is_news = status is Status.DONE and size > TINY_TAB_CELLS
     news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
     if news is not None:
         return Run(mark, contrast.readable_on(news), news)

@@ -68,7 +68,7 @@ def test_what_is_missing() -> None:
 
 def test_a_flood_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than is heard of a pane pauses it, and others go on; with time it may say more."""
-    monkeypatch.setattr(ear, "BURST_BYTES", 1000)
+    monkeypatch.setattr(ear, "PANE_BURST_BYTES", 1000)
     monkeypatch.setattr(ear, "BYTES_A_SECOND", 100)
     told: list[tuple[str, list[str | None]]] = []
     ears = Ears(lambda pane, words: told.append((pane, reports(words))))

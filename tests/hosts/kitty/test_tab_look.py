@@ -184,7 +184,7 @@ def test_a_tab_is_as_wide_as_it_is_to_be(size: int, status: Status, *, is_box: b
         drawn = "".join(run.text for run in tab_look.narrow(one, (0, 0, 0), "a-long-name", index, size, size))
         assert width(drawn) <= size and "…" not in drawn
         assert (text if size >= width(text) else text[:1]) in drawn
-        if size < tab_look.NAMELESS:
+        if size < tab_look.NAMELESS_CELLS:
             assert drawn.strip(f" {text}") in ("", str(index))
             assert size > 3 or is_box or not drawn.strip(f" {text}")
 

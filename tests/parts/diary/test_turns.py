@@ -13,7 +13,7 @@ from tallylight.parts.diary.history import total
 from tallylight.parts.diary.turns import (
     CHECKPOINT_S,
     END_SETTLES_S,
-    FIRST_S,
+    FIRST_SAVE_S,
     MAX_PANES,
     MAX_QUESTIONS,
     QUESTION_CELLS,
@@ -284,13 +284,13 @@ def test_a_turn_that_goes_on_is_written_now_and_then() -> None:
     """So that a host that is killed loses little; the last of what is written with the same name counts."""
     desk = Desk()
     desk.show(W, 0)
-    desk.tick(FIRST_S - 1)
+    desk.tick(FIRST_SAVE_S - 1)
     assert desk.written == []
     desk.tick(1)
     desk.tick(1)
     (first,) = desk.written
     desk.show(Q, 10)
-    desk.tick(FIRST_S)
+    desk.tick(FIRST_SAVE_S)
     desk.tick(CHECKPOINT_S - 1)
     assert len(desk.written) == 2
     desk.tick(1)
@@ -307,11 +307,11 @@ def test_a_reader_counts_on() -> None:
     """Two minutes into a turn it has worked for two minutes; what waits waits; and no longer than it can be silent."""
     desk = Desk()
     desk.show(W, 0)
-    desk.tick(FIRST_S)
+    desk.tick(FIRST_SAVE_S)
     (turn,) = desk.written
     assert told(turn.at(CLOCK + 120)) == (120, 0, 0, Ending.OPEN) and turn.at(CLOCK) == turn
     desk.show(Q, 130)
-    desk.tick(FIRST_S)
+    desk.tick(FIRST_SAVE_S)
     assert told(desk.written[-1].at(CLOCK + 200)) == (130, 70, 1, Ending.OPEN)
     assert desk.written[-1].at(CLOCK + 9000).waited_s == 5 + 2 * CHECKPOINT_S
     desk.show(Status.LIMITED, 140)

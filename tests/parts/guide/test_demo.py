@@ -67,7 +67,7 @@ def test_speed(speed: float) -> None:
     """The person waits for the script's own time over the speed, but not for what it skips."""
     _, waited = played(80, speed=speed)
 
-    assert waited == pytest.approx((SCRIPT[-1].at + demo.ASKS + demo.REST_S) / speed)
+    assert waited == pytest.approx((SCRIPT[-1].at + demo.ASKING_S + demo.REST_S) / speed)
 
 
 def test_the_question_comes_first_and_one_key_answers_it() -> None:
@@ -88,7 +88,7 @@ def test_the_question_comes_first_and_one_key_answers_it() -> None:
     assert "Press 1 to allow it" in said and "waiting (permission)" in said
     assert decisions(said)[-1][0] <= 2.0
     quick, _ = play(2.0)
-    assert patient - quick == pytest.approx(demo.ASKS - 0.8, abs=0.2)
+    assert patient - quick == pytest.approx(demo.ASKING_S - 0.8, abs=0.2)
 
 
 @pytest.mark.slow

@@ -274,5 +274,5 @@ def test_writing_is_bounded(tmp_path: Path) -> None:
         most = max(most, len(sink._buffer))
     sink.close()
 
-    assert most < recorder.BUFFER + 5000
+    assert most < recorder.BUFFER_BYTES + 5000
     assert path.stat().st_size > 200 * 4096

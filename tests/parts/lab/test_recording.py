@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.parts.lab.asciicast import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
-from tallylight.parts.lab.decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
+from tallylight.parts.lab.asciicast import MAX_EVENT_BYTES, Encoder, Event, Header, Input, Mark, Output, Resize, What
+from tallylight.parts.lab.decoder import MAX_CAST_LINE_BYTES, MAX_TIME_S, Problem, RecordingError, decode
 from tallylight.parts.lab.events import Exit, ForegroundChange, Program
 from tallylight.tracker.foreground import Foreground
 from tests.tables import each
@@ -131,10 +131,10 @@ def test_all_bytes_come_back_in_order(pieces: list[tuple[float, bytes]]) -> None
 @each("piece", [b"\x1b", b"\xff", "✓".encode()])
 def test_a_flood_is_many_lines(piece: bytes) -> None:
     """However much is written at once, no line is longer than what is read back."""
-    data = piece * (3 * EVENT_LIMIT // len(piece))
+    data = piece * (3 * MAX_EVENT_BYTES // len(piece))
     written = encoded([Event(0, Output(data))])
 
-    assert max(map(len, written.splitlines())) < LINE_LIMIT
+    assert max(map(len, written.splitlines())) < MAX_CAST_LINE_BYTES
     assert b"".join(e.what.data for e in decoded(written)[1:] if isinstance(e, Event)) == data  # type: ignore[union-attr]
 
 
@@ -151,7 +151,7 @@ def test_a_flood_is_many_lines(piece: bytes) -> None:
         (b'{"version": "2"}\n', "version '2'"),
         (b'{"version": NaN}\n', "NaN"),
         (b"[" * 100_000 + b"\n", "nested"),
-        (b" " * (LINE_LIMIT + 2) + b"\n", "no header"),
+        (b" " * (MAX_CAST_LINE_BYTES + 2) + b"\n", "no header"),
         (b"\x7fELF\x02\xff\n", "not JSON"),
     ],
 )
@@ -189,7 +189,7 @@ BROKEN = {
     "negative": ('[-1, "o", "x"]', "no time"),
     "true": ('[true, "o", "x"]', "no time"),
     "infinite": ('[Infinity, "o", "x"]', "Infinity"),
-    "far off": (f'[{TIME_LIMIT + 1}, "o", "x"]', "no time"),
+    "far off": (f'[{MAX_TIME_S + 1}, "o", "x"]', "no time"),
     "huge integer": (f'[{"9" * 4000}, "o", "x"]', "not JSON"),
     "too many digits": (f'[{"9" * 5000}, "o", "x"]', "not JSON"),
     "a number for output": ('[1, "o", 5]', "no string"),
@@ -207,7 +207,7 @@ BROKEN = {
     "an unknown status": (r'[1, "x", "{\"type\": \"report\", \"source\": \"title\", \"status\": \"ok\"}"]', "status"),
     "a list for a status": (r'[1, "x", "{\"type\": \"report\", \"source\": \"title\", \"status\": []}"]', "status"),
     "an unknown source": (r'[1, "x", "{\"type\": \"report\", \"source\": \"god\", \"status\": \"idle\"}"]', "source"),
-    "too long": ('[1, "o", "%s"]' % ("x" * LINE_LIMIT), "longer"),
+    "too long": ('[1, "o", "%s"]' % ("x" * MAX_CAST_LINE_BYTES), "longer"),
 }
 
 

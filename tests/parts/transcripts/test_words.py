@@ -13,7 +13,7 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.cli import status, why
-from tallylight.cli.output import UNBOUNDED, Output
+from tallylight.cli.output import UNBOUNDED_CELLS, Output
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.reading import Reading
 from tallylight.model.status import Status
@@ -125,7 +125,7 @@ def expected(entry: PaneEntry, word: str, now: float) -> str:
 def drawn(draw: Callable[[Output], None]) -> str:
     """What a verb prints."""
     stream = io.StringIO()
-    draw(Output(stream, UNBOUNDED))
+    draw(Output(stream, UNBOUNDED_CELLS))
     return stream.getvalue()
 
 
@@ -158,7 +158,7 @@ def test_a_context_is_amber_from_eighty(agent: str, tmp_path: Path) -> None:
     entry = shown(tmp_path, told(agent)["context"])
     used = entry.context or 0
     stream = io.StringIO()
-    status.draw(Output(stream, UNBOUNDED, colour=True), [addresses.Row(HOST, entry)], entry.since, {})
+    status.draw(Output(stream, UNBOUNDED_CELLS, colour=True), [addresses.Row(HOST, entry)], entry.since, {})
     listed = state.refreshed(state.resized(State(), 160, 40), rows.build([snapshot(entry)], "kitty-7", 60), 60)
     chips = [span.text for line in draw(listed)[2:] for span in line if span.text and span.chip is Status.WAITING]
 

@@ -27,7 +27,7 @@ from tallylight.parts.web.guard import Guard, allowed_hosts
 from tallylight.parts.web.push import endpoints, sealing
 from tallylight.parts.web.push.endpoints import ForbiddenError, Reply, parse
 from tallylight.parts.web.push.routes import Push
-from tallylight.parts.web.push.sender import FIRST_S, LAST_S, MAX_PENDING, MAX_WAIT_S, Sender
+from tallylight.parts.web.push.sender import FIRST_PUSH_RETRY_S, LAST_S, MAX_PENDING, MAX_WAIT_S, Sender
 from tallylight.parts.web.push.subscriptions import MAX_SUBSCRIPTIONS, Store, Subscription
 from tallylight.parts.web.push.telling import PANE_RETURNS_S, Message, Teller
 from tallylight.snapshot.addresses import Row
@@ -349,12 +349,12 @@ def test_what_fails_is_tried_again_later_and_later() -> None:
         sender.keep(subscribed(FAR))
         with sender._changed:
             sender._changed.notify_all()
-    assert tried == [FIRST_S, 2 * FIRST_S, 90.0, MAX_WAIT_S]
+    assert tried == [FIRST_PUSH_RETRY_S, 2 * FIRST_PUSH_RETRY_S, 90.0, MAX_WAIT_S]
     until(lambda: waits(sender) and waits(sender)[0][1] == [], "it is not sent at last")
     # What the service will not have is not sent twice.
     sender.put(message("3"))
     until(lambda: len(world.sent) == 6 and waits(sender), "it is not sent")
-    assert waits(sender)[0][1] == [] and LAST_S > FIRST_S
+    assert waits(sender)[0][1] == [] and LAST_S > FIRST_PUSH_RETRY_S
 
 
 def test_a_slow_service_holds_up_nobody() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tallylight.evidence.records.reading import Edit
 from tallylight.files.program import StuckError
 from tallylight.parts.work import looks as looks_module
-from tallylight.parts.work.looks import MAX_COMPARED_FILES, MAX_ENTRIES, AgentChanges, Looks, Overlaps
+from tallylight.parts.work.looks import MAX_COLLISIONS_AN_AGENT, MAX_COMPARED_FILES, AgentChanges, Looks, Overlaps
 from tallylight.snapshot.entries import CollisionEntry
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
@@ -205,7 +205,7 @@ def test_bounds(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
             shop.write(f"{word}\n", top, f"f{number}")
     shop.trap.plain("add", "-A")
     shop.trap.plain("add", "-A", where=shop.other)
-    assert [len(found) for found in shop.told().values()] == [MAX_ENTRIES, MAX_ENTRIES]
+    assert [len(found) for found in shop.told().values()] == [MAX_COLLISIONS_AN_AGENT, MAX_COLLISIONS_AN_AGENT]
     monkeypatch.setattr(looks_module, "MAX_COMPARED_BYTES", 4)
     assert shop.looks._text(str(shop.trap.root), "f1") == ""
     with pytest.raises(StuckError):

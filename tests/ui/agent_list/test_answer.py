@@ -210,7 +210,7 @@ def test_a_long_row_is_wrapped_and_not_cut() -> None:
         shown = asking.sized(asking.opened(asked, rows_of(asks(3))[0]), columns, 10, is_page=True)
         lines = [part.text for part in shown.lines]
         assert "".join("".join(lines).split()).startswith("".join(row.split()))
-        assert max(map(width, lines)) <= columns - asking.INDENT
+        assert max(map(width, lines)) <= columns - asking.INDENT_CELLS
         assert sum(part.number > 0 for part in shown.lines) == 4
 
 

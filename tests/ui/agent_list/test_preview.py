@@ -33,7 +33,7 @@ TASKS = ("Read the code", "Write the test", "Change the code")
 def beside(now: State) -> list[str]:
     """The preview, at the right of the list and below the detail."""
     details = areas(now).details
-    return [text[list_columns(now) + geometry.BETWEEN :] for text in texts(now)[1 + details : -1]]
+    return [text[list_columns(now) + geometry.GAP_COLUMNS :] for text in texts(now)[1 + details : -1]]
 
 
 def screen(*rows: str, columns: int = 200, cursor: tuple[int, int] | None = None) -> StyledScreen:

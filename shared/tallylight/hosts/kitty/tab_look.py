@@ -13,17 +13,17 @@ from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 from tallylight.ui.layout import clean, folded
 from tallylight.ui.tab_sign import NARROW_TAB_CELLS as NARROW_TAB_CELLS
-from tallylight.ui.tab_sign import NEAR as NEAR
-from tallylight.ui.tab_sign import TINY as TINY
+from tallylight.ui.tab_sign import NEAR_COLOUR as NEAR_COLOUR
+from tallylight.ui.tab_sign import TINY_TAB_CELLS as TINY_TAB_CELLS
 from tallylight.ui.tab_sign import Run as Run
 from tallylight.ui.tab_sign import bar_of as bar_of
 from tallylight.ui.tab_sign import sign as sign
 from tallylight.wire.text import sanitise, width
 
 #: A tab with fewer cells has no name in it.
-NAMELESS = 6
+NAMELESS_CELLS = 6
 #: The least cells of a request to show, with fewer it is left out; and of a name that gives way to the request.
-LEAST_WHAT, SHORT_NAME = 5, 4
+MIN_WHAT_CELLS, MIN_NAMED_CELLS = 5, 4
 _NOT_BOLD = "\x1b[22m"
 
 
@@ -51,9 +51,9 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
     It is a mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
     mark = one.text if width(one.text) <= room else one.text[:1]
-    if size < NAMELESS:
-        is_boxed = one.back is not None and size > TINY
-        rest = str(index) if size > TINY else ""
+    if size < NAMELESS_CELLS:
+        is_boxed = one.back is not None and size > TINY_TAB_CELLS
+        rest = str(index) if size > TINY_TAB_CELLS else ""
         rest = rest if width(mark) + len(rest) <= room else ""
         left = 0 if is_boxed else (room - width(mark) - len(rest)) // 2
         behind = Run(rest.ljust(room - left - width(mark)), fore)
@@ -66,10 +66,10 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 def fitted(name: str, what: str, room: int) -> str:
     """Return the title of a tab in *room* cells: *name*, and the request *what*, for which a long name is cut."""
     enough = min(width(what), ENOUGH_CELLS)
-    if what and room - width(name) - 2 < enough <= room - 2 - SHORT_NAME:
+    if what and room - width(name) - 2 < enough <= room - 2 - MIN_NAMED_CELLS:
         name = clean(name, room - 2 - enough)
     left = room - width(name) - 2
-    if what and left >= min(LEAST_WHAT, width(what)):
+    if what and left >= min(MIN_WHAT_CELLS, width(what)):
         return f"{name}: {clean(what, left)}"
     return clean(name, room)
 

@@ -19,7 +19,7 @@ ACTIVE, REST_RANK = 3, 4
 #: The first so many cells of a name or a request come before the rest of another tab.
 ENOUGH_CELLS = 12
 #: A tab gives the others room until it has no more cells than this.
-_SMALLEST = 6
+_MIN_TAB_CELLS = 6
 
 
 class Want(NamedTuple):
@@ -48,7 +48,7 @@ def want(rank: int, whole: int, words: Sequence[str], ends: int) -> Want:
 def shared_out(wants: tuple[Want, ...], room: int) -> tuple[int, ...]:
     """Return the cells of each tab, which together fill *room*. There is at least one cell for each tab."""
     share = room // len(wants)
-    sizes = [min(one.text, share, _SMALLEST) for one in wants]
+    sizes = [min(one.text, share, _MIN_TAB_CELLS) for one in wants]
     ranks = sorted({one.rank for one in wants})
     steps = [[one.least if one.rank == rank else 0 for one in wants] for rank in ranks if rank != REST_RANK]
     steps.append([min(one.text, share) for one in wants])

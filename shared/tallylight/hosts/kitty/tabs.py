@@ -56,10 +56,10 @@ _WHAT_FIELD = f"{FIELD}_what"
 _VAR_FIELD = "tally_var_"
 _TITLE = "{title}"
 _SGR = re.compile(r"\x1b\[[0-9:;]*m")
-#: Cells that kitty's styles draw beside a title. The ends of `fade` are cut to one each in tabs with fewer than WIDE
-#: cells, or if a title needs them.
+#: Cells that kitty's styles draw beside a title. The ends of `fade` are cut to one each in tabs with fewer than
+#: WIDE_TAB_CELLS cells, or if a title needs them.
 _ENDS = {"fade": 8, "slant": 3, "powerline": 2}
-_SHORT_FADE, WIDE = 2, 20
+_SHORT_FADE, WIDE_TAB_CELLS = 2, 20
 #: The part of these before the title.
 _STARTS = {"fade": 1, "slant": 2, "powerline": 1}
 FEATURE = "tab bar"
@@ -140,7 +140,7 @@ class TabLights:
         size = self._cells if tab is not None else NARROW_TAB_CELLS
         mark += (
             lights.COLLISION
-            if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW_TAB_CELLS
+            if tab is not None and tab.collides and tab_look.NAMELESS_CELLS <= size < NARROW_TAB_CELLS
             else ""
         )
         bar = self._bar or self._bar_of((ground,), ground)
@@ -394,7 +394,7 @@ class TabLights:
         ends = _ENDS.get(style, 0)
         left = length - width(_SGR.sub("", self.rendered(tab.tab_id)))
         whole = tab_look.fitted(tab.title, what, MAX_TITLE_CELLS)
-        if style == "fade" and (self._cells < WIDE or (width(whole) + ends > left and not is_layout)):
+        if style == "fade" and (self._cells < WIDE_TAB_CELLS or (width(whole) + ends > left and not is_layout)):
             ends, draw_data = _SHORT_FADE, _with_short_fade(draw_data)
         title = whole if is_layout else tab_look.fitted(tab.title, what, max(1, left - ends))
         return draw_data, tab._replace(title=title)
@@ -432,7 +432,7 @@ class TabLights:
         back, fore = draw_data.tab_bg(tab), draw_data.tab_fg(tab)
         is_filled = tab.tab_id in self._filled
         one = self._sign(shown.decision, rgb(back), shown, is_box=not is_filled)
-        room = length if self._cells >= tab_look.NAMELESS else min(length, self._cells)
+        room = length if self._cells >= tab_look.NAMELESS_CELLS else min(length, self._cells)
         screen.cursor.bold = screen.cursor.bold or is_filled
         for run in tab_look.narrow(one, rgb(fore), _SGR.sub("", tab.title), index, self._cells, room):
             screen.cursor.fg = as_sgr_int(run.fore)

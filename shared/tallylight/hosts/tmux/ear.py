@@ -35,12 +35,12 @@ from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
 #: Bytes that may be read from one pane: at once, and in each second.
-BURST_BYTES, BYTES_A_SECOND = 1 << 19, 1 << 17
+PANE_BURST_BYTES, BYTES_A_SECOND = 1 << 19, 1 << 17
 #: The pause of a pane that wrote more, in seconds, and the longest one if it does so again and again.
 LISTENING_PAUSE_S, LISTENING_PAUSE_MAX_S = 2.0, 32.0
 _CLEAR = Report(source=Source.PROTOCOL, status=None, rule="")
 #: Records that are passed on at once: more than there can be.
-_ALL = 1024
+_ALL_RECORDS = 1024
 
 
 class Ear:
@@ -83,7 +83,7 @@ class Ear:
     def _take_reports(self) -> None:
         records = self._protocols.records
         if records.is_changed:
-            self._events += map(PaneEvent.of_payload, records.take(_ALL, self._now))
+            self._events += map(PaneEvent.of_payload, records.take(_ALL_RECORDS, self._now))
 
     def _open(self, sequence: Sequence) -> None:
         """Take an envelope for the terminal around tmux: its content belongs to the pane, except titles and bars."""
@@ -131,7 +131,7 @@ class _HeardPane:
     client: object
     at: float
     ear: Ear = attrs.Factory(Ear)
-    left: float = BURST_BYTES
+    left: float = PANE_BURST_BYTES
 
 
 @attrs.define
@@ -154,7 +154,7 @@ class Ears:
         heard_pane = self._heard_panes.setdefault(pane, _HeardPane(client, now))
         if heard_pane.client is not client:
             return heard_pane.left > 0
-        heard_pane.left = min(BURST_BYTES, heard_pane.left + (now - heard_pane.at) * BYTES_A_SECOND) - len(data)
+        heard_pane.left = min(PANE_BURST_BYTES, heard_pane.left + (now - heard_pane.at) * BYTES_A_SECOND) - len(data)
         heard_pane.at = now
         if events := heard_pane.ear.hear(data, now):
             self.tell(pane, events)

@@ -17,7 +17,7 @@ from tallylight.evidence.screen import Look
 MAX_COMPARED_ROWS_BYTES = 12_000
 _RUN = re.compile(r"(.)\1*")
 #: From this length on, a run of equal characters matches any length: lines across, gaps.
-_LONG = 4
+_LONG_RUN_CHARS = 4
 #: Compared besides the rows.
 _PLACE = (
     "#{cursor_x} #{cursor_y} #{cursor_flag} #{pane_width} #{pane_height} #{?pane_in_mode,1,0} #{?pane_synchronized,1,0}"
@@ -53,7 +53,7 @@ def _pattern(row: str) -> str:
         (run[1] if run[1] == " " or run[1].isalnum() or run[1] > "~" else ".", len(run[0]))
         for run in _RUN.finditer(row)
     )
-    return f"^{''.join(f'{one}+' if number >= _LONG else one * number for one, number in runs)}$"
+    return f"^{''.join(f'{one}+' if number >= _LONG_RUN_CHARS else one * number for one, number in runs)}$"
 
 
 def _quoted(word: str) -> str:

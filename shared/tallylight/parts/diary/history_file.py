@@ -34,9 +34,9 @@ from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import Snapshot, checked_directory, directory, held, read_living
 from tallylight.wire import values
 
-#: Bytes of the file, and of one line. To make room, the file is trimmed to the share TRIMMED of it.
+#: Bytes of the file, and of one line. To make room, the file is trimmed to the share TRIMMED_SHARE of it.
 MAX_HISTORY_BYTES, MAX_HISTORY_LINE_BYTES = 5_000_000, 8192
-TRIMMED = 0.8
+TRIMMED_SHARE = 0.8
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -90,7 +90,7 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
     """
     Return *data* without turns that ended *before* then, without broken and replaced lines.
 
-    With *room*, remove the oldest too, until the file and *room* bytes fit into `TRIMMED` of the limit.
+    With *room*, remove the oldest too, until the file and *room* bytes fit into `TRIMMED_SHARE` of the limit.
     """
     lines: dict[str, bytes] = {}
     for line, turn in _turns(data):
@@ -99,7 +99,7 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
         if turn.ended >= before:
             lines[turn.id] = line + b"\n"
     kept = list(lines.values())
-    most = MAX_HISTORY_BYTES if room is None else TRIMMED * MAX_HISTORY_BYTES - room
+    most = MAX_HISTORY_BYTES if room is None else TRIMMED_SHARE * MAX_HISTORY_BYTES - room
     size, start = sum(map(len, kept)), 0
     while start < len(kept) and size > most:
         size -= len(kept[start])

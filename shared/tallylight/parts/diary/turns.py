@@ -42,7 +42,7 @@ from tallylight.snapshot.values import (
 from tallylight.wire.text import sanitise
 
 #: Seconds between two writings of an open turn; and until the first, and one with news: a reader counts on from there.
-CHECKPOINT_S, FIRST_S = 300.0, 5.0
+CHECKPOINT_S, FIRST_SAVE_S = 300.0, 5.0
 #: The first questions of a turn that are kept, and the cells of each; a title is cut to the same.
 MAX_QUESTIONS = 8
 QUESTION_CELLS = 120
@@ -226,7 +226,7 @@ class Turns:
         due = [
             going
             for going in self._going.values()
-            if now - going.written_at >= (CHECKPOINT_S if going.is_told else FIRST_S)
+            if now - going.written_at >= (CHECKPOINT_S if going.is_told else FIRST_SAVE_S)
         ]
         return found + [going.written(now, now, clock) for going in due]
 

@@ -23,7 +23,7 @@ from tallylight.relay.position import unfinished
 
 VERSION = 2
 #: The most bytes of one event; more are split.
-EVENT_LIMIT = 1 << 16
+MAX_EVENT_BYTES = 1 << 16
 
 
 @attrs.frozen
@@ -128,7 +128,7 @@ class Encoder:
         lines = []
         start = 0
         while start < end:
-            stop = min(start + EVENT_LIMIT, end)
+            stop = min(start + MAX_EVENT_BYTES, end)
             stop -= unfinished(data[start:stop]) if stop < end else 0
             lines.append(self._text(code, data[start:stop]))
             start = stop

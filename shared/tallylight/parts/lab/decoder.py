@@ -1,8 +1,8 @@
 """
 Decodes recordings: the lines of an asciicast v2 become a `Header` and `Event`s.
 
-Reading is limited by `LINE_LIMIT` and trusts no line. A broken line becomes a `Problem` with its number, and the rest
-is read.
+Reading is limited by `MAX_CAST_LINE_BYTES` and trusts no line. A broken line becomes a `Problem` with its number, and
+the rest is read.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tallylight.parts.lab.events import Evidence, Exit, LineError, text
 from tallylight.wire import values
 
 #: The most bytes of one line. Our own are shorter: a byte becomes at most six characters.
-LINE_LIMIT = 1 << 20
+MAX_CAST_LINE_BYTES = 1 << 20
 #: A year, in seconds. A clock that jumps further is broken.
-TIME_LIMIT = 366 * 86400.0
+MAX_TIME_S = 366 * 86400.0
 #: The most rows or columns of a screen.
-SIZE_LIMIT = 10_000
+MAX_SIDE_CELLS = 10_000
 
 #: asciinema 3 writes it: times are since the last event. https://docs.asciinema.org/manual/asciicast/v3/
 VERSION_3 = 3
@@ -60,7 +60,7 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
     raw: bytes | None = None
     for number, line, is_whole in lines:
         if line is None:
-            yield Problem(number, f"is longer than {LINE_LIMIT} bytes")
+            yield Problem(number, f"is longer than {MAX_CAST_LINE_BYTES} bytes")
         elif line.strip():
             try:
                 time, what = _event_v3(line, latest) if is_relative else _event(line)
@@ -83,17 +83,17 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
 def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | None, bool]]:
     """Yield each line: its number, its bytes (None if it is too long), and whether it has an end."""
     number = 0
-    while piece := read_line(LINE_LIMIT + 1):
+    while piece := read_line(MAX_CAST_LINE_BYTES + 1):
         number += 1
         is_whole = piece.endswith(b"\n")
-        if is_whole or len(piece) <= LINE_LIMIT:
+        if is_whole or len(piece) <= MAX_CAST_LINE_BYTES:
             yield number, piece, is_whole
             continue
         if number == 1:
             yield number, None, False  # no header: the rest is not read, and may never end
             return
         while piece and not piece.endswith(b"\n"):
-            piece = read_line(LINE_LIMIT + 1)
+            piece = read_line(MAX_CAST_LINE_BYTES + 1)
         yield number, None, bool(piece)
 
 
@@ -140,7 +140,7 @@ def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
         return before, None
     parts = _json(line)
     if isinstance(parts, list) and len(parts) == 3 and parts[1] == "x":
-        time = values.number(parts[0], 0, TIME_LIMIT)
+        time = values.number(parts[0], 0, MAX_TIME_S)
         if time is None or not isinstance(parts[2], str) or not _EXIT.fullmatch(parts[2]):
             raise LineError("has no time, or no exit status that is a number")
         return before + time, Exit(int(parts[2]))
@@ -153,9 +153,9 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
     parts = _json(line)
     if not isinstance(parts, list) or len(parts) != 3 or not isinstance(parts[1], str):
         raise LineError("is no event: [time, code, data] is one")
-    time, code, data = values.number(parts[0], 0, TIME_LIMIT), parts[1], parts[2]
+    time, code, data = values.number(parts[0], 0, MAX_TIME_S), parts[1], parts[2]
     if time is None:
-        raise LineError(f"has no time that is a number from 0 to {TIME_LIMIT:.0f}")
+        raise LineError(f"has no time that is a number from 0 to {MAX_TIME_S:.0f}")
     if code not in ("o", "i", "r", "m", "x"):
         return time, None  # the format requires readers to skip unknown codes
     if not isinstance(data, str):
@@ -169,7 +169,7 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
     if code == "x":
         return time, _evidence(_json(data))
     size = _SIZE.fullmatch(data)
-    if size is None or not (0 < int(size[1]) <= SIZE_LIMIT and 0 < int(size[2]) <= SIZE_LIMIT):
+    if size is None or not (0 < int(size[1]) <= MAX_SIDE_CELLS and 0 < int(size[2]) <= MAX_SIDE_CELLS):
         raise LineError("has a size that is not COLUMNSxROWS")
     return time, Resize(int(size[1]), int(size[2]))
 
@@ -189,4 +189,4 @@ def _epoch(value: object) -> float:
 
 
 def _size(value: object, default: int) -> int:
-    return values.integer(value, 1, SIZE_LIMIT) or default
+    return values.integer(value, 1, MAX_SIDE_CELLS) or default

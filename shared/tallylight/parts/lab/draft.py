@@ -47,9 +47,9 @@ _PLAIN = re.compile(r"[^\W\d_][^\W\d]{2,}")
 #: Signs of the names of files and tools, and of the text around them.
 _NAMES = re.compile(r"[_\"/{}=<`]|\w\\\(")
 #: Words of a phrase, and its longest text in characters.
-_PHRASE, _LONGEST = (2, 3, 4), 60
+_PHRASE_WORDS, _MAX_PHRASE_CHARS = (2, 3, 4), 60
 #: Rules of one kind.
-_MOST_RULES = 4
+_MAX_RULES_A_KIND = 4
 #: A rule must match this share of its sightings; a plain one, of a spinner, the smaller share.
 _LEASTS = 0.3, 0.1
 #: A phrase in a smaller share of all of them is only a word of a text.
@@ -65,7 +65,7 @@ _LEAST_INPUT, _LEAST_WORDS, _LEAST_BARE = 0.4, 0.8, 0.25
 #: The least share of work without the input, for its absence to be a sign of work.
 _LEAST_GONE = 0.9
 #: The most patterns of an input to compare.
-_MOST_CANDIDATES = 1000
+_MAX_INPUT_PATTERNS = 1000
 #: Priorities: an agent's questions, then any program's dialogs, then work, then the input.
 _MENU, _ROW, _GONE = "menu", "row", "gone"
 _PRIORITY = {_MENU: 12, ASKING: 10, FAILED: 5, _ROW: -2, BUSY: -3, IDLE: -5, _GONE: -10}
@@ -184,7 +184,7 @@ def _rules(
     def is_free(pattern: str) -> bool:
         return _is_free(pattern, left, foreign, most)
 
-    for number in range(_MOST_RULES):
+    for number in range(_MAX_RULES_A_KIND):
         ranked = _ranked(left, lambda look: {found for row in look.rows if counts(row) for found in _patterns(row)})
         if label == BUSY:  # these are there whatever it works on; other words may belong to this turn only
             ranked.sort(key=lambda pair: pair[0][0] != "[" and "interrupt" not in pair[0])
@@ -270,7 +270,7 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
     worked = _spread(busy)
     best: tuple[float, str, float] | None = None
     ranked = _ranked(left, lambda look: {found for row in look.rows[-10:] for found in _patterns(row, is_prompt=True)})
-    for pattern, weight in ranked[:_MOST_CANDIDATES]:
+    for pattern, weight in ranked[:_MAX_INPUT_PATTERNS]:
         compiled = re.compile(pattern)
         least = _least(pattern)
         if weight < least * total:
@@ -368,7 +368,7 @@ def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
     elif _BARE.fullmatch(row):
         yield f"{re.escape(row)}$"
     if prompt is None:
-        yield from _phrases(row, (1, *_PHRASE) if is_prompt else _PHRASE)
+        yield from _phrases(row, (1, *_PHRASE_WORDS) if is_prompt else _PHRASE_WORDS)
     elif is_prompt:
         yield f"[{prompt[1]}](?: |$)"
     # Else a person typed it, or a pointer is at a choice.
@@ -387,7 +387,7 @@ def _phrases(row: str, sizes: Iterable[int]) -> Iterator[str]:
             if any(word.startswith(("~", "/", "./")) for word in phrase):
                 continue  # a path is where it was, not what it is
             is_said = sum(bool(_PLAIN.search(word)) for word in phrase) * 2 >= size
-            if is_said and len(text) <= _LONGEST and not any(c.isdigit() for word in phrase for c in word):
+            if is_said and len(text) <= _MAX_PHRASE_CHARS and not any(c.isdigit() for word in phrase for c in word):
                 yield text if not start else f".*{text}"
 
 

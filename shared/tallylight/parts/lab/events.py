@@ -40,7 +40,7 @@ _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024
 _TEXTS |= {"message": 512, "what": 200, "detail": 256}
 #: The kinds of a `Moment`.
 MOMENTS = ("told", "look", "tick", "bar", "no bar", "seen")
-_MOST, _MOST_WORDS = (1 << 63) - 1, 8
+_MAX_INTEGER, _MAX_WORDS = (1 << 63) - 1, 8
 _SOURCES = {source.word: source for source in Source}
 
 
@@ -150,7 +150,7 @@ def decode(fields: object) -> Evidence | None:
             return ForegroundChange(found, fields.get("gone") is not False)
         case "program":
             words = _list(fields.get("words"))
-            return Program(text(fields.get("exe"), 1024), tuple(text(word, 1024) for word in words[:_MOST_WORDS]))
+            return Program(text(fields.get("exe"), 1024), tuple(text(word, 1024) for word in words[:_MAX_WORDS]))
         case "moment":
             return Moment(str(fields["what"])) if fields.get("what") in MOMENTS else None
         case "report":
@@ -164,7 +164,7 @@ def _list(value: object) -> list[object]:
 
 
 def _aged(report: Report, age: object) -> Report | Claimed:
-    return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MOST else report
+    return Claimed(report, float(age)) if isinstance(age, int | float) and 0 <= age <= _MAX_INTEGER else report
 
 
 def _report(fields: dict[str, Any]) -> Report:
@@ -205,4 +205,4 @@ def text(value: object, cells: int) -> str:
 
 
 def _integer(value: object) -> int | None:
-    return values.integer(value, -_MOST, _MOST)
+    return values.integer(value, -_MAX_INTEGER, _MAX_INTEGER)

@@ -32,7 +32,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, write
 from tallylight.snapshot.waiting_time_file import today
 
-KEPT_DAYS, MAX_GRADES, MAX_GRADES_BYTES = 60, 1000, 1_000_000
+KEPT_GRADE_DAYS, MAX_GRADES, MAX_GRADES_BYTES = 60, 1000, 1_000_000
 #: A turn counts as misread if the reading was wrong for longer, in seconds: a vanished screen stays for two looks.
 WRONG_S = 2.0
 #: Seconds between two writings, turns that wait for one, and runs with a remembered version.
@@ -166,7 +166,7 @@ class Grades(Generic[Id]):
             if grade is not None:
                 self._unwritten.append(attributes.evolve(grade, day=today(clock), version=version))
         if self._unwritten:
-            add(path(self.environ), self._unwritten, today(clock - KEPT_DAYS * _DAY_S))
+            add(path(self.environ), self._unwritten, today(clock - KEPT_GRADE_DAYS * _DAY_S))
             self._unwritten.clear()
 
 

@@ -25,9 +25,9 @@ from tallylight.parts.lab.sightings import ASKING, Seen, Sighting
 from tallylight.parts.lab.stretch import Stretch
 
 #: The priority above all rules that an agent has.
-_ABOVE = 60.0
+_LESSON_PRIORITY = 60.0
 #: The most names of a rule that are tried until one is free.
-_MANY = 100
+_MAX_RULE_NAMES = 100
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ def learnt(base: Agent, stretch: Stretch, seen: Seen, before: str = "") -> Lesso
     labels = {look.label for look in wrong}
     found = draft.draft([_read(seen, shown)])
     best = Lesson("", base, tuple(wrong), tuple(wrong))
-    for least in (-math.inf, *_above(base, [decision for _, decision in wrongs]), _ABOVE):
+    for least in (-math.inf, *_above(base, [decision for _, decision in wrongs]), _LESSON_PRIORITY):
         rules = [attrs.evolve(rule, least=least) for rule in found.rules if draft.is_for(rule, labels)]
         tried = attrs.evolve(found, rules=tuple(_named(rules, base)))
         kept, left = draft.proved(tried, lambda one: _added(base, one), given, [seen])
@@ -82,7 +82,7 @@ def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:
     taken = {rule.name for rule in base.screen_rules}
     found = []
     for rule in rules:
-        names = (f"taught {rule.name}", *(f"taught {rule.name} {number}" for number in range(2, _MANY)))
+        names = (f"taught {rule.name}", *(f"taught {rule.name} {number}" for number in range(2, _MAX_RULE_NAMES)))
         name = next(name for name in names if name not in taken)
         taken.add(name)
         found.append(attrs.evolve(rule, name=name))

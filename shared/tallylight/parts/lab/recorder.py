@@ -33,7 +33,7 @@ from tallylight.wire.title import TITLE_LIMIT
 #: again sooner, for its transcript to show how. These are a host's own times.
 RECORDER_LOOK_S, RECORDER_SOON_S = 0.25, 0.05
 #: The most bytes that wait for the next look before they are written.
-BUFFER = 1 << 16
+BUFFER_BYTES = 1 << 16
 #: A title in one piece, as agents write it; a title alone never decides which program is in the foreground.
 _TITLE = re.compile(rb"\x1b\][02];([^\x07\x1b]{0,%d})(?:\x07|\x1b\\)" % TITLE_LIMIT)
 
@@ -55,7 +55,7 @@ class Sink:
         """Record *what*, which happens *now*."""
         if not self._problem:
             self._buffer += self._encoder.event(Event(max(0.0, now - self._start), what))
-            if len(self._buffer) >= BUFFER:
+            if len(self._buffer) >= BUFFER_BYTES:
                 self.flush()
 
     def flush(self) -> None:

@@ -49,7 +49,7 @@ LOOKED_AT_ROWS = 20
 MAX_LOOKS = 20_000
 #: The most screens to ask a person about, and to choose them from. Then how many looks make one as good as any, and how
 #: unlike the others it must be.
-MOST_FRAMES, _MOST_STANDING, _MANY_LOOKS, _UNLIKE = 5, 200, 8, 0.12
+MAX_FRAMES, _MAX_UNCHANGED, _MANY_LOOKS, _UNLIKE = 5, 200, 8, 0.12
 #: The least likeness for an answer about another screen to count. How much less a still screen may be like one at rest
 #: than like any other. The last rows are compared, the lower ones count more. The least likeness of the very last row.
 _LIKE, _APART_SHARE, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
@@ -229,14 +229,14 @@ def lit(seen: Seen, shown_at: Callable[[float], Decision | None]) -> Seen:
     return attrs.evolve(seen, sightings=tuple(looks))
 
 
-def frames(seen: Iterable[Seen], most: int = MOST_FRAMES) -> list[tuple[int, Sighting]]:
+def frames(seen: Iterable[Seen], most: int = MAX_FRAMES) -> list[tuple[int, Sighting]]:
     """
     Return the screens to ask a person about, each with the number of its recording: still ones, as unlike as possible.
 
     The one shown longest comes first, then always the one most unlike the chosen ones. If lights are in question,
     moving screens count too, and those that seem wrong come first.
     """
-    left = sorted(_groups(seen), key=len, reverse=True)[:_MOST_STANDING]
+    left = sorted(_groups(seen), key=len, reverse=True)[:_MAX_UNCHANGED]
     chosen: list[tuple[int, Sighting]] = []
     while left and len(chosen) < most:
         looks = max(left, key=lambda looks: _news(looks[len(looks) // 2][1], len(looks), chosen))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from tallylight.cli.output import UNBOUNDED, clean, complain
+from tallylight.cli.output import UNBOUNDED_CELLS, clean, complain
 from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
@@ -33,7 +33,7 @@ def configured(verb: str) -> Fleet:
     Return the fleet of the configuration; `tally` *verb* reports its mistakes. Raise `TallyError` without a broker.
     """
     config, problems = config_file.load_config(os.environ)
-    complain(verb, *problems, cells=UNBOUNDED)
+    complain(verb, *problems, cells=UNBOUNDED_CELLS)
     if not config.fleet.broker:
         raise TallyError(f"no broker: set `broker` in [fleet] of {directories.config_file()}")
     return config.fleet

@@ -1,8 +1,8 @@
 """
 A process that connects to another machine: started, read, written and ended without ever waiting for it.
 
-Of its error output the last `MAX_COMPLAINT` bytes are kept. Its output is read at `RATE` bytes a second at most, so
-that a machine that floods the line costs little. The rest waits there.
+Of its error output the last `MAX_COMPLAINT` bytes are kept. Its output is read at `LINK_BYTES_A_SECOND` bytes a second
+at most, so that a machine that floods the line costs little. The rest waits there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tallylight.model.bucket import Bucket
 
 #: Bytes of one read; a second, on average; and at once, after a rest.
 CHUNK_BYTES = 64 * 1024
-RATE, BURST_BYTES = 512 * 1024, 2 * 1024 * 1024
+LINK_BYTES_A_SECOND, LINK_BURST_BYTES = 512 * 1024, 2 * 1024 * 1024
 MAX_COMPLAINT = 4096
 #: Seconds that a process has to end after it was asked to.
 END_S = 2.0
@@ -35,7 +35,7 @@ class Link:
     is_closed: bool = False
     #: Whether it has closed its error output.
     is_mute: bool = False
-    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(RATE, BURST_BYTES))
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(LINK_BYTES_A_SECOND, LINK_BURST_BYTES))
 
     @classmethod
     def start(cls, argv: Sequence[str], env: Mapping[str, str]) -> Link | None:

@@ -59,7 +59,7 @@ SAME_CLOCK_S = 2.0
 #: The longest report of a machine about itself, in cells.
 _REPORT_CELLS = 160
 #: The longest quote of another output instead of a hello, in cells.
-_SHOWN = 60
+_SHOWN_OUTPUT_CELLS = 60
 _UPDATE = "run `tally setup` there with the version of this machine"
 _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; check whether it was done")
@@ -210,7 +210,7 @@ class Machine:
 
     def _quoted(self) -> str:
         """Return its output before the hello, as the end of a sentence; empty without any."""
-        words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN)
+        words = sanitise(self._before.decode("utf-8", "replace").strip(), cells=_SHOWN_OUTPUT_CELLS)
         return f": {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:

@@ -55,7 +55,7 @@ _MACHINES = f"""
 #   ci = {{ command = "docker exec -i ci" }}
 """
 #: Cells before the text about a key: the first number with enough room, or else as many as it takes.
-_STOPS = (22, 28)
+_STOP_CELLS = (22, 28)
 #: The description of each table, by its name.
 _TABLES = {form.key or name: form.about for name, form in FORMS.items() if form.names} | {
     form.key.partition(".")[0]: form.table for form in FORMS.values() if form.table
@@ -65,7 +65,7 @@ _OWN = {name for name, form in FORMS.items() if form.is_own}
 
 def _line(entry: str, about: str) -> str:
     """Return *entry* followed by its description."""
-    cells = next((stop for stop in _STOPS if len(entry) < stop), len(entry) + 3)
+    cells = next((stop for stop in _STOP_CELLS if len(entry) < stop), len(entry) + 3)
     return f"{entry:{cells}}# {about}\n" if about else f"{entry}\n"
 
 

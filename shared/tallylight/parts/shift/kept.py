@@ -75,7 +75,7 @@ class QueuedRecorder:
 def _read(path: Path, pid: int, start: int) -> Queued | None:
     """Return the text that `keep` wrote; None if it is unreadable, or something else."""
     try:
-        fields = values.members(read_write.read_own(path, read_write.READ_LIMIT))
+        fields = values.members(read_write.read_own(path, read_write.MAX_CONFIG_BYTES))
     except (OSError, TallyError):
         return None
     text, at = values.exact(fields.get("text"), MAX_TYPED), values.integer(fields.get("at"), 1, MAX_EXACT)

@@ -30,7 +30,7 @@ _CONTEXT_TOKENS = 1_048_576
 _FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
 #: Its own words for a limit, or the server's words that it keeps.
-_LIMIT = re.compile(
+_USAGE_LIMIT = re.compile(
     r"\[API Error: You have exhausted your (?:daily quota|capacity)|"
     r"\nPlease wait and try again later\. To increase your limits|"
     r"\(Status: RESOURCE_EXHAUSTED\)\]|\"status\": ?\"RESOURCE_EXHAUSTED\""
@@ -66,7 +66,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "info":
             if content == _CANCELLED:
                 found.ended(Status.IDLE, at)
-        case "error" if _LIMIT.search(values.text(content, 2048)):
+        case "error" if _USAGE_LIMIT.search(values.text(content, 2048)):
             found.limited(at, error_words(content), usage_limits.ends(content, at))
         case "error" if _FAILED.match(values.text(content, 2048)):
             found.ended(Status.ERROR, at, error_words(content))

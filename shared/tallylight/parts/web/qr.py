@@ -9,7 +9,7 @@ from __future__ import annotations
 import segno
 
 #: Light modules on each side: a reader needs them to find the code.
-BORDER = 4
+BORDER_MODULES = 4
 #: Black on white in every theme: colours of the cube, which themes do not change.
 _BEGIN, _END = "\x1b[38;5;16;48;5;231m", "\x1b[0m"
 #: Two modules, one above the other, as one character: by whether the upper and the lower one is dark.
@@ -23,7 +23,7 @@ def rows(text: str) -> list[str]:
     Any address of a host with a token is at most 73 columns wide.
     """
     code = segno.make_qr(text, error="l")
-    modules = [[bool(module) for module in row] for row in code.matrix_iter(border=BORDER)]
+    modules = [[bool(module) for module in row] for row in code.matrix_iter(border=BORDER_MODULES)]
     # The height is odd: below its last row is more of the border.
     modules.append([False] * len(modules[0]))
     return [

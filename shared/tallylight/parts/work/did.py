@@ -26,7 +26,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.row_fields import DID
-from tallylight.parts.work.trees import KEPT_DAYS
+from tallylight.parts.work.trees import KEPT_TREE_DAYS
 from tallylight.snapshot import values
 from tallylight.snapshot.values import ID, declared, key, many, read, short, write
 from tallylight.wire import values as wire_values
@@ -160,7 +160,7 @@ def _calls(ran: tuple[Ran, ...], cwd: str, environ: Mapping[str, str]) -> Iterat
 
 def _prune(folder: Path, now: float) -> None:
     for file in folder.iterdir():
-        if file.stat().st_mtime < now - KEPT_DAYS * 86_400:
+        if file.stat().st_mtime < now - KEPT_TREE_DAYS * 86_400:
             file.unlink(missing_ok=True)
 
 

@@ -23,7 +23,7 @@ MAX_HUNKS, MAX_SPANS = 256, 3
 _FILE = re.compile(r"(?:---|\+\+\+) (?:[ab]/([^\t]*)\t?|/dev/null)")
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 #: A shorter line is in every file: `}`, `else:`.
-_TELLING = 8
+_TELLING_CHARS = 8
 
 
 @attrs.frozen
@@ -108,7 +108,7 @@ def written(mine: Sequence[Edit], others: Sequence[Edit], text: str) -> list[Lin
     for edit in mine:
         span = located(edit, text)
         if span is None:
-            lines = {line for line in changed(edit)[1] if len(line.strip()) >= _TELLING}
+            lines = {line for line in changed(edit)[1] if len(line.strip()) >= _TELLING_CHARS}
             over = (
                 other for other in others if other.at >= edit.at and not lines.isdisjoint((other.old or "").split("\n"))
             )

@@ -33,7 +33,7 @@ COLLISIONS_S = 4.0
 #: Files of two agents that are compared, bytes of one that is read, and pairs of commits that are remembered.
 MAX_COMPARED_FILES, MAX_COMPARED_BYTES, MAX_COMMIT_PAIRS = 32, 1 << 20, 512
 #: The most collisions of one agent.
-MAX_ENTRIES = 16
+MAX_COLLISIONS_AN_AGENT = 16
 
 _STATUS = (
     "status", "--porcelain=v2", "--branch", "--untracked-files=no", "--ignore-submodules=all", "--no-renames", "-z",
@@ -269,8 +269,8 @@ def _edits_of(party: AgentChanges) -> dict[str, list[Edit]]:
 
 
 def _first(entries: list[CollisionEntry]) -> tuple[CollisionEntry, ...]:
-    """Return the first `MAX_ENTRIES` collisions, those of the same lines first."""
-    return tuple(sorted(entries, key=lambda entry: (not entry.same, entry.file))[:MAX_ENTRIES])
+    """Return the first `MAX_COLLISIONS_AN_AGENT` collisions, those of the same lines first."""
+    return tuple(sorted(entries, key=lambda entry: (not entry.same, entry.file))[:MAX_COLLISIONS_AN_AGENT])
 
 
 def _stamp(repository: git.Repository) -> tuple[int, ...]:

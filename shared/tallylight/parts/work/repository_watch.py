@@ -41,7 +41,7 @@ SLOW_GIT_PAUSE_S, SLOW_GIT_PAUSE_MAX_S = 60.0, 900.0
 #: How often, in seconds, to look whether a thread is done.
 CHECK_THREAD_S = 0.05
 #: Directories that are remembered, and threads of `read_all`.
-MAX_DIRECTORIES, THREADS = 256, 4
+MAX_DIRECTORIES, MAX_GIT_THREADS = 256, 4
 
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 
@@ -182,7 +182,7 @@ def read_all(panes: Iterable[Pane], home: str, seconds: float, reads: Read = rea
         for directory in directories:
             done.put((directory, reads(directory, home)[0]))
 
-    for _ in wanted[:THREADS]:
+    for _ in wanted[:MAX_GIT_THREADS]:
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
     found: dict[str, RepositoryStatus] = {}

@@ -20,7 +20,7 @@ from tallylight.wire.text import sanitise
 #: How a line of a comment begins.
 MARK = ">>"
 #: Cells of a line of code beside a comment, so that the agent finds it whatever has changed above.
-_QUOTED = 60
+_QUOTED_CELLS = 60
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
@@ -118,7 +118,7 @@ def worded(found: Sequence[Comment]) -> str:
     """Return *found* as one text for an agent: the file and line of each, the code there, and the comment."""
     parts = []
     for one in found:
-        code = sanitise(" ".join(one.code.split()), cells=_QUOTED)
+        code = sanitise(" ".join(one.code.split()), cells=_QUOTED_CELLS)
         place = f"{one.path}:{one.line}" if one.line else one.path
         quoted = f" `{code}`" if code else ""
         parts.append(f"{place}{quoted}: {one.said}" if place else one.said)

@@ -13,7 +13,7 @@ DIFFSTAT = "diffstat"
 #: The field with the counts of the last turn: commands, denials, files written outside, the last denials in a row.
 DID = "did"
 #: Denials in a row that a person hears of: the agent may be stuck.
-REPEATED = 3
+REPORTED_DENIALS = 3
 
 
 def _form(length: int) -> values.Form:
@@ -56,4 +56,4 @@ def fact(pane: Pane) -> str:
 
 
 def _refused(in_a_row: int) -> str:
-    return f"refused {in_a_row} times in a row" if in_a_row >= REPEATED else ""
+    return f"refused {in_a_row} times in a row" if in_a_row >= REPORTED_DENIALS else ""

@@ -4,7 +4,7 @@ Trees: a work tree as it is at one moment, written as a tree object of git, outs
 `<state directory>/work/<work tree>/<day>/` has an index of ours and the objects that the repository lacks. git reads
 the repository's own objects beside them, and writes nothing into it: not its index, no reference, no object. It runs
 by the rules of `actions.git`, so that no program of the repository runs. Submodules and repositories within are left
-out, and so is what git ignores. Trees older than `KEPT_DAYS` days are removed when a day begins.
+out, and so is what git ignores. Trees older than `KEPT_TREE_DAYS` days are removed when a day begins.
 
 Everything here blocks. `OSError` and `TallyError`: there is no tree. `StuckError`: leave this repository alone.
 """
@@ -30,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import held
 
 #: Days that a tree is kept.
-KEPT_DAYS = 7
+KEPT_TREE_DAYS = 7
 #: Bytes of one file, of all new files of one tree, and of an index; and new files of one tree.
 MAX_NEW_FILE_BYTES, MAX_NEW_FILES_BYTES, MAX_GIT_INDEX_BYTES, MAX_NEW_FILES = 8 << 20, 128 << 20, 64 << 20, 10_000
 #: Bytes of ours for one work tree; beyond that no more trees are written.
@@ -140,7 +140,7 @@ class Store:
         today = self.folder / str(day)
         if not (today / "objects").is_dir():
             for store in self.folder.parent.iterdir():
-                _prune(store, day - KEPT_DAYS)
+                _prune(store, day - KEPT_TREE_DAYS)
                 if store != self.folder:
                     with contextlib.suppress(OSError):  # it is not empty
                         store.rmdir()

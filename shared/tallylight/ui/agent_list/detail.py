@@ -17,9 +17,9 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import details, repository_text
 from tallylight.ui.agent_list import flow, question
-from tallylight.ui.agent_list.question import INDENT, NUMBER_CELLS, Part
+from tallylight.ui.agent_list.question import INDENT_CELLS, NUMBER_CELLS, Part
 from tallylight.ui.agent_list.record import Mode, State
-from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
+from tallylight.ui.layout import GAP, UNBOUNDED_CELLS, age, clean, folded, left
 from tallylight.ui.spans import Line, Span, filled
 from tallylight.wire.styled import Style
 from tallylight.wire.text import width
@@ -128,7 +128,9 @@ def _known_lines(row: Row, state: State, columns: int, height: int) -> list[Part
     for text in known:
         if text and not any(text in other for other in seen):
             seen.append(text)
-    return [Part(part) for text in seen for part in folded(clean(text, UNBOUNDED), max(1, columns - INDENT))]
+    return [
+        Part(part) for text in seen for part in folded(clean(text, UNBOUNDED_CELLS), max(1, columns - INDENT_CELLS))
+    ]
 
 
 def _missing_message(state: State) -> str:

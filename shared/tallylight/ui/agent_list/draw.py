@@ -53,8 +53,8 @@ def _beside(left: list[Line], right: list[Line]) -> list[Line]:
     """Return *left* with *right* beside it, and a line between them."""
     lines: list[Line] = []
     for here, there in zip(left, filled(right, len(left)), strict=True):
-        spans = _clipped(here, geometry.LIST)
-        lines.append((*spans, Span(" " * (geometry.LIST - cells(spans))), Span(" │ ", is_dim=True), *there))
+        spans = _clipped(here, geometry.LIST_COLUMNS)
+        lines.append((*spans, Span(" " * (geometry.LIST_COLUMNS - cells(spans))), Span(" │ ", is_dim=True), *there))
     return lines
 
 

@@ -21,7 +21,7 @@ NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
 _LINE_END = re.compile(r"\r\n?")
 #: Characters that a terminal would not paste either, and ones that could not be encoded.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_MOST = MAX_TYPED * 2
+_MAX_DRAFT_CELLS = MAX_TYPED * 2
 
 
 @attrs.frozen
@@ -88,7 +88,7 @@ def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
 
 
 def _shown(line: str) -> str:
-    return sanitise(line.replace("\t", "    "), cells=_MOST * 4)
+    return sanitise(line.replace("\t", "    "), cells=_MAX_DRAFT_CELLS * 4)
 
 
 # Keys ------------------------------------------------------------------------------------------------------------

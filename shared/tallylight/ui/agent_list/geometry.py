@@ -18,9 +18,9 @@ from tallylight.ui.agent_list.filtering import Order
 from tallylight.ui.agent_list.record import OVER, Mode, State
 
 #: Columns from 160 on put the detail at the right of the list; the columns of the list, and of the gap.
-BESIDE, LIST, BETWEEN = 160, 112, 3
+BESIDE_FROM_COLUMNS, LIST_COLUMNS, GAP_COLUMNS = 160, 112, 3
 #: Lines of a written text, at least, if there is room.
-WRITTEN = 3
+WRITTEN_LINES = 3
 #: Columns up to which a panel has rows of its own form.
 NARROW_COLUMNS = 40
 #: Lines of the detail for a question without its answers, and for a row without a question.
@@ -57,7 +57,7 @@ def areas(state: State) -> Areas:
         details = middle // 2 if is_previewing(state) else middle
         return Areas(middle, details, middle - details)
     if state.writing is not None:
-        wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, state.columns)[0]))
+        wanted = 1 + max(WRITTEN_LINES, len(rows_of(state.writing.editor, state.columns)[0]))
         wanted = min(wanted, max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted)
     if not state.shown and not state.folded:
@@ -81,23 +81,23 @@ def _least_detail_lines(state: State, middle: int) -> int:
 
 def is_previewing(state: State) -> bool:
     """Return whether the preview is open in a mode that draws it; a narrow panel has no lines for it."""
-    modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
+    modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE_FROM_COLUMNS else ()))
     return state.preview is not None and state.mode in modes
 
 
 def is_beside(state: State) -> bool:
     """Return whether the detail is at the right of the list."""
-    return state.columns >= BESIDE and state.mode is not Mode.ANSWER
+    return state.columns >= BESIDE_FROM_COLUMNS and state.mode is not Mode.ANSWER
 
 
 def list_columns(state: State) -> int:
     """Return the columns of the list."""
-    return LIST if is_beside(state) else state.columns
+    return LIST_COLUMNS if is_beside(state) else state.columns
 
 
 def side_columns(state: State) -> int:
     """Return the columns of the detail and the preview."""
-    return state.columns - LIST - BETWEEN if is_beside(state) else state.columns
+    return state.columns - LIST_COLUMNS - GAP_COLUMNS if is_beside(state) else state.columns
 
 
 def is_narrow(state: State) -> bool:
@@ -203,7 +203,7 @@ def row_at(state: State, line: int, column: int = 0) -> int | None:
 def detail_line(state: State, line: int, column: int) -> int | None:
     """Return the line of the detail, below its heading, that is on *line* of the screen; None if none is."""
     parts = areas(state)
-    if is_beside(state) and column < LIST + BETWEEN:
+    if is_beside(state) and column < LIST_COLUMNS + GAP_COLUMNS:
         return None
     first = 2 if is_beside(state) else 2 + parts.rows
     return line - first if first <= line < first + parts.details - 1 else None

@@ -117,8 +117,8 @@ def _preview_key(state: State, name: str) -> State | None:
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
     steps = {
-        "[": (-preview.LINES, 0),
-        "]": (preview.LINES, 0),
+        "[": (-preview.KEY_LINES, 0),
+        "]": (preview.KEY_LINES, 0),
         "left": (0, -preview.COLUMNS_A_KEY),
         "right": (0, preview.COLUMNS_A_KEY),
     }
@@ -407,5 +407,5 @@ def _is_in_preview(state: State, event: Mouse) -> bool:
         return False
     parts = geometry.areas(state)
     if geometry.is_beside(state):
-        return event.column >= geometry.LIST and event.line > parts.details
+        return event.column >= geometry.LIST_COLUMNS and event.line > parts.details
     return event.line > parts.rows + parts.details

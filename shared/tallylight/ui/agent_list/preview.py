@@ -19,13 +19,13 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details
 from tallylight.ui.agent_list.filtering import after
-from tallylight.ui.layout import UNBOUNDED, folded
+from tallylight.ui.layout import UNBOUNDED_CELLS, folded
 from tallylight.ui.spans import Line, Span, filled, painted, with_cursor
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
 #: Lines and columns by one key.
-LINES, COLUMNS_A_KEY = 5, 20
+KEY_LINES, COLUMNS_A_KEY = 5, 20
 #: The mark in front of a task that is done, current and to do.
 _DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
 
@@ -137,7 +137,7 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     found = progress(pane.progress)
     done = found.done if found is not None else -1
     lines: list[Line] = (
-        _words(details.progress_bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
+        _words(details.progress_bar(pane.progress, max(details.BAR_CELLS, columns // 2)), columns) if found else []
     )
     for number, task in enumerate(pane.tasks):
         mark = _DONE if number < done else _NOW if number == done else _TO_DO
@@ -160,7 +160,7 @@ def _item(mark: Span, text: str, columns: int, *, is_bold: bool = False) -> list
 
 def _words(text: str, columns: int) -> list[Line]:
     """Return *text*, made harmless, in lines that break between words where they can."""
-    whole = sanitise(text, cells=UNBOUNDED)
+    whole = sanitise(text, cells=UNBOUNDED_CELLS)
     return [(Span(piece),) for piece in folded(whole, columns)]
 
 

@@ -24,9 +24,9 @@ from tallylight.wire.text import sanitise
 #: Choices with a key of their own.
 MAX_KEYED_CHOICES = 9
 #: Cells of a label, as long as the question's own.
-_LABEL_CELLS = 8000
+_FULL_LABEL_CELLS = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
-INDENT, NUMBER_CELLS = 3, 5
+INDENT_CELLS, NUMBER_CELLS = 3, 5
 #: A row that is only a line across counts as a blank one.
 _RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
 #: Characters that a row must share with a command, to be taken for a part of it.
@@ -135,12 +135,12 @@ def _dialog(asking: Asking, columns: int, *, is_roomy: bool) -> list[Part]:
     lines: list[Part] = []
     for number, row in enumerate(rows):
         if row or is_roomy:
-            parts = folded(row[margin:], max(1, columns - INDENT))
+            parts = folded(row[margin:], max(1, columns - INDENT_CELLS))
             lines += [Part(part, is_command=number in of_command) for part in parts]
     lines += [Part("")] if is_roomy and lines and lines[-1].text else []
     for choice in question.choices:
         lines += _choice(choice, columns, is_whole=not question.missing)
-    missing = folded(_shown(question.missing), max(1, columns - INDENT)) if question.missing else []
+    missing = folded(_shown(question.missing), max(1, columns - INDENT_CELLS)) if question.missing else []
     return lines + [Part(text) for text in missing]
 
 
@@ -172,7 +172,7 @@ def _before(question: Question, columns: int) -> Iterator[Part]:
         yield Part("")
         yield Part("earlier text", is_before=True)
     for row in rows:
-        yield from (Part(part, is_before=True) for part in folded(row, max(1, columns - INDENT)))
+        yield from (Part(part, is_before=True) for part in folded(row, max(1, columns - INDENT_CELLS)))
 
 
 def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
@@ -186,7 +186,7 @@ def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
 
 
 def _shown(text: str) -> str:
-    return sanitise(text, cells=_LABEL_CELLS)
+    return sanitise(text, cells=_FULL_LABEL_CELLS)
 
 
 def scrolled(asking: Asking, step: int) -> Asking:

@@ -34,7 +34,7 @@ WORDS = {
 
 
 #: Cells of the mark and the blank behind it, in a panel.
-_NARROW_CELLS = 4
+_PANEL_MARK_CELLS = 4
 
 
 _NO_MATCH = ("No agent matches.", "Esc shows all.")
@@ -103,7 +103,7 @@ def draw(state: State, height: int) -> list[Line]:
     below = state.shown[state.top + geometry.in_view(state) :]
     if (below or state.top) and len(lines) < height - bool(state.folded):
         lines += [()] * (geometry.capacity(state) - len(lines))
-        lines.append((Span(clean(f"{' ' * table.BEFORE}{_more(state, below)}", wide), is_dim=True),))
+        lines.append((Span(clean(f"{' ' * table.BEFORE_NAME_CELLS}{_more(state, below)}", wide), is_dim=True),))
     if state.folded:
         lines.append(_fold(state))
     return filled(lines, height)
@@ -116,7 +116,7 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
     said = table.row_text(row, state)
     on = functools.partial(_row_span, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
-    cells = [f"{aged(row, state):>{table.AGE}}"]
+    cells = [f"{aged(row, state):>{table.AGE_CELLS}}"]
     cells += [pad(clean(row.pane.agent, columns.agent), columns.agent)] if columns.agent else []
     cells += [pad(table.branch_of(row, state), columns.branch)] if columns.branch else []
     before: Line = (
@@ -144,7 +144,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
     on = functools.partial(_row_span, is_selected)
-    room = max(1, state.columns - _NARROW_CELLS)
+    room = max(1, state.columns - _PANEL_MARK_CELLS)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
         mark_of(row, state),
@@ -155,7 +155,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     )
     if height < 2:
         return [first]
-    return [first, (Span(" " * _NARROW_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
+    return [first, (Span(" " * _PANEL_MARK_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
 def _row_span(is_selected: bool, text: str, **look: Any) -> Span:
@@ -181,9 +181,9 @@ def _fold(state: State) -> Line:
     """Return the line of the folded idle rows."""
     is_narrow = geometry.is_narrow(state)
     hint = "" if is_narrow else f"{GAP}z opens"
-    names = ", ".join(clean(row.called, table.NAME_MOST) for row in state.folded)
+    names = ", ".join(clean(row.called, table.MAX_NAME_CELLS) for row in state.folded)
     text = f"{len(state.folded)} idle: {names}"
-    room = max(1, geometry.list_columns(state) - (table.BEFORE - is_narrow) - len(hint))
+    room = max(1, geometry.list_columns(state) - (table.BEFORE_NAME_CELLS - is_narrow) - len(hint))
     return (Span(f"{'' if is_narrow else ' '} ·  ", is_dim=True), Span(clean(text, room) + hint, is_dim=True))
 
 

@@ -26,10 +26,10 @@ MOST_ROW_LINES = 3
 #: Columns of the screen from 72 on have room for the agent, and from 100 on for the branch.
 AGENT_FROM, BRANCH_FROM = 72, 100
 #: Cells: of a name at least and at most, and where other machines are listed; of an agent and a branch at most.
-NAME_LEAST, NAME_MOST, NAME_FAR = 6, 16, 24
-_AGENT_MOST, _BRANCH_MOST = 10, 24
+MIN_NAME_CELLS, MAX_NAME_CELLS, NAME_FAR = 6, 16, 24
+_MAX_AGENT_CELLS, _MAX_BRANCH_CELLS = 10, 24
 #: Cells in front of the name, for the pointer, the mark and a blank; and of the age with its gap.
-BEFORE, AGE = 5, 6
+BEFORE_NAME_CELLS, AGE_CELLS = 5, 6
 #: Cells of the text of one row.
 _ROW_TEXT_CELLS = 600
 
@@ -74,7 +74,7 @@ def needs_person(row: Row, now: float) -> bool:
 
 def branch_of(row: Row, state: State) -> str:
     """Return the branch that its agent works on, as far as it is known."""
-    return clean(state.repositories.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
+    return clean(state.repositories.get(row.pane.agent_pid or 0, NOTHING).branch, _MAX_BRANCH_CELLS)
 
 
 def row_text(row: Row, state: State) -> RowText:
@@ -99,10 +99,10 @@ def row_text(row: Row, state: State) -> RowText:
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
     """Return the columns for all rows shown; *is_roomy*: each request may have several lines."""
-    most = NAME_FAR if any(row.machine for row in state.shown) else NAME_MOST
+    most = NAME_FAR if any(row.machine for row in state.shown) else MAX_NAME_CELLS
     # A blank more, for the fill behind a name.
-    name = max(NAME_LEAST, min(most, _widest(map(name_of, state.shown)) + 1, columns // 3))
-    agent = _widest(clean(row.pane.agent, _AGENT_MOST) for row in state.shown) if columns >= AGENT_FROM else 0
+    name = max(MIN_NAME_CELLS, min(most, _widest(map(name_of, state.shown)) + 1, columns // 3))
+    agent = _widest(clean(row.pane.agent, _MAX_AGENT_CELLS) for row in state.shown) if columns >= AGENT_FROM else 0
     branch = _widest(branch_of(row, state) for row in state.shown) if columns >= BRANCH_FROM else 0
     found = list(dict.fromkeys(_table_of(columns, name, *more) for more in ((agent, branch), (agent, 0), (0, 0))))
     requests = [one.text for one in (row_text(row, state) for row in state.shown) if one.is_request]
@@ -126,7 +126,7 @@ def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bo
 
 def _table_of(columns: int, name: int, agent: int, branch: int) -> Table:
     """Return the table with these cells, and the rest for the text."""
-    taken = BEFORE + name + 1 + AGE + sum(cells + len(GAP) for cells in (agent, branch) if cells)
+    taken = BEFORE_NAME_CELLS + name + 1 + AGE_CELLS + sum(cells + len(GAP) for cells in (agent, branch) if cells)
     return Table(name, max(1, columns - taken), agent, branch)
 
 

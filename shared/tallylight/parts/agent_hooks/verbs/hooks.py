@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import UNBOUNDED, Output, clean, complain, hanging
+from tallylight.cli.output import UNBOUNDED_CELLS, Output, clean, complain, hanging
 from tallylight.cli.parser import Parser
 from tallylight.files import directories
 from tallylight.files.system import System
@@ -60,7 +60,7 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     for name in options.agents:
         if name not in known:
             can = ", ".join(sorted(name for name, target in known.items() if target.form))
-            complain("hooks", f"no hooks are known for {clean(name, 40)!r}; known are {can}", cells=UNBOUNDED)
+            complain("hooks", f"no hooks are known for {clean(name, 40)!r}; known are {can}", cells=UNBOUNDED_CELLS)
             return USAGE
     if options.verb == "status":
         return _status(system, known, options.agents, as_json=options.json)

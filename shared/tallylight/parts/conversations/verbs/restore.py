@@ -23,7 +23,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Place, command_line
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.output import UNBOUNDED, Output, ago, clean, complain
+from tallylight.cli.output import UNBOUNDED_CELLS, Output, ago, clean, complain
 from tallylight.cli.parser import Parser
 from tallylight.evidence import process_table
 from tallylight.hosts.wezterm import pane_list
@@ -210,7 +210,7 @@ def _offer(
         window, problem = _start(choice, lost[choice.number], launcher)
         if problem:
             are_all = False
-            complain("restore", f"{choice.name}: not started{problem}", cells=UNBOUNDED)
+            complain("restore", f"{choice.name}: not started{problem}", cells=UNBOUNDED_CELLS)
         elif window.isdecimal():
             windows[window] = choice
     return windows, are_all
@@ -226,7 +226,7 @@ def _watch_windows(
         for window in left.keys() - _open_windows(launcher, left):
             choice = left.pop(window)
             put_back(lost[choice.number])
-            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED_CELLS)
     return left
 
 
@@ -386,7 +386,7 @@ def _watch(choice: Offered, lost: Lost) -> int:
             time.sleep(0.1)
         if not is_alive(pid, birth):
             put_back(lost)
-            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED)
+            complain("restore", f"{choice.name}{_ENDED}", cells=UNBOUNDED_CELLS)
 
     _in_background(watch)
     os.close(read_end)

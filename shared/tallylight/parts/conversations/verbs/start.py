@@ -24,7 +24,7 @@ from tallylight.actions.permission import CONFINED, Verb, check, refusal_of
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.cli.output import JSON_VERSION, UNBOUNDED, clean, complain, refused
+from tallylight.cli.output import JSON_VERSION, UNBOUNDED_CELLS, clean, complain, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import client_of
 from tallylight.cli.waiting import AT_REST, Wait, add_timeout, exit_code, follow
@@ -111,7 +111,7 @@ def main(argv: list[str]) -> int:
     }
     if isinstance(reply, Refusal):
         if base is not None:
-            complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED)
+            complain("start", f"the worktree {clean(str(base.path))} was made, and is left", cells=UNBOUNDED_CELLS)
         if options.json:
             sys.stdout.write(json.dumps(document | {"refused": reply.rule, "text": clean(reply.text)}) + "\n")
         return refused("start", reply)
@@ -182,6 +182,6 @@ def _worktree(name: str) -> Base:
     """Announce and make the worktree."""
     named = must(worktrees.named(must(worktrees.inspect(str(Path.cwd()))), name))
     complain("start", *named.notes)
-    complain("start", command_line(worktrees.command(named)), cells=UNBOUNDED)
+    complain("start", command_line(worktrees.command(named)), cells=UNBOUNDED_CELLS)
     must(worktrees.make(named))
     return named

@@ -37,7 +37,7 @@ SHELL, SCOUT, PILOT = TABS
 REST_S = 4.0
 QUESTION = "May I run `make install`?"
 #: The key that answers, and for how many script seconds to wait for it.
-ANSWER, ASKS = "1", 6.0
+ANSWER, ASKING_S = "1", 6.0
 
 Act = Callable[[Tracker, float], None]
 
@@ -88,7 +88,7 @@ SCRIPT: tuple[Step, ...] = tuple(
         [
             Step(0.0, PILOT, starts(PILOT), "Three tabs. `pilot` is an agent that reports its status: it works."),
             Step(0.2, PILOT, reports(Status.WORKING)),
-            Step(1.2, PILOT, reports(Status.WAITING, Kind.PERMISSION, QUESTION), f"It asks: {QUESTION}", asks=ASKS),
+            Step(1.2, PILOT, reports(Status.WAITING, Kind.PERMISSION, QUESTION), f"It asks: {QUESTION}", asks=ASKING_S),
             Step(1.5, PILOT, reports(Status.WORKING), "The answer is typed into its dialog, once. It goes on."),
             Step(3.0, PILOT, reports(Status.DONE, message="Installed."), "Its turn is over: green, until you look."),
             Step(4.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),

@@ -27,8 +27,8 @@ _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", 
 #: The columns to shorten on a narrow screen, in order, each with its least width in cells.
 _SHRINK = ({2: 10, 1: 6, 0: 4, 7: 5},)
 #: A version is worse if its share of misread turns is greater by _WORSE and by _ERRORS standard errors, in at least
-#: _LEAST turns. The version before needs at least _LEAST turns, too.
-_WORSE, _ERRORS, _LEAST = 0.1, 2.6, 3
+#: _MIN_TURNS turns. The version before needs at least _MIN_TURNS turns, too.
+_WORSE, _ERRORS, _MIN_TURNS = 0.1, 2.6, 3
 
 
 def make_parser() -> Parser:
@@ -96,7 +96,7 @@ def checks(environ: Mapping[str, str], hosts: Iterable[Snapshot]) -> Iterator[Fi
         yield Finding("accuracy", Health.BROKEN, str(error), "correct that; until then no screen is graded")
         return
     for newest, *others in by_agent(found):
-        before = next((grade for grade in others if grade.turns >= _LEAST), None)
+        before = next((grade for grade in others if grade.turns >= _MIN_TURNS), None)
         if before is None or not is_worse(newest, before):
             continue
         new, old = (f"{one.misread} of {one.turns} turns of {clean(one.version, 40)}" for one in (newest, before))
@@ -109,9 +109,9 @@ def checks(environ: Mapping[str, str], hosts: Iterable[Snapshot]) -> Iterator[Fi
 
 def is_worse(newer: Grade, older: Grade) -> bool:
     """Return whether the *newer* version is misread more often, and in so many turns that it is no chance."""
-    if newer.turns < _LEAST:
+    if newer.turns < _MIN_TURNS:
         return False
     shares = [grade.misread / grade.turns for grade in (newer, older)]
     both = (newer.misread + older.misread) / (newer.turns + older.turns)
     error = math.sqrt(max(0.0, both * (1 - both)) * (1 / newer.turns + 1 / older.turns))
-    return newer.misread >= _LEAST and shares[0] - shares[1] > max(_WORSE, _ERRORS * error)
+    return newer.misread >= _MIN_TURNS and shares[0] - shares[1] > max(_WORSE, _ERRORS * error)

@@ -38,9 +38,9 @@ from tallylight.snapshot.addresses import NAMED, Row, add_pane
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
 #: The longest copied screen, in characters.
-_SCREEN_LIMIT = 1 << 20
+_MAX_SCREEN_CHARS = 1 << 20
 #: The longest time that a pane is watched.
-_MOST_SECONDS = 600
+_MAX_WATCH_S = 600
 #: Lines to print about one recording.
 _MOST_SCREEN_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
@@ -88,7 +88,7 @@ def make_parser() -> Parser:
     add_pane(new, "--pane", help_=f"watch this pane now: {NAMED}")
     new.add_argument(
         "--seconds",
-        type=within(1, _MOST_SECONDS, float),
+        type=within(1, _MAX_WATCH_S, float),
         default=20.0,
         help="how long to watch it; Ctrl-C ends that sooner (default: 20)",
     )
@@ -288,9 +288,9 @@ def _rows(client: PaneClient, found: Row) -> list[str]:
 def _screen(file: str) -> list[str]:
     """Return the rows of a copied screen in *file*, `-` for standard input."""
     if file == "-":
-        return sys.stdin.read(_SCREEN_LIMIT).splitlines()
+        return sys.stdin.read(_MAX_SCREEN_CHARS).splitlines()
     try:
-        return read_limited(Path(file), _SCREEN_LIMIT).decode("utf-8", "replace").splitlines()
+        return read_limited(Path(file), _MAX_SCREEN_CHARS).decode("utf-8", "replace").splitlines()
     except OSError as error:
         raise TallyError(f"{clean(file)}: cannot be read: {error.strerror}") from None
 

@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Iterator
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import UNBOUNDED, Output, clean, complain, status_words
+from tallylight.cli.output import UNBOUNDED_CELLS, Output, clean, complain, status_words
 from tallylight.cli.parser import Parser
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
                     write(output, replay.now, decision)
         if not (is_told or header.started or problems):
             complain("replay", f"{options.file}: no agent named, so no screen was read; record with `asciinema rec -c`")
-        complain("replay", *(f"{options.file}: {fault}" for fault in replay.faults), cells=UNBOUNDED)
+        complain("replay", *(f"{options.file}: {fault}" for fault in replay.faults), cells=UNBOUNDED_CELLS)
     return 1 if problems else 0
 
 
@@ -96,7 +96,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
             elif isinstance(item, Problem):
                 problems.append(item)
                 if len(problems) <= MAX_LISTED_PROBLEMS:
-                    complain(verb, f"{file}:{item.line}: {item.text}", cells=UNBOUNDED)
+                    complain(verb, f"{file}:{item.line}: {item.text}", cells=UNBOUNDED_CELLS)
 
     try:
         with open(file, "rb") as raw:  # noqa: PTH123 - a path's own words are in its error

@@ -31,7 +31,7 @@ from tallylight.parts.lab.stretch import Stretch
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 
 #: The last lights of a stretch that are listed.
-_MOST_LIGHTS = 16
+_MAX_LIGHTS = 16
 
 
 def make_parser() -> Parser:
@@ -90,7 +90,7 @@ def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
 
 def _strip(output: Output, shown: Sequence[Change], end: float) -> None:
     """List the lights, each with its age and its reason."""
-    for change in shown[-_MOST_LIGHTS:]:
+    for change in shown[-_MAX_LIGHTS:]:
         output.decision(f"{end - change.time:6.1f} s ago", change.decision)
 
 

@@ -23,7 +23,7 @@ from tallylight.parts.settings import reference
 
 JSON_VERSION = 1
 #: Cells before the source of a value.
-_ASIDE = 36
+_ASIDE_CELLS = 36
 #: Every Unix has it; used if a person has not set an editor.
 _EDITOR = "vi"
 
@@ -152,9 +152,9 @@ def _print(output: Output, shown: list[reference.InForce]) -> None:
             output.line(f"\n[{table}]")
         if not one.value:
             chooser = "the theme" if above == "colours" else "`tally setup`"
-            output.line(pad(f"# {name}", _ASIDE) + f"# {chooser} chooses")
+            output.line(pad(f"# {name}", _ASIDE_CELLS) + f"# {chooser} chooses")
             continue
-        said = pad(f"{name} = {clean(one.value)}", _ASIDE)
+        said = pad(f"{name} = {clean(one.value)}", _ASIDE_CELLS)
         output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
 
 

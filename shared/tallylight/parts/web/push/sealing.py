@@ -24,11 +24,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from tallylight.parts.web.push.endpoints import MAX_PLAIN
 
 #: Every message is padded to a multiple of this, in bytes: its length reveals less.
-BLOCK = 512
+BLOCK_BYTES = 512
 #: How many seconds a signature is valid; services refuse more than a day.
 SIGNED_S = 12 * 3600
-_RECORD = 4096
-_POINT, _AUTH, _SALT = 65, 16, 16
+_RECORD_BYTES = 4096
+_POINT_BYTES, _AUTH_BYTES, _SALT_BYTES = 65, 16, 16
 _SHA256 = hashes.SHA256
 
 
@@ -44,7 +44,7 @@ Reader = tuple[ec.EllipticCurvePublicKey, bytes]
 
 def reader(p256dh: str, auth: str) -> Reader:
     """Return the keys that a browser sends, in base64url; raise `BadKeyError` if they are invalid."""
-    point, secret = _decoded(p256dh, _POINT), _decoded(auth, _AUTH)
+    point, secret = _decoded(p256dh, _POINT_BYTES), _decoded(auth, _AUTH_BYTES)
     try:
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point), secret
     except ValueError:
@@ -71,8 +71,8 @@ def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: Key | None = None)
     """
     if len(plain) > MAX_PLAIN:
         raise ValueError(f"the message has more than {MAX_PLAIN} bytes")
-    filling = bytes(0 if salt else -(len(plain) + 1) % BLOCK)
-    salt, key = salt or os.urandom(_SALT), key or ec.generate_private_key(ec.SECP256R1())
+    filling = bytes(0 if salt else -(len(plain) + 1) % BLOCK_BYTES)
+    salt, key = salt or os.urandom(_SALT_BYTES), key or ec.generate_private_key(ec.SECP256R1())
     point, auth = to
     own, theirs = _raw(key.public_key()), _raw(point)
     shared = key.exchange(ec.ECDH(), point)
@@ -81,7 +81,7 @@ def seal(plain: bytes, to: Reader, *, salt: bytes = b"", key: Key | None = None)
     nonce = _derived(salt, secret, b"Content-Encoding: nonce\0", 12)
     # 2 ends the last record, and this is the only one.
     record = cipher.encrypt(nonce, plain + b"\x02" + filling, None)
-    return salt + struct.pack("!IB", _RECORD, len(own)) + own + record
+    return salt + struct.pack("!IB", _RECORD_BYTES, len(own)) + own + record
 
 
 def _derived(salt: bytes, secret: bytes, info: bytes, length: int) -> bytes:

@@ -25,7 +25,7 @@ MAX_SENDING_THREADS = 4
 MAX_PENDING = 32
 #: Seconds to the next try after the first failure, doubled after each up to the second; and the longest pause that a
 #: service may request.
-FIRST_S, LAST_S, MAX_WAIT_S = 5.0, 600.0, 1800.0
+FIRST_PUSH_RETRY_S, LAST_S, MAX_WAIT_S = 5.0, 600.0, 1800.0
 #: Statuses: the browser is gone; the service cannot now.
 GONE = (404, 410)
 _LATER = (408, 425, 429)
@@ -139,7 +139,7 @@ class Sender:
     def _again(self, line: _Line, message: Message, until: float, wait_s: float) -> None:
         """Put *message* back for another attempt after *wait_s* seconds, unless a newer one waits."""
         with self._changed:
-            wait_s = max(min(wait_s, MAX_WAIT_S), min(LAST_S, FIRST_S * 2 ** min(line.failures, 10)))
+            wait_s = max(min(wait_s, MAX_WAIT_S), min(LAST_S, FIRST_PUSH_RETRY_S * 2 ** min(line.failures, 10)))
             line.failures += 1
             line.not_before = self._clock() + wait_s
             # Not in place of a newer one about the same session.

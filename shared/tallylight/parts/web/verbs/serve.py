@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import UNBOUNDED, complain
+from tallylight.cli.output import UNBOUNDED_CELLS, complain
 from tallylight.cli.parser import Parser, within
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config
@@ -123,7 +123,7 @@ def main(argv: list[str]) -> int:
     hosts = allowed_hosts(port, names)
     token = secrets.token_hex(TOKEN_BYTES)
     config, problems = load_config()
-    complain("serve", *problems, cells=UNBOUNDED)
+    complain("serve", *problems, cells=UNBOUNDED_CELLS)
     panes = PaneAccess(os.environ)
     # Once: a terminal also judges this server's requests by where it was started.
     own = functools.cache(functools.partial(own_caller, os.environ))

@@ -42,7 +42,7 @@ from tallylight.model.status import Status
 from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.transcripts import claude
 from tallylight.parts.work.looks import AgentChanges, Looks
-from tallylight.parts.work.watch import EVERY_S, Collisions
+from tallylight.parts.work.watch import LOOK_AT_PANES_S, Collisions
 
 TOLD = Aim("collisions: from the second write to both marks, 95 % of pairs", "the clock", most=2.0, unit="s")
 FALSE = Aim("collisions: false marks in eight hours", "a merge of git", most=1.0, unit="marks")
@@ -198,9 +198,9 @@ def cost(folder: Path) -> tuple[float, int]:
 
     collisions, now = watch(folder, submit), 100.0
     began = used()
-    for second in range(int(MINUTES * 60 / EVERY_S)):
-        now += EVERY_S
-        minute, at = divmod(int(second * EVERY_S), 60)
+    for second in range(int(MINUTES * 60 / LOOK_AT_PANES_S)):
+        now += LOOK_AT_PANES_S
+        minute, at = divmod(int(second * LOOK_AT_PANES_S), 60)
         if second % 12 == 0 and at // 6 < TREES:
             agent = agents[at // 6]
             number = (at // 6) * MINUTES + minute

@@ -117,7 +117,7 @@ class Host:
             self._log.write(json.dumps([time.time(), self._last]) + "\n")
 
     def _sample(self, run: tuple[int, int], tree: Tree) -> None:
-        self._sampled += [(run, sample) for sample in connections.look([tree])]
+        self._sampled += [(run, sample) for sample in connections.samples_of([tree])]
 
 
 class Living(Session):

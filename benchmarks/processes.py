@@ -20,7 +20,7 @@ import time
 from benchmarks.aims import Aim
 
 from tallylight.evidence import connections
-from tallylight.evidence.connections import TREE_S, Tree
+from tallylight.evidence.connections import REREAD_TREE_S, Tree
 from tallylight.evidence.procfs import ProcTable
 from tallylight.pane.process_watch import ACTIVE_S, RESTING_S
 
@@ -52,11 +52,13 @@ def main() -> None:
         peers = [listener.accept()[0] for _ in programs]
         time.sleep(1.0)
         trees = [Tree(ProcTable(), program.pid) for program in programs]
-        connections.look(trees)
+        connections.samples_of(trees)
         every = ACTIVE_S // TICK_S * TICK_S + TICK_S
-        works, rests = (_spent(trees, pause, looks) for pause, looks in ((every, LOOKS), (2 * TREE_S, LOOKS // 4)))
+        works, rests = (
+            _spent(trees, pause, looks) for pause, looks in ((every, LOOKS), (2 * REREAD_TREE_S, LOOKS // 4))
+        )
         before = time.thread_time()
-        connections.look([Tree(ProcTable(), programs[0].pid)])
+        connections.samples_of([Tree(ProcTable(), programs[0].pid)])
         first = time.thread_time() - before
         assert len(peers) == AGENTS
     # A host ticks four times a second, and finds that a look is due at the next tick.
@@ -71,7 +73,7 @@ def _spent(trees: list[Tree], pause: float, looks: int) -> float:
     for _ in range(looks):
         time.sleep(pause)
         before = time.thread_time()
-        connections.look(trees)
+        connections.samples_of(trees)
         spent.append(time.thread_time() - before)
     return statistics.fmean(spent)
 

@@ -30,7 +30,7 @@ from tests.ordinary import test_ordinary
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
-from tallylight.evidence.offers import offered
+from tallylight.evidence.offers import lowest_candidate
 from tallylight.evidence.overlay import read_overlay
 from tallylight.evidence.tail import read_tail
 from tallylight.parts.lab import scoring
@@ -178,7 +178,7 @@ def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
 
 def _signs_in(lines: Sequence[str], cursor: int | None) -> tuple[tuple[str, float], ...]:
     for rows, is_in_front in ((read_overlay(lines), True), (read_tail(lines), False)):
-        offer = offered(rows, cursor) if rows else None
+        offer = lowest_candidate(rows, cursor) if rows else None
         if offer is not None:
             return tuple(structure.signs(rows, cursor, offer, is_in_front=is_in_front).items())
     return ()
@@ -244,7 +244,7 @@ def fit(seen: Iterable[Screen], decisive: Sequence[Screen] = ()) -> dict[str, fl
             for screen, count in zip(decisive, counts, strict=True)
         ]
         weights = _descended([*rows, *told], weights)
-        sides = [(1 if one.asks else -1) * (score(one.signs, weights) - structure.ENOUGH) for one in decisive]
+        sides = [(1 if one.asks else -1) * (score(one.signs, weights) - structure.DIALOG_CHANCE) for one in decisive]
         if all(side > _SURE for side in sides):
             break
         counts = [count * (1.0 if side > _SURE else _MORE) for count, side in zip(counts, sides, strict=True)]
@@ -305,7 +305,7 @@ def judged(agent: str, weights: Mapping[str, float]) -> tuple[float, float]:
     missed, false, total = 0.0, 0.0, {True: 0.0, False: 0.0}
     for screen in all_screens():
         if screen.agent == agent:
-            is_read = score(screen.signs, weights) > structure.ENOUGH
+            is_read = score(screen.signs, weights) > structure.DIALOG_CHANCE
             total[screen.asks] += screen.seconds
             missed += screen.seconds * (screen.asks and not is_read)
             false += screen.seconds * (is_read and not screen.asks)

@@ -38,7 +38,7 @@ from benchmarks.soak import is_of
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.remote import RemoteError
 
-from tallylight.tracker.notify import GAP_S, QUESTION_S
+from tallylight.tracker.notify import NOTICE_GAP_S, QUESTION_S
 
 LATE = Aim("all surfaces: a change is seen, p99 of the slowest", "the agent itself", most=2.0, unit="s")
 AIMS = (LATE,)
@@ -304,7 +304,7 @@ def judge_notified(place: Place, truth: Mapping[str, Track], notified: Mapping[s
                 judged.lags.append(told[0] - at)
                 last = told[-1]
             elif at >= begin:
-                judged.missed += until - max(at + QUESTION_S, last + GAP_S) >= NOTIFIED_S
+                judged.missed += until - max(at + QUESTION_S, last + NOTICE_GAP_S) >= NOTIFIED_S
     return judged
 
 

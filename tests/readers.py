@@ -32,7 +32,7 @@ from tallylight.evidence.records.readers import reader
 from tallylight.files import read_write, receipt, toml
 from tallylight.hooks import mapping, order, payload, tables
 from tallylight.hosts.wezterm import pane_list
-from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.hosts.wezterm.scene import Place
 from tallylight.hosts.wezterm.scene_file import SceneFile
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -426,7 +426,7 @@ def read_payload(document: bytes, _folder: Path) -> object:
             made = pairs.fit({key: value for key, value in {**last, "at": "5"}.items() if value})
             said = osc1338.decode_variable(made.decode("ascii"))
             if said is not None:
-                order.Order().admit(made.decode("ascii"), said)
+                order.HookOrder().admit(made.decode("ascii"), said)
     return last
 
 
@@ -551,7 +551,7 @@ def read_wezterm_scene(document: bytes, folder: Path) -> object:
     path.write_bytes(document)
     path.chmod(0o600)
     file = SceneFile(path, agent.Agents())
-    file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), Bar())
+    file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), TabBar())
     return file.shown
 
 
@@ -853,7 +853,7 @@ READERS = {
         read=read_ledger,
     ),
     "grades of the lights": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "grades": [
@@ -887,7 +887,7 @@ READERS = {
         read=read_labels,
     ),
     "browsers that are signed in": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "devices": [{"id": "0a1b2c3d", "name": "Firefox", "digest": "ab" * 32, "made": NOW, "used": NOW}],
@@ -896,7 +896,7 @@ READERS = {
         errors=(TallyError,),
     ),
     "subscriptions": Reader(
-        modules=("snapshot.kept",),
+        modules=("snapshot.row_file",),
         example={
             "version": 1,
             "subscriptions": [{"endpoint": "https://push.example.org/1", "p256dh": "BA", "auth": "x", "origin": "https://box"}],

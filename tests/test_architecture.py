@@ -80,7 +80,7 @@ ALSO_PURE = (
     "hosts.tmux.ear",
     "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list", "hosts.wezterm.pane_list", "parts.remote.topics",
     "parts.remote.panes", "parts.remote.mirror", "parts.remote.outbox", "parts.remote.messages", "parts.remote.machine",
-    "parts.remote.commands", "snapshot.elsewhere", "relay.spoken", "hosts.polling.word",
+    "parts.remote.commands", "snapshot.elsewhere", "relay.protocol_reader", "hosts.polling.pane_events",
     *(f"parts.transcripts.{name}" for name in (
         "aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")),
 )  # fmt: skip

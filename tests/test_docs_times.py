@@ -20,8 +20,8 @@ _TIME = re.compile(rf"({'|'.join(_WORDS)})|([\d.]+)\s(ms|s|seconds?|minutes?)\b"
 #: What stands before each time on the page of trust, in its order, and what the code has.
 TIMES: list[tuple[str, float]] = [
     ("must be contradicted for", table.CONTRADICTION_S),
-    ("stays `working` for up to", table.LATE_S),
-    ("the end in a record** by", table.SHOWN_S),
+    ("stays `working` for up to", table.FILE_LAG_S),
+    ("the end in a record** by", table.SHOWN_DIALOG_S),
     ("visible output every", _SETTINGS.stale_s),
     ("from a protocol every", _SETTINGS.fuse_s),
     ("for guesses only:", _SETTINGS.silence_s),
@@ -30,15 +30,15 @@ TIMES: list[tuple[str, float]] = [
     ("changes within", traffic.SCREEN_S),
     ("nothing has come for", traffic.STREAM_S),
     ("for at most", traffic.MOST_S),
-    ("After", traffic.LATE_S),
-    ("It has", startup.SLOW_START_S),
+    ("After", traffic.LATE_ANSWER_S),
+    ("It has", startup.SLOW_STARTUP_S),
     ("After that it has", startup.LOADING_S),
-    ("or", startup.START_S),
-    ("At most", startup.BUSY_S),
-    ("A spinner within", titles.START_S),
-    ("gone within", titles.TURN_S),
+    ("or", startup.STARTUP_S),
+    ("At most", startup.STARTUP_DRAWING_S),
+    ("A spinner within", titles.TITLE_START_S),
+    ("gone within", titles.SPINNER_TURN_S),
     ("A report up to", tracker.ADOPT_S),
-    ("ended well within", after_exit.LAST_WORDS_S),
+    ("ended well within", after_exit.EXIT_CODE_S),
     ("A look is", attention.DWELL_S),
 ]
 

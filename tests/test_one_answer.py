@@ -41,7 +41,7 @@ WAITING = Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=4711)
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for the agent to go on: it is slow."""
-    monkeypatch.setattr(clients, "SETTLE_S", 0.0)
+    monkeypatch.setattr(clients, "KEYS_SETTLE_S", 0.0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tallylight.actions import answer
 from tallylight.actions.answer import (
     _PLAIN,
     MAX_ABOVE_ROWS,
-    MAX_CELLS,
+    MAX_DIALOG_ROW_CELLS,
     Done,
     Question,
     Seen,
@@ -218,8 +218,8 @@ def test_what_is_too_long_is_said() -> None:
 
     assert isinstance(answer.ask(Desk(short)), Question)
     for last in ("x", "日", "é́"):
-        assert _whole("x" * (MAX_CELLS - width(last)) + last).endswith(last)
-        assert _whole("x" * MAX_CELLS + last).endswith("x…"), "what is left out is told"
+        assert _whole("x" * (MAX_DIALOG_ROW_CELLS - width(last)) + last).endswith(last)
+        assert _whole("x" * MAX_DIALOG_ROW_CELLS + last).endswith("x…"), "what is left out is told"
     for one in (shown, tall, attrs.evolve(short, look=attrs.evolve(short.look, lines=[*rows[:1], " $ x", *rows[2:]]))):
         refused = answer.ask(Desk(one))
         assert isinstance(refused, Refusal) and refused.rule == "too-long"
@@ -308,9 +308,9 @@ def test_an_editor_may_take_keys_for_itself() -> None:
 def test_what_is_shown_is_sanitised() -> None:
     """Whether or not a row could be too long, what is not plain is taken out of it."""
     for bad in ("\x1b", "\x9b", "\u202e", "\u200b"):
-        for length in (1, MAX_CELLS // 2 - 2, MAX_CELLS // 2 + 1):
+        for length in (1, MAX_DIALOG_ROW_CELLS // 2 - 2, MAX_DIALOG_ROW_CELLS // 2 + 1):
             assert bad not in _whole("x" * length + bad + "x"), (bad, length)
-    for length in (1, MAX_CELLS // 2, MAX_CELLS // 2 + 1, MAX_CELLS):
+    for length in (1, MAX_DIALOG_ROW_CELLS // 2, MAX_DIALOG_ROW_CELLS // 2 + 1, MAX_DIALOG_ROW_CELLS):
         assert _whole("x" * length) == "x" * length
 
 

@@ -83,7 +83,7 @@ def test_two_processes_interrupt_one_turn_once(environ: dict[str, str], monkeypa
     desk.now = seen("claude/working-120", Status.WORKING)
     assert interrupt() == "typed"
     # It has missed the key.
-    monkeypatch.setattr(once, "AGAIN_S", 0.0)
+    monkeypatch.setattr(once, "RETRY_INTERRUPT_S", 0.0)
     assert interrupt() == "typed"
     assert desk.typed == ["\x1b"] * 3
 

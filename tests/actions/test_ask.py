@@ -213,7 +213,7 @@ def test_keys(data: bytes, key: str) -> None:
 
 def test_the_end_of_what_is_pasted_is_no_enter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line's end in a read of its own, with the end of the paste right behind it, confirms nothing."""
-    monkeypatch.setattr(ask, "REST_S", WAIT_S)
+    monkeypatch.setattr(ask, "REST_OF_KEY_S", WAIT_S)
     read, write = os.pipe()
     os.write(write, b"\r")
     timer = threading.Timer(0.05, lambda: os.write(write, b"\x1b[201~"))

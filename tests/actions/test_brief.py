@@ -5,7 +5,14 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.actions.brief import MAX_BUTTONS, MAX_CELLS, MAX_LABEL_CELLS, MAX_ROW_CELLS, MAX_ROWS, brief
+from tallylight.actions.brief import (
+    MAX_BRIEF_CELLS,
+    MAX_BRIEF_ROW_CELLS,
+    MAX_BRIEF_ROWS,
+    MAX_BUTTONS,
+    MAX_LABEL_CELLS,
+    brief,
+)
 from tests.tables import each
 
 YES, NO = Choice(1, "Yes", "1"), Choice(3, "No", "\x1b")
@@ -36,11 +43,11 @@ def test_all_of_the_dialog_and_nothing_before_it() -> None:
 
 def test_more_rows_than_a_notification_has_flow() -> None:
     """Nothing is left out: the rows are set behind each other."""
-    rows = tuple(f"row {n}" for n in range(MAX_ROWS + 1))
+    rows = tuple(f"row {n}" for n in range(MAX_BRIEF_ROWS + 1))
     found = brief(attrs.evolve(QUESTION, context=rows, first=0))
     assert found is not None and found.body == " · ".join(rows)
-    wide = brief(attrs.evolve(QUESTION, context=("x" * (MAX_ROW_CELLS + 1), "y"), first=0))
-    assert wide is not None and wide.body == "x" * (MAX_ROW_CELLS + 1) + " · y"
+    wide = brief(attrs.evolve(QUESTION, context=("x" * (MAX_BRIEF_ROW_CELLS + 1), "y"), first=0))
+    assert wide is not None and wide.body == "x" * (MAX_BRIEF_ROW_CELLS + 1) + " · y"
 
 
 def test_as_many_as_desktops_show() -> None:
@@ -95,8 +102,8 @@ def test_a_choice_that_begins_like_one_stays(label: str) -> None:
         {"choices": (attrs.evolve(NO, label="No, and…"),)},
         {"context": ()},
         {"first": 6},
-        {"context": ("x" * (MAX_CELLS + 1),), "first": 0},
-        {"context": ("漢" * (MAX_CELLS // 2 + 1),), "first": 0},
+        {"context": ("x" * (MAX_BRIEF_CELLS + 1),), "first": 0},
+        {"context": ("漢" * (MAX_BRIEF_CELLS // 2 + 1),), "first": 0},
         {"context": ("rm -rf a b c …",), "first": 0},
     ],
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tallylight.actions import consent
-from tallylight.actions.consent import REST_S, STARTS, Consent, Consents, Wanted
+from tallylight.actions.consent import DECLINED_S, STARTS, Consent, Consents, Wanted
 from tallylight.actions.page import Act
-from tallylight.actions.view import View
+from tallylight.actions.view import PageWindow
 from tests.tables import each
 
 WHAT = (
@@ -18,12 +18,12 @@ WHAT = (
 ME, PANE, AGENT, PLACE = (50, 500), (80, 800), (81, 810), (40, 400)
 
 
-def text(view: View, columns: int, rows: int) -> str:
+def text(view: PageWindow, columns: int, rows: int) -> str:
     lines, _ = view.draw(columns, rows)
     return "\n".join("".join(piece for _, piece in line) for line in lines)
 
 
-def write(view: View, word: str) -> Act:
+def write(view: PageWindow, word: str) -> Act:
     """What comes of writing *word* and Enter."""
     acts = [view.key(letter) for letter in word]
     assert set(acts) <= {Act.STAY}
@@ -39,7 +39,7 @@ def write(view: View, word: str) -> Act:
 )  # fmt: skip
 def test_yes_is_written_out(word: str, act: Act) -> None:
     """In letters, and nothing else agrees; what is neither yes nor no is written anew."""
-    view = View(Consent(WHAT))
+    view = PageWindow(Consent(WHAT))
     view.draw(80, 24)
     assert write(view, word) is act
     if act is Act.STAY:
@@ -49,7 +49,7 @@ def test_yes_is_written_out(word: str, act: Act) -> None:
 @each("key", ["escape", "\x03", "\x04"])
 def test_leaving_is_no(key: str) -> None:
     """Also after some letters."""
-    view = View(Consent(WHAT))
+    view = PageWindow(Consent(WHAT))
     view.draw(80, 24)
     view.key("y")
     assert view.key(key) is Act.LEAVE
@@ -63,15 +63,15 @@ def test_it_is_shown_whole_or_not_at_all() -> None:
     assert not Consent(WHAT).fits(200, 6)
     assert Consent(WHAT).fits(80, 24)
     assert not Consent((*WHAT, "x" * 5000)).fits(500, 500)
-    for columns in range(consent.MIN_COLUMNS, 121):
+    for columns in range(consent.MIN_CONSENT_COLUMNS, 121):
         rows = next(rows for rows in range(100) if Consent(WHAT).fits(columns, rows))
-        view = View(Consent(WHAT))
+        view = PageWindow(Consent(WHAT))
         view.draw(columns, rows)
         view.key("y")
         shown = text(view, columns, rows)
         words = f"{' '.join(WHAT)} Write yes and press Enter to allow it. 10 minutes. > y"
         assert set(words.split()) <= set(shown.replace("▏", "").split()), columns
-        smaller = View(Consent(WHAT))
+        smaller = PageWindow(Consent(WHAT))
         smaller.draw(columns, rows // 2)
         assert write(smaller, "yes") is Act.STAY
 
@@ -92,7 +92,7 @@ def test_what_was_said_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.get((7, 7), None, other, 10.0) is False
     assert said.get(ME, (41, 410), other, 10.0) is None
     assert said.get(ME, PLACE, STARTS, 10.0) is None
-    assert said.get(ME, PLACE, other, 10.0 + REST_S) is None
+    assert said.get(ME, PLACE, other, 10.0 + DECLINED_S) is None
 
     monkeypatch.setattr(consent, "MAX_PAIRS", 3)
     for pid in range(10):

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tallylight.actions import git
 from tallylight.actions.gate import Refusal
 from tallylight.cli.main import main
-from tallylight.model.beside import Changes
+from tallylight.model.repository_status import Changes
 from tallylight.parts.conversations import worktrees
 from tallylight.parts.conversations.worktrees import Base
 from tallylight.parts.work.repository import changes_of

@@ -21,8 +21,8 @@ from tallylight.actions import git
 from tallylight.cli.main import main
 from tallylight.parts.conversations import worktrees
 from tallylight.parts.conversations.worktrees import Base
-from tallylight.parts.work.beside import read_one
 from tallylight.parts.work.repository import changes_of
+from tallylight.parts.work.repository_watch import read_one
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 

@@ -219,7 +219,7 @@ def test_a_question_is_taken_while_its_answer_is_undecided(monkeypatch: pytest.M
     assert once.answer(desk, given) is None
     assert _again(once, desk, attrs.evolve(given, number=4)) == "answered"
     assert desk.typed == []
-    clock[0] += 2 * module.UNDECIDED_S
+    clock[0] += 2 * module.HOLD_STILL_S
     assert _again(once, desk, attrs.evolve(given, number=4)) == "typed"
     assert _again(once, desk, given) == "answered"
     assert len(desk.typed) == 1

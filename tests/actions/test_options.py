@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.options import MAX_REMEMBERED_CHARS, carried, dangerous_flags, remembered
+from tallylight.agents.options import MAX_REMEMBERED_CHARS, dangerous_flags, kept_options, remembered
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process_table import ProcTable
 from tallylight.pane.conversation import Conversation
@@ -144,7 +144,7 @@ def test_what_goes_along(
     one: Agent, words: tuple[str, ...], kept: tuple[tuple[str, ...], ...], lost: tuple[str, ...]
 ) -> None:
     """An option goes along as a whole and as it stands, if it is certain where it ends; else its name is told."""
-    found = carried(words, one)
+    found = kept_options(words, one)
     assert (found.kept, found.lost) == (kept, lost)
 
 
@@ -198,7 +198,7 @@ def test_an_agent_that_is_gone_keeps_them() -> None:
     assert found.argv == ("claude", "--resume", ID, "--disallowedTools", "Bash", "Edit")
     assert found.lost == ("--plugin-url", "--settings", "--system-prompt")
     # What is remembered is read as what runs is.
-    assert remembered(carried(entry.options, CLAUDE)).kept == (("--disallowedTools", "Bash", "Edit"),)
+    assert remembered(kept_options(entry.options, CLAUDE)).kept == (("--disallowedTools", "Bash", "Edit"),)
 
 
 @each("value", ["Bash\u202e", "Ba\x1b[2Jsh", "Bash\nEdit"])

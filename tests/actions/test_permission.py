@@ -26,7 +26,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import TABLE, Verb, Verdict, check
-from tallylight.actions.request import Given, Look, Start
+from tallylight.actions.request import Given, LookRequest, Start
 from tallylight.actions.say import Interrupt, Say
 from tallylight.actions.seat import let_in
 from tallylight.config.settings import SCRIPTING
@@ -184,7 +184,7 @@ class InKitty:
         if self.verb == "start":
             return desk.scripts.act(Start("claude", "tab", "", ""), caller)
         if self.verb == "read":
-            return desk.scripts.act(Look("3", "screen"), caller)
+            return desk.scripts.act(LookRequest("3", "screen"), caller)
         given = given_for(self.verb, *((AGENT, AGENT * 10) if is_own else (PID, START)))
         return desk.scripts.act(attrs.evolve(given, pane="2" if is_own else "3"), caller)
 
@@ -305,7 +305,7 @@ def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -
 @pytest.mark.parametrize("verb", VERBS[:4])
 def test_over_the_bridge(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     """The near end passes on what its own peer may ask for, whether it says that a key was pressed or not."""
-    asked = Look("3", "screen") if verb == "read" else given_for(verb)
+    asked = LookRequest("3", "screen") if verb == "read" else given_for(verb)
     for name, way in EVERY.items():
         table = way.table(TMUX)
         monkeypatch.setattr("tallylight.parts.remote.host.process_table.table", lambda table=table: table)

@@ -10,7 +10,7 @@ import pytest
 
 from tallylight.actions import start
 from tallylight.actions.gate import Refusal
-from tallylight.actions.start import Start
+from tallylight.actions.start import StartPlan
 from tallylight.files.program import find_program
 from tests.evidence.agents import AGENTS, agent
 from tests.tables import each
@@ -98,7 +98,7 @@ def test_the_program_is_looked_for_in_absolute_directories(tmp_path: Path, monke
         return find_program(name, path)
 
     found = start.plan(agent("claude"), SENTENCE, "a\x1b name", str(tmp_path), find)
-    assert found == Start(
+    assert found == StartPlan(
         argv=(str(tmp_path / "bin/claude"), SENTENCE), cwd=str(tmp_path), agent="claude", title="a name"
     )
     for cwd, found_by, rule in (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Act, Line
-from tallylight.actions.view import View
+from tallylight.actions.view import PageWindow
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.wire.text import width
 from tests.parts.conversations.test_offer import offer, worktree
@@ -21,7 +21,7 @@ def text(line: Line) -> str:
     return "".join(piece for _, piece in line)
 
 
-def drawn(view: View, columns: int, rows: int) -> list[str]:
+def drawn(view: PageWindow, columns: int, rows: int) -> list[str]:
     """What stands in the rows of the window."""
     lines, _ = view.draw(columns, rows)
     assert len(lines) <= rows
@@ -36,7 +36,7 @@ def drawn(view: View, columns: int, rows: int) -> list[str]:
 def test_enter_counts_once_all_of_it_was_on_the_screen(columns: int, rows: int, key: str) -> None:
     """Row by row or page by page to the end; what was seen on the way is the whole page."""
     page = offer()
-    view = View(page)
+    view = PageWindow(page)
     body = [text(line) for line in page.body(columns)]
     seen: set[str] = set()
     for _ in range(500):
@@ -53,7 +53,7 @@ def test_enter_counts_once_all_of_it_was_on_the_screen(columns: int, rows: int, 
 def test_a_refused_enter_says_why() -> None:
     """In words, in as many rows as there are, until the next key."""
     for rows in (1, 2, 3, 5):
-        view = View(offer())
+        view = PageWindow(offer())
         first = drawn(view, 80, rows)
         view.key("enter")
         assert "Scroll down with ↓ or space" in drawn(view, 80, rows)[-1]
@@ -63,7 +63,7 @@ def test_a_refused_enter_says_why() -> None:
 
 def test_what_a_refused_enter_hides_was_not_seen() -> None:
     """In one row the words take the place of the page: going on from there leaves nothing out."""
-    view = View(offer())
+    view = PageWindow(offer())
     body = [text(line) for line in offer().body(80)]
     shown = []
     for _ in body:
@@ -78,15 +78,15 @@ def test_a_window_that_holds_it_shows_the_keys() -> None:
     """Then nothing is to be scrolled, and Enter counts at once; one row less, and it has to be read to its end."""
     page = offer()
     height = len(page.body(80)) + 1 + len(page.keys(80))
-    view = View(page)
+    view = PageWindow(page)
     assert "Enter fork" in drawn(view, 80, height)[-1]
     assert view.key("down") is Act.STAY
     assert view.key("enter") is Act.GO
 
-    low = View(page)
+    low = PageWindow(page)
     assert drawn(low, 80, height - 1)[-1].startswith("Enter fork  Esc leave")
     assert drawn(low, 80, 3)[-1] == f"2/{len(page.body(80))} ↓ space scroll  Esc leave"
-    assert drawn(View(page), 10, 3)[-1][-1] == "…"
+    assert drawn(PageWindow(page), 10, 3)[-1][-1] == "…"
 
 
 def test_a_window_that_is_larger_shows_the_page_and_the_keys() -> None:
@@ -96,12 +96,12 @@ def test_a_window_that_is_larger_shows_the_page_and_the_keys() -> None:
         foot = ["", *(text(line) for line in page.keys(columns))]
         whole = [text(line) for line in page.body(columns)] + foot
         for more in (0, 1, 3):
-            assert drawn(View(page), columns, len(whole) + more) == whole
+            assert drawn(PageWindow(page), columns, len(whole) + more) == whole
     keys = ["", *(text(line) for line in page.keys(2))]
-    assert drawn(View(page), 1, 9999) == keys
+    assert drawn(PageWindow(page), 1, 9999) == keys
     for columns in (1, 80):
-        assert drawn(View(page), columns, 0) == []
-    view = View(page)
+        assert drawn(PageWindow(page), columns, 0) == []
+    view = PageWindow(page)
     drawn(view, 1, 9999)
     view.key("enter")
     assert all(width(line) <= 2 for line in drawn(view, 1, 9999))
@@ -111,7 +111,7 @@ def test_the_place_fits_exactly() -> None:
     """What is as wide as the window is not cut."""
     page = offer()
     for columns in range(20, 60):
-        found = drawn(View(page), columns, 3)[-1]
+        found = drawn(PageWindow(page), columns, 3)[-1]
         whole = f"2/{len(page.body(columns))} ↓ space scroll  Esc leave"
         assert found == (whole if len(whole) <= columns else f"{whole[: columns - 1]}…")
 
@@ -119,7 +119,7 @@ def test_the_place_fits_exactly() -> None:
 def test_one_row_at_a_time() -> None:
     """Where one row is shown, or none, a page is one row."""
     for rows in (1, 2):
-        view, found = View(offer()), []
+        view, found = PageWindow(offer()), []
         for key in ("pagedown", " ", "pageup", "pageup", "pageup"):
             drawn(view, 80, rows)
             view.key(key)
@@ -130,7 +130,7 @@ def test_one_row_at_a_time() -> None:
 def test_a_resize_or_other_words_begin_anew() -> None:
     """What was read was another page, or broke elsewhere; the page is at its beginning again."""
     page = offer()
-    view = View(page)
+    view = PageWindow(page)
 
     def read() -> None:
         for _ in range(50):
@@ -158,7 +158,7 @@ def choose(page: ForkPage) -> None:
 
 def test_it_is_told_when_it_begins_anew() -> None:
     """Whoever draws it throws away what was typed for another page."""
-    view = View(offer())
+    view = PageWindow(offer())
 
     assert view.draw(80, 4)[1]
     assert not view.draw(80, 4)[1]
@@ -169,12 +169,12 @@ def test_it_is_told_when_it_begins_anew() -> None:
 
 def test_nothing_was_drawn_yet() -> None:
     """An Enter before the first drawing is none."""
-    assert View(offer()).key("enter") is Act.STAY
+    assert PageWindow(offer()).key("enter") is Act.STAY
 
 
 def test_up_and_down() -> None:
     """The arrows go by one row, the others by as many as there are; never beyond either end."""
-    view = View(offer())
+    view = PageWindow(offer())
     body = [text(line) for line in offer().body(80)]
 
     moves = [("up", 0), ("down", 1), ("pagedown", 3), (" ", 5), ("up", 4), ("pageup", 2), ("pageup", 0), ("pageup", 0)]
@@ -193,7 +193,7 @@ def test_up_and_down() -> None:
 
 def test_one_column_shows_nothing() -> None:
     """No text can be read there, so that nothing can be agreed to."""
-    view = View(offer())
+    view = PageWindow(offer())
     for _ in range(500):
         view.draw(1, 50)
         assert view.key("enter") is not Act.GO
@@ -202,11 +202,11 @@ def test_one_column_shows_nothing() -> None:
 
 def test_a_refusal_is_scrolled_and_left() -> None:
     """A long reason can be read to its end; every other key leaves."""
-    view = View(ForkPage(offer().verb, Refusal("remote", "x " * 300)))
+    view = PageWindow(ForkPage(offer().verb, Refusal("remote", "x " * 300)))
     drawn(view, 40, 5)
     assert view.key("down") is Act.STAY
     assert view.key("enter") is Act.LEAVE
-    short = View(ForkPage(offer().verb, Refusal("remote", "x")))
+    short = PageWindow(ForkPage(offer().verb, Refusal("remote", "x")))
     drawn(short, 80, 24)
     assert short.key("down") is Act.LEAVE
 
@@ -217,7 +217,7 @@ def test_a_refusal_is_scrolled_and_left() -> None:
 def test_whatever_is_pressed_enter_means_all_was_seen(rows: int, columns: int, keys: list[str]) -> None:
     """By any way through the page, in any window."""
     page = offer()
-    view = View(page)
+    view = PageWindow(page)
     body = [text(line) for line in page.body(columns)]
     seen: set[str] = set()
     for key in keys:
@@ -229,7 +229,7 @@ def test_whatever_is_pressed_enter_means_all_was_seen(rows: int, columns: int, k
 
 def test_a_page_further_where_none_of_it_is_shown() -> None:
     """While the words of a refused Enter fill the window, a page is one row, down and up."""
-    view, found = View(offer()), []
+    view, found = PageWindow(offer()), []
     for key in ("pagedown", " ", "pageup"):
         drawn(view, 80, 1)
         view.key("enter")

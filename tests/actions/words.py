@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallylight.actions.answer import Answer
 from tallylight.actions.close import Close
-from tallylight.actions.request import DeferredText, Look, Mark, Request, Unqueue
+from tallylight.actions.request import DeferredText, LookRequest, Mark, Request, Unqueue
 from tallylight.actions.say import Interrupt, Say
 
 
@@ -30,4 +30,4 @@ def asked(verb: str, pane: str, *rest: str) -> Request:
             return Unqueue(pane)
         case (("focus" | "seen" | "unread" | "snooze"), args):
             return Mark(verb, pane, tuple(args))
-    return Look(pane, verb)
+    return LookRequest(pane, verb)

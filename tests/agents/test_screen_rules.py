@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.agents.agent import parse_agent
-from tallylight.agents.patterns import MAX_CHARS, MAX_ROW_CHARS, MOST_WAYS, PatternError, compile_pattern
+from tallylight.agents.patterns import MAX_MATCHED_CHARS, MAX_PATTERN_CHARS, MOST_WAYS, PatternError, compile_pattern
 from tallylight.agents.screens import MAX_PATTERNS, MAX_RULES, ScreenRule
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.errors import DataFileError
@@ -103,7 +103,7 @@ def test_last_counts_rows_with_text() -> None:
         (RULE.replace('lines = ["mine> "]\n', ""), "screen.rules.lines", 3, "say what to find"),
         (RULE.replace("mine> ", "(a+)+"), "screen.rules.lines", 6, "more than one way"),
         (RULE.replace("mine> ", "[a"), "screen.rules.lines", 6, "is missing a `]`"),
-        (RULE.replace("mine> ", "a" * (MAX_CHARS + 1)), "screen.rules.lines", 6, "longer than"),
+        (RULE.replace("mine> ", "a" * (MAX_PATTERN_CHARS + 1)), "screen.rules.lines", 6, "longer than"),
         (RULE.replace('["mine> "]', str(["a"] * (MAX_PATTERNS + 1))), "screen.rules.lines", 6, "at most"),
         (f'{RULE}kind = "question"\n', "screen.rules.kind", 7, "only for waiting"),
         (RULE.replace("idle", "working") + "stopped = true\n", "screen.rules.stopped", 7, "only for idle"),
@@ -157,7 +157,7 @@ def test_patterns_that_are_refused(pattern: str) -> None:
         compile_pattern(pattern)
 
 
-@given(st.text(alphabet="ab.*+?{}12,()|[]^$\\dP<>:=", max_size=24), st.text(alphabet="ab1", max_size=MAX_ROW_CHARS))
+@given(st.text(alphabet="ab.*+?{}12,()|[]^$\\dP<>:=", max_size=24), st.text(alphabet="ab1", max_size=MAX_MATCHED_CHARS))
 def test_whatever_is_allowed_is_quick(pattern: str, row: str) -> None:
     """A pattern is refused, or matches a whole row in no time."""
     try:
@@ -174,10 +174,10 @@ def test_the_worst_that_is_allowed(pattern: str) -> None:
     """The most ways that are let through still take a few milliseconds."""
     compiled = compile_pattern(pattern)
     begun = time.thread_time()
-    compiled.match("a" * MAX_ROW_CHARS)
+    compiled.match("a" * MAX_MATCHED_CHARS)
 
     assert time.thread_time() - begun < 0.05
-    assert MAX_ROW_CHARS**2 < MOST_WAYS
+    assert MAX_MATCHED_CHARS**2 < MOST_WAYS
 
 
 def test_packaged_rules_say_where_they_look() -> None:

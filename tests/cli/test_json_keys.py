@@ -14,9 +14,9 @@ from tallylight.actions.answer import Question
 from tallylight.actions.request import Rows
 from tallylight.cli import status
 from tallylight.cli.main import main
-from tallylight.model.beside import Changes, RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.report import Progress, Report, Source
+from tallylight.model.repository_status import Changes, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.scripts.verbs import read
 from tallylight.parts.scripts.verbs.watch import BrokerWatch, Watch

@@ -62,7 +62,11 @@ def test_the_tables_are_those_of_the_package() -> None:
     """What is written down here, to import nothing, is what the others say."""
     told = [status for status in URGENCY if status not in (Status.IDLE, Status.ACTIVE)]
     assert {status.value: lights.mark(status) for status in told} == prompt.MARKS
-    assert (prompt.VERSION, prompt.MAX_BYTES, prompt.MAX_FILES) == (schema.VERSION, writer.MAX_BYTES, writer.MAX_FILES)
+    assert (prompt.VERSION, prompt.MAX_SNAPSHOT_BYTES, prompt.MAX_HOST_FILES) == (
+        schema.VERSION,
+        writer.MAX_SNAPSHOT_BYTES,
+        writer.MAX_HOST_FILES,
+    )
     assert prompt.LATEST == values.LATEST
 
 

@@ -185,7 +185,7 @@ def test_a_tab_that_stays_quiet_says_why(
     host: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What its project or everything keeps quiet is not told of after `off`; the message names the way out."""
-    monkeypatch.setattr("tallylight.cli.reaching.DONE_S", 0.3)
+    monkeypatch.setattr("tallylight.cli.reaching.EFFECT_S", 0.3)
     host.answer = lambda _: [attrs.evolve(WORKING, muted_until=NOW + 60)]
     publish(host.runtime, host.answer(Request("mute", "2")))
 
@@ -203,7 +203,7 @@ def test_a_host_that_does_nothing_is_told(
     host: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A command that had no effect says so and fails."""
-    monkeypatch.setattr("tallylight.cli.reaching.DONE_S", 0.3)
+    monkeypatch.setattr("tallylight.cli.reaching.EFFECT_S", 0.3)
     host.answer = lambda _: [WAITING]
 
     assert main.main(["unread", "3"]) == 1

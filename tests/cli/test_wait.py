@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.cli import exit_codes, waiting
 from tallylight.cli.main import main
-from tallylight.cli.waiting import GONE, GONE_S, Wait
+from tallylight.cli.waiting import GONE, PANE_GONE_S, Wait
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane, ReasonEntry
@@ -72,7 +72,7 @@ def test_gone_is_what_stays_away() -> None:
     assert waited.look([], 1) == ()
     assert waited.look(shown(DONE), 1.5) == ()
     assert waited.look([], 2) == ()
-    (end,) = waited.look([], 2 + GONE_S)
+    (end,) = waited.look([], 2 + PANE_GONE_S)
     assert (end.state, end.found) == (GONE, Row(HOST, DONE))
 
 
@@ -142,16 +142,16 @@ def test_a_turn_that_nobody_saw() -> None:
     turn = Turn.after(DONE)
     ended = attrs.evolve(IDLE, since=NOW + 1)
     assert turn.at(NOW + 2, ended) == []
-    assert turn.at(NOW + waiting.STARTS_S, ended) == ["idle"]
+    assert turn.at(NOW + waiting.QUEUED_TURN_S, ended) == ["idle"]
 
 
 def test_no_turn_follows() -> None:
     """A command of the agent's own begins none: that is said, and nobody waits for ever."""
     turn = Turn.after(DONE)
-    assert turn.at(NOW + waiting.STARTS_S - 1, DONE) == []
-    assert turn.at(NOW + waiting.STARTS_S, DONE) == [waiting.NO_TURN]
+    assert turn.at(NOW + waiting.QUEUED_TURN_S - 1, DONE) == []
+    assert turn.at(NOW + waiting.QUEUED_TURN_S, DONE) == [waiting.NO_TURN]
     asked = attrs.evolve(WAITING, id="1")
-    assert Turn.after(asked).at(NOW + waiting.STARTS_S, asked) == ["waiting"]
+    assert Turn.after(asked).at(NOW + waiting.QUEUED_TURN_S, asked) == ["waiting"]
 
 
 def test_a_text_that_waits_has_its_turn_after_the_present_one() -> None:
@@ -171,7 +171,7 @@ def test_the_reply_is_that_of_the_turn() -> None:
     end = attrs.evolve(DONE, reply="Before.", since=NOW + 5)
     assert turn.at(NOW + 5, end) == []
     assert turn.at(NOW + 6, attrs.evolve(end, reply="Now.")) == ["done"]
-    assert turn.at(NOW + 5 + waiting.SETTLE_S, end) == ["done"]
+    assert turn.at(NOW + 5 + waiting.REPLY_SETTLES_S, end) == ["done"]
 
 
 @pytest.mark.parametrize("is_json", [False, True])

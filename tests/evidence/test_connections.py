@@ -51,7 +51,7 @@ class Client:
         assert self.process.stdout.readline().strip()
 
     def sample(self) -> Sample:
-        (found,) = connections.look([self.tree])
+        (found,) = connections.samples_of([self.tree])
         return found
 
     def close(self) -> None:
@@ -153,7 +153,7 @@ def test_both_ends_in_the_tree() -> None:
         assert process.stdout is not None
         assert [process.stdout.readline(), process.stdout.readline()] == [b"up\n", b"up\n"]
         tree = Tree(ProcTable(), process.pid)
-        (found,) = connections.look([tree])
+        (found,) = connections.samples_of([tree])
         os.killpg(process.pid, 9)
     assert len(tree.connected) == 2
     assert found.connections == ()
@@ -183,7 +183,7 @@ def test_what_the_kernel_does_not_know_is_asked_for_less_and_less(monkeypatch: p
     with socket.socket():
         tree = Tree(ProcTable(), os.getpid())
         for _ in range(4 * MAX_WAIT):
-            connections.look([tree])
+            connections.samples_of([tree])
     assert 4 <= len(dumps) <= 12
 
 
@@ -228,7 +228,7 @@ class _Silent:
 def test_of_somebody_elses_and_of_nobody(tmp_path: Path) -> None:
     """Their descriptors cannot be read, as with `hidepid`: there is nothing to see."""
     for pid in (1 << 22, 0):
-        (found,) = connections.look([Tree(ProcTable(str(tmp_path)), pid)])
+        (found,) = connections.samples_of([Tree(ProcTable(str(tmp_path)), pid)])
         assert (found.connections, found.children) == ((), ())
 
 
@@ -242,7 +242,7 @@ os.setgid(65534)
 os.setuid(65534)
 c = socket.create_connection(("127.0.0.1", int(sys.argv[2])))
 c.sendall(b"x" * 5000)
-found = connections.look([Tree(ProcTable(), pid) for pid in (int(sys.argv[1]), os.getpid())])
+found = connections.samples_of([Tree(ProcTable(), pid) for pid in (int(sys.argv[1]), os.getpid())])
 print(*[[(one.sent, one.received) for one in sample.connections] for sample in found])
 """
 

@@ -99,7 +99,7 @@ def test_the_first_idle_screen_ends_no_turn() -> None:
 def test_what_is_sure_is_told_and_then_now_and_then() -> None:
     """That it is still so is told once a second."""
     assert len(told(reader(), screen("claude/permission-bash-80"), 3)) == 1
-    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 1 + 12 // looks.AGAIN_LOOKS
+    assert len(told(reader(), screen("claude/permission-bash-80"), 12)) == 1 + 12 // looks.REPEAT_REPORT_LOOKS
     eyes = reader()
     assert all(seen(eyes, screen("claude/permission-bash-80"), at) for at in (0, 2, 4, 6)), "where looks are seldom"
 
@@ -443,9 +443,9 @@ def test_what_a_command_of_the_person_shows_ends_nothing() -> None:
     """The agent draws what a command wants, such as a summary when it is left: that is no work, nor a new question."""
     eyes = reader()
     told(eyes, at("hi", "", "", "", *IDLE, row=5, column=2))
-    offered = ("new", "rows", "above", "❯ /exit    leave", "─" * 40, "❯ /exit", "─" * 40)
+    lowest_candidate = ("new", "rows", "above", "❯ /exit    leave", "─" * 40, "❯ /exit", "─" * 40)
     for _ in range(2 * sent.TYPED_LOOKS):
-        told(eyes, at(*offered, row=5, column=7), 1)
+        told(eyes, at(*lowest_candidate, row=5, column=7), 1)
     summary = at("Summary", "  turns  4", "  files  2", "  words  90", "", "bye", "")
     assert eyes.look(summary) is Change.MAJOR
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tallylight.evidence.notified import RULE, is_machine_talk, plain, spoken
+from tallylight.evidence.notified import RULE, is_machine_talk, message_report, notice_report
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.wire import notification
@@ -47,7 +47,7 @@ def test_warps_events(vector: Vector) -> None:
     assert found is not None
     number, text = payload(found)
     moment = vector.events[0]["cli_agent"]["moment"] if vector.events else ""
-    report = spoken(number, text, Status.WORKING)
+    report = message_report(number, text, Status.WORKING)
 
     assert is_machine_talk(number, text) == bool(vector.events)
     assert (report is not None) == (moment in RAISES)
@@ -67,7 +67,7 @@ def test_nothing_is_cleared(event: str) -> None:
     """While the agent is known to wait, no notification says that it does not."""
     text = f'notify;warp://cli-agent;{{"event":"{event}"}}'
 
-    assert spoken(777, text, Status.WAITING) is None and is_machine_talk(777, text)
+    assert message_report(777, text, Status.WAITING) is None and is_machine_talk(777, text)
 
 
 @each(
@@ -75,7 +75,7 @@ def test_nothing_is_cleared(event: str) -> None:
 )
 def test_terax(word: str, status: Status | None) -> None:
     """Terax's words raise attention likewise."""
-    report = spoken(777, f"notify;Terax;claude;{word}", Status.WORKING)
+    report = message_report(777, f"notify;Terax;claude;{word}", Status.WORKING)
 
     assert (report.status if report is not None else None) is status
     assert is_machine_talk(777, f"notify;Terax;claude;{word}") == (word != "dancing")
@@ -89,7 +89,7 @@ def test_plain_notifications(vector: Vector) -> None:
     number, text = payload(found)
     # kitty reads nothing under 777 but `notify`, and what it is of.
     title, _, body = text.removeprefix("notify;").partition(";") if number == 777 else (text, "", "")
-    report = plain(number, title, body) if number == 9 or text.startswith("notify;") else None
+    report = notice_report(number, title, body) if number == 9 or text.startswith("notify;") else None
 
     expected = vector.events[0].get("notification") if vector.events else None
     assert (report.message if report is not None else None) == (": ".join(expected.values()) if expected else None)
@@ -100,20 +100,20 @@ def test_plain_notifications(vector: Vector) -> None:
 @each("title", ["4;1;50", "1;x", "12"])
 def test_other_uses_of_osc_9(title: str) -> None:
     """ConEmu's numbers are no notifications, whatever a terminal makes of them."""
-    assert plain(9, title, "") is None
-    assert plain(99, title, "") is not None
+    assert notice_report(9, title, "") is None
+    assert notice_report(99, title, "") is not None
 
 
 def test_texts_are_harmless() -> None:
     """What comes out has been sanitised, and nothing without text comes out."""
-    report = plain(99, "a\x1b[31m\u202eb", "\x07")
+    report = notice_report(99, "a\x1b[31m\u202eb", "\x07")
 
     assert report is not None and report.message == "a[31mb"
-    assert plain(99, "\u200b", "\x07") is None
+    assert notice_report(99, "\u200b", "\x07") is None
 
 
 def test_long_texts_are_cut() -> None:
     """Nobody needs a megabyte of attention."""
-    report = plain(99, "x" * 1_000_000, "y" * 1_000_000)
+    report = notice_report(99, "x" * 1_000_000, "y" * 1_000_000)
 
-    assert report is not None and len(report.message) <= 2 * notification.TEXT_CELLS + 2
+    assert report is not None and len(report.message) <= 2 * notification.NOTIFICATION_CELLS + 2

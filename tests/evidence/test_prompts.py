@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tallylight.agents.agent import Agent
 from tallylight.evidence.frame import NO_TOP
 from tallylight.evidence.prompts import read_screen
-from tallylight.evidence.tail import MAX_ROW_CHARS, REACH_ROWS, read_tail
+from tallylight.evidence.tail import MAX_MATCHED_CHARS, TAIL_REACH_ROWS, read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
@@ -296,8 +296,8 @@ def test_hostile_lines_cost_no_time(line: str) -> None:
 
 def test_only_the_end_of_a_screen_is_read() -> None:
     """At most so many rows of so many characters, at the limit and one above it."""
-    rows = read_tail([*["x" * (MAX_ROW_CHARS + 1)] * (REACH_ROWS + 1), "", ""])
+    rows = read_tail([*["x" * (MAX_MATCHED_CHARS + 1)] * (TAIL_REACH_ROWS + 1), "", ""])
 
-    assert len(rows) == REACH_ROWS
+    assert len(rows) == TAIL_REACH_ROWS
     assert rows[0].number == 1
-    assert {len(row.text) for row in rows} == {MAX_ROW_CHARS}
+    assert {len(row.text) for row in rows} == {MAX_MATCHED_CHARS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.evidence.stranger import itself, stranger
+from tallylight.evidence.stranger import process_and_file, stranger
 from tests.actions.known import AGENTS, process
 from tests.parts.conversations.test_forking import HandTable
 from tests.tables import each
@@ -14,7 +14,7 @@ NODE = "/usr/bin/node"
 
 def found(*processes: Process) -> tuple[int, str] | None:
     """The process and the file of the stranger whose foreground these are, the leader first."""
-    known = itself(identify(processes, AGENTS), HandTable("/w", "", {p.pid: p for p in processes}))
+    known = process_and_file(identify(processes, AGENTS), HandTable("/w", "", {p.pid: p for p in processes}))
     return (known[0].pid, known[1]) if known is not None else None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.subject import subject
-from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
+from tallylight.model.dialog import SUBJECT_CELLS, Dialog, Place
 from tallylight.wire.text import width
 from tests.evidence.agents import agent
 from tests.evidence.test_prompts import UNKNOWN
@@ -172,7 +172,7 @@ def test_a_transcript_above_is_not_read() -> None:
 def test_how_long() -> None:
     """What is longer than 200 cells is cut in the middle, and of a full screen of it every row is read once."""
     long = what("Run it?", "", "$ " + "x" * 150, "y" * 150, "", *YES_NO)
-    assert width(long) <= WHAT_CELLS == 200 and "…" in long
+    assert width(long) <= SUBJECT_CELLS == 200 and "…" in long
     assert long.startswith("Shell: xxx") and long.endswith("yyy")
     for line in ("$ " * 200, "? Shell " * 50, "https://x " * 40, "1 + " * 100, "a.py +1 -1 " * 30, "│ " * 200):
         lines = [line] * 500

@@ -132,11 +132,11 @@ def test_a_turn_that_was_stopped_is_taken_back() -> None:
     """Once the title has made a turn done, the screen may say that it was stopped; the next one is done again."""
     reader = TitleReader(agent("codex"))
     reader.read("⠋ x", 10.0)
-    assert reader.stopped() is None  # it works: whatever the screen shows is of an earlier turn
+    assert reader.note_stop() is None  # it works: whatever the screen shows is of an earlier turn
     assert said_once(reader.read("x", 20.0)) == "done"
 
-    assert said_once(reader.stopped()) == "idle"
-    assert reader.stopped() is None
+    assert said_once(reader.note_stop()) == "idle"
+    assert reader.note_stop() is None
     assert said_once(reader.read("x", 21.0)) == "idle"
     reader.read("⠋ x", 30.0)
     assert said_once(reader.read("x", 40.0)) == "done"

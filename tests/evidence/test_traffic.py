@@ -251,5 +251,5 @@ def test_nothing_holds_for_ever(found: list[Sample]) -> None:
     last = max([one.at for one in found], default=0.0)
     times = [time for one in found for each in one.connections for time in (each.sent_at, each.received_at)]
     children = [time for one in found for time in one.children]
-    assert told.fact(max([last, *times, *children]) + traffic.MOST_S + traffic.PAUSE_S) is None
+    assert told.fact(max([last, *times, *children]) + traffic.MOST_S + traffic.ANSWER_PAUSE_S) is None
     assert math.isfinite(last)

@@ -8,7 +8,7 @@ import attrs
 
 from tallylight.evidence.records.claude_ending import Ending, ending, path_parts, pending_call
 from tallylight.evidence.records.claude_status import Reading
-from tallylight.evidence.records.claude_turns import CALL_S, UNDECIDED_S, Turns
+from tallylight.evidence.records.claude_turns import CALL_S, TRANSCRIPT_LAG_S, Turns
 from tallylight.evidence.records.reading import TAIL_BYTES
 from tallylight.model.status import Kind, Status
 from tests.tables import each
@@ -73,14 +73,14 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
     ),
     "not told yet": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), b"")], "working"),
     "never told": (
-        [(1, reading("busy", 1), b""), (3, reading("idle", 3), b""), (3 + UNDECIDED_S, reading("idle", 3), b"")],
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), b""), (3 + TRANSCRIPT_LAG_S, reading("idle", 3), b"")],
         "idle",
     ),
     "the end of the turn before is no end of this one": (
         [
             (1, reading("busy", 1), duration(0.5)),
             (3, reading("idle", 3), duration(0.5)),
-            (3 + UNDECIDED_S, reading("idle", 3), duration(0.5)),
+            (3 + TRANSCRIPT_LAG_S, reading("idle", 3), duration(0.5)),
         ],
         "idle",
     ),
@@ -100,7 +100,7 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         [
             (1, reading("busy", 1), b""),
             (3, reading("idle", -3597), duration(0.5)),
-            (3 + UNDECIDED_S, reading("idle", -3597), duration(0.5)),
+            (3 + TRANSCRIPT_LAG_S, reading("idle", -3597), duration(0.5)),
         ],
         "idle",
     ),

@@ -59,7 +59,7 @@ def test_an_input_with_a_cursor_of_its_own(row: str, is_one: bool) -> None:
     found = program()
     for _ in range(2):
         found.look(["Hello", "", row, "model", "5 tokens"], 0, cursor_visible=False)
-    found.asked()
+    found.note_request()
 
     assert (found.agent is not None) is is_one
 
@@ -69,7 +69,7 @@ def test_words_typed_at_the_top_of_a_screen() -> None:
     found = program()
     for rows in (["Hello", "You:"], ["Hello", "You: fix the tests", "Thinking"]):
         found.look([*rows, *[""] * (30 - len(rows))], len(rows) - 1)
-    found.asked()
+    found.note_request()
 
     assert found.agent is not None
 
@@ -269,7 +269,7 @@ def test_a_hint_hides_no_answers() -> None:
 
 def read_with(agent: Agent, rows: list[str]) -> ScreenReading | None:
     """What is read of *rows* where *agent* is of a file."""
-    identity = UnknownProgramWatch().applied(Identity(agent=agent, process=PROCESS))
+    identity = UnknownProgramWatch().with_candidate(Identity(agent=agent, process=PROCESS))
     return read_screen(identity.agent, rows, 0, cursor_visible=False)
 
 
@@ -343,7 +343,7 @@ def test_looks_at_a_prompt_of_another_machine_are_as_few() -> None:
     """A shell that waits behind ssh is forgotten as an agent at every look, and not looked at more often for that."""
     watch = UnknownProgramWatch()
     ssh = Process(7, argv=("ssh", "box"), start=70)
-    watch.seen(identify([ssh], AGENTS), is_wanted=True)
+    watch.note_foreground(identify([ssh], AGENTS), is_wanted=True)
     assert watch.is_remote
     prompt = Look(["me@box:~$ "], 0, 10, 80)
     taken = 0
@@ -359,18 +359,20 @@ def test_the_watch() -> None:
     watch = UnknownProgramWatch()
     unknown = Identity(leader=PROCESS, process=PROCESS, unknown="mystery")
     other = Process(8, argv=("mystery",), start=80)
-    assert watch.seen(unknown, is_wanted=True).agent is None
+    assert watch.note_foreground(unknown, is_wanted=True).agent is None
     assert watch.program is not None
     for title in ("⠋ x", "⠙ x"):
         watch.program.note_title(title)
-    found = watch.seen(unknown, is_wanted=True)
+    found = watch.note_foreground(unknown, is_wanted=True)
 
     assert found.agent is not None and found.agent.name == "mystery"
     assert found.rule == "mystery? by a spinner in its title"
     assert not watch.program.wants_look()
-    assert watch.seen(Identity(leader=other, process=other, unknown="mystery"), is_wanted=True).agent is None
-    assert watch.seen(unknown, is_wanted=False).agent is None and watch.program is None
-    assert watch.seen(identify([Process(9, argv=("claude",))], AGENTS), is_wanted=True).agent is AGENTS.get("claude")
+    assert watch.note_foreground(Identity(leader=other, process=other, unknown="mystery"), is_wanted=True).agent is None
+    assert watch.note_foreground(unknown, is_wanted=False).agent is None and watch.program is None
+    assert watch.note_foreground(identify([Process(9, argv=("claude",))], AGENTS), is_wanted=True).agent is AGENTS.get(
+        "claude"
+    )
     assert identify([PROCESS], Agents(())).unknown == "mystery"
 
 

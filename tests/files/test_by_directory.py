@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.files.by_directory import MAX_KNOWN, ByDirectory
+from tallylight.files.by_directory import MAX_CACHED_DIRECTORIES, ByDirectory
 from tallylight.files.mounts import Mounts
 
 
@@ -14,10 +14,13 @@ def found() -> ByDirectory[str]:
 
 
 def test_what_is_remembered_is_bounded(found: ByDirectory[str]) -> None:
-    found._were_read("/", {f"/d/{number}": str(number) for number in range(2 * MAX_KNOWN)})
+    found._were_read("/", {f"/d/{number}": str(number) for number in range(2 * MAX_CACHED_DIRECTORIES)})
 
-    assert len(found._known) == MAX_KNOWN
-    assert (found.get("/d/0"), found.get(f"/d/{2 * MAX_KNOWN - 1}")) == (None, f"{2 * MAX_KNOWN - 1}")
+    assert len(found._known) == MAX_CACHED_DIRECTORIES
+    assert (found.get("/d/0"), found.get(f"/d/{2 * MAX_CACHED_DIRECTORIES - 1}")) == (
+        None,
+        f"{2 * MAX_CACHED_DIRECTORIES - 1}",
+    )
 
 
 def test_a_disk_that_fails_tells_nothing(found: ByDirectory[str]) -> None:

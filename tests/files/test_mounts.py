@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.files import mounts
-from tallylight.files.mounts import FRESH_S, Mounts
+from tallylight.files.mounts import TABLE_VALID_S, Mounts
 
 
 def mounted(monkeypatch: pytest.MonkeyPatch, table: Path, *folders: Path | str) -> None:
@@ -71,9 +71,9 @@ def test_a_new_mount(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found = made()
     assert found.of(Path("/new/x")) == "/"
     mounted(monkeypatch, tmp_path / "table", "/new")
-    found.refresh(FRESH_S / 2)
+    found.refresh(TABLE_VALID_S / 2)
     assert found.of(Path("/new/x")) == "/"
-    found.refresh(FRESH_S)
+    found.refresh(TABLE_VALID_S)
     assert found.of(Path("/new/x")) == "/new"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallylight.hooks.order import MAX_KEPT, MAX_LINES, WINDOW, Order
+from tallylight.hooks.order import LATEST_WITHIN_CS, MAX_KEPT, MAX_ORDER_LINES, HookOrder
 from tallylight.model.report import Report
 from tallylight.model.timing import Timing
 from tallylight.tracker.foreground import Foreground
@@ -17,7 +17,7 @@ from tallylight.wire import osc1338
 from tests.tables import each
 
 
-def admit(order: Order, payload: str) -> list[str]:
+def admit(order: HookOrder, payload: str) -> list[str]:
     """What takes effect: `status` of the agent, `id:status` of a subagent."""
     report = osc1338.decode_variable(payload)
     assert report is not None, payload
@@ -31,7 +31,7 @@ def name(report: Report) -> str:
 
 def final(payloads: Sequence[str]) -> dict[str, tuple[str, str]]:
     """What a tracker shows of each record after these, and with what message."""
-    order, tracker = Order(), Tracker(Timing(debounce_s=0))
+    order, tracker = HookOrder(), Tracker(Timing(debounce_s=0))
     tracker.foreground(Foreground("claude", 1), 0)
     for number, payload in enumerate(payloads, 1):
         report = osc1338.decode_variable(payload)
@@ -146,7 +146,7 @@ def test_the_better_message_stays() -> None:
 
 def test_a_repeated_report_renews() -> None:
     """A newer report that says the same takes effect: that it was said now is news. A copy of one does not."""
-    order = Order()
+    order = HookOrder()
 
     assert admit(order, "state=working;at=1") == ["working"]
     assert admit(order, "state=working;at=2") == ["working"]
@@ -155,7 +155,7 @@ def test_a_repeated_report_renews() -> None:
 
 def test_one_that_is_no_hook_has_the_last_word() -> None:
     """`tally emit` and the relay say when they say; after them a hook's order starts anew."""
-    order = Order()
+    order = HookOrder()
 
     assert admit(order, "state=done;at=1000") == ["done"]
     assert admit(order, "state=waiting") == ["waiting"]
@@ -164,16 +164,16 @@ def test_one_that_is_no_hook_has_the_last_word() -> None:
 
 def test_another_clock() -> None:
     """A report that is older by more than hooks can be late comes from another machine, or after its restart."""
-    order = Order()
+    order = HookOrder()
 
-    assert admit(order, f"state=done;at={10 * WINDOW}") == ["done"]
-    assert admit(order, f"state=working;at={9 * WINDOW}") == []
-    assert admit(order, f"state=working;at={9 * WINDOW - 1}") == ["working"]
+    assert admit(order, f"state=done;at={10 * LATEST_WITHIN_CS}") == ["done"]
+    assert admit(order, f"state=working;at={9 * LATEST_WITHIN_CS}") == []
+    assert admit(order, f"state=working;at={9 * LATEST_WITHIN_CS - 1}") == ["working"]
 
 
 def test_the_end_of_another_tool() -> None:
     """While one tool waits for permission, the end of another ends nothing; its own end, or a new turn, does."""
-    order = Order()
+    order = HookOrder()
     admit(order, "state=waiting;kind=permission;at=10;of=bb")
 
     assert admit(order, "state=working;at=11;of=aa") == []
@@ -184,7 +184,7 @@ def test_the_end_of_another_tool() -> None:
 
 def test_hostile_values_are_no_time() -> None:
     """What is no time is no hook's report, and what is nonsense beside it is left out."""
-    order = Order()
+    order = HookOrder()
     for at in ("", "-1", "1e9", "9" * 16, "٣", "%31", "1.5"):
         assert admit(order, f"state=working;at={at}") == ["working"]
     assert admit(order, "state=waiting;at=5;of=%zz;weak=x") == ["waiting"]
@@ -192,12 +192,12 @@ def test_hostile_values_are_no_time() -> None:
 
 def test_it_is_bounded() -> None:
     """However much is said of however many records, only so much is kept."""
-    order = Order()
+    order = HookOrder()
     for number in range(4 * MAX_KEPT):
         admit(order, f"state=working;at={number}")
-    for number in range(2 * MAX_LINES):
+    for number in range(2 * MAX_ORDER_LINES):
         admit(order, f"state=working;id=n{number};at={number}")
 
-    assert len(order._lines) == MAX_LINES
+    assert len(order._lines) == MAX_ORDER_LINES
     assert all(len(line.entries) <= MAX_KEPT for line in order._lines.values())
     assert admit(order, "state=done;at=1") != ["done"], "older than all that is kept"

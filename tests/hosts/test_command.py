@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from tallylight.hosts import notify_command
-from tallylight.hosts.notify_command import LIMIT_S, MAX_RUNNING, Command
+from tallylight.hosts.notify_command import COMMAND_S, MAX_RUNNING, Command
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.notify import Notice
 
@@ -59,12 +59,12 @@ def test_too_many_are_not_started() -> None:
     wait(it, lambda: len(it._running) == MAX_RUNNING)
     assert not it.run(NOTICE, 1)
     pids = [process.pid for process, _ in it._running]
-    it.tick(LIMIT_S + 1)
-    wait(it, lambda: not it._running, LIMIT_S + 1)
+    it.tick(COMMAND_S + 1)
+    wait(it, lambda: not it._running, COMMAND_S + 1)
 
     assert it.run(NOTICE, 20)
     wait(it, lambda: it._running, 20)
-    it.tick(20 + LIMIT_S)
+    it.tick(20 + COMMAND_S)
     for pid in pids:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
@@ -79,7 +79,7 @@ def test_its_children_end_with_it(tmp_path: Path) -> None:
     it.run(NOTICE, 0)
     wait(it, pid.exists)
     child = int(pid.read_text())
-    wait(it, lambda: not it._running, LIMIT_S)
+    wait(it, lambda: not it._running, COMMAND_S)
 
     def is_gone() -> bool:
         try:
@@ -87,7 +87,7 @@ def test_its_children_end_with_it(tmp_path: Path) -> None:
         except FileNotFoundError:
             return True
 
-    wait(it, is_gone, LIMIT_S)
+    wait(it, is_gone, COMMAND_S)
 
 
 def test_one_that_cannot_start_is_told() -> None:
@@ -121,12 +121,12 @@ def test_one_that_does_not_die_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(notify_command.os, "killpg", lambda pid, _: killed.append(pid))
     it, stuck = Command(("x",), "kitty-7", pytest.fail), Stuck()
     it._running.append((stuck, 0.0))  # type: ignore[arg-type]
-    it.tick(LIMIT_S)
-    it.tick(LIMIT_S + 60)
+    it.tick(COMMAND_S)
+    it.tick(COMMAND_S + 60)
 
     assert set(killed) == {stuck.pid} and len(it._running) == 1
     stuck.returncode = -9
-    it.tick(LIMIT_S + 61)
+    it.tick(COMMAND_S + 61)
 
     assert it._running == []
 

@@ -388,7 +388,7 @@ def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypa
     client = PaneClient(room.multiplexers, lambda: CALLERS[Who.PERSON], lambda _: "own", environ=room.environ)
     tape = client.look(found, STRETCH)
     assert isinstance(tape, Stretch), tape
-    shown = stretch.lights(stretch.of_tape(tape.told), agent_files.load_agents({})[0])
+    shown = stretch.lights(stretch.of_tape(tape.tape), agent_files.load_agents({})[0])
     assert shown[-1].decision.status is Status.WAITING
     assert "screen rule: " in shown[-1].decision.reason.rule
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.UNKNOWN])
@@ -595,7 +595,7 @@ def test_what_comes_before_the_keys_gets_none(room: Room) -> None:
 def test_keys_are_split_by_their_names(keys: str, parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Text stays together; what has a name is a key of its own, all by one command."""
     given: list[str] = []
-    monkeypatch.setattr(detached, "order", lambda _socket, _env, *command: given.append(" ".join(command)))
+    monkeypatch.setattr(detached, "tmux_output", lambda _socket, _env, *command: given.append(" ".join(command)))
     detached.TmuxPane(Pane(id="tmux/1/%3", status=Status.WAITING), "/s", "%3", lambda *_: NOBODY, {}).press(keys)
     assert given == [" ; ".join(f"send-keys -t %3 {part}".replace(" --", " -l --") for part in parts)]
 

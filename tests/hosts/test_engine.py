@@ -14,14 +14,14 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
-from tallylight.hosts.engine import A_CHECK, FEW, OFTEN, SELDOM, Engine
+from tallylight.hosts.engine import FEW_PANES, HIDDEN_EVERY, LOOKS_A_CHECK, VISIBLE_EVERY, Engine
 from tallylight.hosts.jobs import at_once
 from tallylight.hosts.store import Store
 from tallylight.model.jobs import Done, ignored
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.known import EAGER_LOOKS
+from tallylight.pane.known import NEW_PROGRAM_LOOKS
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -71,7 +71,7 @@ class HandEngine(Engine[int]):
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return call
 
-    def _tell_fault(self, id_: int, fault: str) -> None:
+    def _report_fault(self, id_: int, fault: str) -> None:
         raise AssertionError(fault)
 
     def _look(self, id_: int, pane: Pane, now: float) -> None:
@@ -79,7 +79,7 @@ class HandEngine(Engine[int]):
         self.took += 1.0
         pane.foreground(self.group, now)
 
-    def _place(self, id_: int) -> object:
+    def _host_values(self, id_: int) -> object:
         return self.place
 
     def _entry(self, id_: int, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
@@ -90,12 +90,12 @@ class HandEngine(Engine[int]):
         """Let a tick pass; the panes that were looked at."""
         self.now += self.config.poll_s
         self.looked, self.made = [], []
-        self._begin(self.now, in_front)
-        self._take_turns(self.now)
+        self._begin_tick(self.now, in_front)
+        self._look_at_due(self.now)
         while self.jobs:
             job, done = self.jobs.pop(0)
             done(job())
-        self._settle(self.now)
+        self._decide_touched(self.now)
         return self.looked
 
     @property
@@ -105,13 +105,13 @@ class HandEngine(Engine[int]):
 
     def go_on(self) -> list[int]:
         """Go on with the tick; the panes that were looked at."""
-        return self._take_turns(self.now)
+        return self._look_at_due(self.now)
 
     def say(self, id_: int, words: str) -> None:
         """The program in a pane says what it does, between two ticks."""
         self.panes[id_].user_variable(words, self.now)
         self._touched.add(id_)
-        self._settle(self.now)
+        self._decide_touched(self.now)
 
     def close(self, id_: int) -> None:
         """A pane is gone."""
@@ -133,24 +133,26 @@ class HandEngine(Engine[int]):
         self._store.close()
 
     def settled(self) -> HandEngine:
-        for _ in range(2 * EAGER_LOOKS):
+        for _ in range(2 * NEW_PROGRAM_LOOKS):
             self.tick()
         return self
 
 
 def test_few_are_looked_at_in_every_tick(tmp_path: Path) -> None:
     """As long as they are few, it does not matter that nothing happens."""
-    engine = HandEngine(tmp_path, FEW).settled()
-    assert [engine.tick() for _ in range(3)] == [list(range(FEW))] * 3
+    engine = HandEngine(tmp_path, FEW_PANES).settled()
+    assert [engine.tick() for _ in range(3)] == [list(range(FEW_PANES))] * 3
 
 
 def test_many_take_turns(tmp_path: Path) -> None:
-    """Each in which nothing happens is looked at once in `SELDOM` ticks; one in front of a person twice a second."""
+    """
+    Each in which nothing happens is looked at once in `HIDDEN_EVERY` ticks; one in front of a person twice a second.
+    """
     engine = HandEngine(tmp_path, MANY).settled()
-    ticks = [engine.tick(7) for _ in range(SELDOM)]
-    assert max(map(len, ticks)) <= -(-MANY // SELDOM) + 1
+    ticks = [engine.tick(7) for _ in range(HIDDEN_EVERY)]
+    assert max(map(len, ticks)) <= -(-MANY // HIDDEN_EVERY) + 1
     assert {id_ for looked in ticks for id_ in looked} == set(range(MANY))
-    assert sum(7 in looked for looked in ticks) == SELDOM // OFTEN
+    assert sum(7 in looked for looked in ticks) == HIDDEN_EVERY // VISIBLE_EVERY
 
 
 def test_what_shows_something_is_looked_at_in_every_tick(tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def test_what_shows_something_is_looked_at_in_every_tick(tmp_path: Path) -> None
     engine.panes[3].marked(True, None, engine.now)
     engine.say(3, "")
     engine.say(5, "state=working;tool=mine")
-    ticks = [engine.tick() for _ in range(SELDOM)]
+    ticks = [engine.tick() for _ in range(HIDDEN_EVERY)]
     assert all({3, 5} <= {*looked} for looked in ticks)
 
 
@@ -168,9 +170,9 @@ def test_a_slice_is_enough_for_all_in_the_end(tmp_path: Path, monkeypatch: pytes
     engine = HandEngine(tmp_path, 40)
     monkeypatch.setattr(time, "thread_time", lambda: engine.took)
     monkeypatch.setattr(HandEngine, "SLICE_S", 2.0)
-    assert engine.tick() == list(range(A_CHECK))
+    assert engine.tick() == list(range(LOOKS_A_CHECK))
     while engine.due < float("inf"):
-        assert len(engine.go_on()) == A_CHECK
+        assert len(engine.go_on()) == LOOKS_A_CHECK
     assert engine.looked == list(range(40))
 
 

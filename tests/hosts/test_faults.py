@@ -22,7 +22,7 @@ from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane import pane as panes
-from tallylight.pane.faults import MAX_LINE, MAX_REPORTED, Faults
+from tallylight.pane.faults import MAX_FAULT_CHARS, MAX_FAULTS, Faults
 from tallylight.pane.pane import Look, Pane
 from tests.hosts.test_pane import AIDER, CLAUDE, HandTable, status_file
 
@@ -102,11 +102,11 @@ def test_what_is_told_is_bounded() -> None:
     """However many faults there are, a bounded number of lines without controls is told."""
     told: list[str] = []
     faults = Faults(told.append)
-    for number in range(3 * MAX_REPORTED):
+    for number in range(3 * MAX_FAULTS):
         faults.take(f"input {number}", ValueError("\x1b]0;x\x07" + "y" * 10_000))
 
-    assert len(told) == MAX_REPORTED
-    assert all(len(line) <= MAX_LINE and line.isprintable() for line in told)
+    assert len(told) == MAX_FAULTS
+    assert all(len(line) <= MAX_FAULT_CHARS and line.isprintable() for line in told)
 
 
 def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,14 +199,14 @@ def words(pane: Pane) -> dict[str, Status]:
 def test_it_is_decided_once_a_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """With all children there, twenty thousand reports in a second are decided a few hundred times."""
     decided = 0
-    real = Tracker._target
+    real = Tracker._new_decision
 
     def counting(self: Tracker, now: float) -> object:
         nonlocal decided
         decided += 1
         return real(self, now)
 
-    monkeypatch.setattr(Tracker, "_target", counting)
+    monkeypatch.setattr(Tracker, "_new_decision", counting)
     pane = make_pane()
     for n in range(20_000):
         pane.user_variable(f"state={'working' if n % 512 < 256 else 'idle'};id=r{n % 256}", 1 + n / 20_000)

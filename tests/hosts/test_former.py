@@ -18,7 +18,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.former import EXACT_S, SETTLE_S, Former
+from tallylight.pane.former import EXACT_S, FORMER_STATUS_S, Former
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows
@@ -214,8 +214,8 @@ def test_what_comes_later_is_new(runs: Runs) -> None:
     pane = runs.pane(runs.first())
     pane.foreground(CLAUDE.pid, SECOND)
     tell(pane, attrs.evolve(ASKS, status=Status.WORKING, kind=None), SECOND + 1)
-    tell(pane, ASKS, SECOND + SETTLE_S + 1)
-    assert entry_of(pane).since == ORIGIN + SECOND + SETTLE_S + 1
+    tell(pane, ASKS, SECOND + FORMER_STATUS_S + 1)
+    assert entry_of(pane).since == ORIGIN + SECOND + FORMER_STATUS_S + 1
 
 
 def test_it_is_decided_soon(runs: Runs) -> None:
@@ -226,9 +226,9 @@ def test_it_is_decided_soon(runs: Runs) -> None:
         pane = runs.pane(before)
         pane.foreground(CLAUDE.pid, SECOND)
         tell(pane, other, SECOND + 1)
-        pane.look(False, SECOND + SETTLE_S + 1)
+        pane.look(False, SECOND + FORMER_STATUS_S + 1)
         assert (pane.former is not None) is is_same
-        tell(pane, attrs.evolve(asks, what="Bash: rm"), SECOND + SETTLE_S + 2)
+        tell(pane, attrs.evolve(asks, what="Bash: rm"), SECOND + FORMER_STATUS_S + 2)
         assert (entry_of(pane).since == before.since) is is_same
     pane = runs.pane(before)
     pane.foreground(CLAUDE.pid, SECOND)

@@ -19,7 +19,7 @@ import attrs
 import pytest
 
 from tallylight.evidence.process import Process
-from tallylight.hosts.jobs import call_of
+from tallylight.hosts.jobs import run_job
 from tallylight.model.decision import Decision
 from tallylight.model.jobs import Done, Failed, ignored
 from tallylight.model.queued import Queued
@@ -88,7 +88,7 @@ class Late:
     ) -> bool:
         if self.is_busy(key):
             return False
-        self._waiting[key] = functools.partial(call_of, job, done, failed)
+        self._waiting[key] = functools.partial(run_job, job, done, failed)
         return True
 
     def step(self) -> None:

@@ -120,7 +120,7 @@ def tick(terminals: list[Terminal], until: float) -> None:
         for one in terminals:
             one.look(now)
         wanted = {index: tree for index, one in enumerate(terminals) if (tree := one.wanted(now)) is not None}
-        for index, sample in zip(wanted, connections.look(list(wanted.values())), strict=True):
+        for index, sample in zip(wanted, connections.samples_of(list(wanted.values())), strict=True):
             process = terminals[index].pane.processes.process
             assert process is not None
             terminals[index].pane.sampled(process.run, sample, time.monotonic())

@@ -15,7 +15,7 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts import own_files
-from tallylight.hosts.jobs import RETRY_S, Jobs
+from tallylight.hosts.jobs import RETRY_JOB_S, Jobs
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.own_files import HANGS_ASKED, MAX_READINGS, READ_HANGS_S, FileReader
 from tallylight.hosts.worker import Worker
@@ -223,7 +223,7 @@ def test_it_is_told_once_and_read_again_when_it_responds(yard: Yard) -> None:
     other = yard.pane("dead0")
     yard.until_hung()
     for _ in range(4):
-        yard.step(int(RETRY_S / 0.25))
+        yard.step(int(RETRY_JOB_S / 0.25))
         yard.until_hung()
     where = yard.top / "dead0"
     assert yard.told == [f"agents' files: {where} does not respond; they are read when it does"]

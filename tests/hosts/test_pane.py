@@ -14,9 +14,9 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
-from tallylight.pane.own_files import LAST_WORDS_S
+from tallylight.pane.own_files import FILE_REMOVED_S
 from tallylight.pane.pane import Look, Pane
-from tallylight.pane.run import EAGER_LOOKS
+from tallylight.pane.run import MISSING_FILE_TICKS
 from tallylight.tracker.attention import DWELL_S
 from tallylight.wire import osc1338
 
@@ -304,7 +304,7 @@ def test_a_removed_status_file_is_a_goodbye(pane: Pane, table: HandTable) -> Non
     pane.foreground(SHELL.pid, 1)
     assert not pane.decision.is_lit and pane.is_undecided
     read_files(pane, 1.1)
-    pane.tick(1 + 2 * LAST_WORDS_S)
+    pane.tick(1 + 2 * FILE_REMOVED_S)
     assert not pane.decision.is_lit and not pane.is_undecided
 
 
@@ -352,7 +352,7 @@ def test_what_its_shell_runs_for_the_prompt_is_no_answer(pane: Pane, table: Hand
     pane.foreground(SHELL.pid, 1.5)
     assert not pane.decision.is_lit and pane.is_undecided
     read_files(pane, 1.6)
-    pane.tick(1 + 2 * LAST_WORDS_S)
+    pane.tick(1 + 2 * FILE_REMOVED_S)
 
     assert not pane.decision.is_lit and not pane.is_undecided
 
@@ -364,7 +364,7 @@ def test_last_words_that_nobody_can_read(pane: Pane, table: HandTable) -> None:
     read_files(pane, 0.25)
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
-    pane.tick(1 + LAST_WORDS_S)
+    pane.tick(1 + FILE_REMOVED_S)
     assert pane.decision.status is Status.DOWN
 
     while pane.own_files.file_request() is not None:
@@ -382,8 +382,8 @@ def test_last_words_are_not_asked_for_for_ever(pane: Pane, table: HandTable) -> 
         claude = table.processes.pop(CLAUDE.pid)
         pane.foreground(SHELL.pid, 1)
         table.processes[CLAUDE.pid] = claude
-    asked = [pane.own_files.file_request() is not None for _ in range(2 * EAGER_LOOKS)]
-    assert sum(asked) == EAGER_LOOKS and not pane.is_undecided
+    asked = [pane.own_files.file_request() is not None for _ in range(2 * MISSING_FILE_TICKS)]
+    assert sum(asked) == MISSING_FILE_TICKS and not pane.is_undecided
 
     pane.foreground(AIDER.pid, 5)
     before = pane.decision
@@ -433,10 +433,10 @@ def test_an_agent_that_is_seen_as_it_dies_is_down(pane: Pane, table: HandTable) 
 def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
     """An agent without one costs next to nothing after ten seconds, and is found all the same if it comes."""
     pane.foreground(CLAUDE.pid, 0)
-    asked = [pane.own_files.file_request() is not None for _ in range(EAGER_LOOKS + 80)]
+    asked = [pane.own_files.file_request() is not None for _ in range(MISSING_FILE_TICKS + 80)]
 
-    assert all(asked[:EAGER_LOOKS])
-    assert sum(asked[EAGER_LOOKS:]) == 10
+    assert all(asked[:MISSING_FILE_TICKS])
+    assert sum(asked[MISSING_FILE_TICKS:]) == 10
 
 
 def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: HandTable) -> None:

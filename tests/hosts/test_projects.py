@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files.by_directory import MAX_ASKED
+from tallylight.files.by_directory import MAX_MOUNTS_READ
 from tallylight.files.mounts import Mounts
 from tallylight.hosts.projects import Projects
 from tallylight.model.timing import Timing
@@ -83,13 +83,13 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
     projects = Projects(jobs.submit, str(home), Mounts())
     pane = _pane(home / "api" / "src" / "deep")
 
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert pane.project == "deep"
     jobs.run()
     revision = pane.tracker.claims.revision
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert (pane.project, pane.tracker.claims.revision) == ("api", revision + 1)
-    projects.tell([pane])
+    projects.name_panes([pane])
     assert pane.tracker.claims.revision == revision + 1 and not jobs.waiting
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
     assert entry.project == "api"
@@ -97,17 +97,17 @@ def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
 
 def test_a_disk_that_hangs_keeps_its_own_names(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mount is looked at by a job of its own, and by no more than one; so many of them at a time."""
-    far = [home / f"far{number}" for number in range(2 * MAX_ASKED)]
+    far = [home / f"far{number}" for number in range(2 * MAX_MOUNTS_READ)]
     mounted(monkeypatch, home / "table", *far)
     jobs, mounts = _Jobs(), Mounts()
     mounts.refresh(0.0)
     projects = Projects(jobs.submit, str(home), mounts)
     near, hangs = _pane(home / "api" / "src" / "deep"), _pane(far[0])
-    projects.tell([hangs, near])
+    projects.name_panes([hangs, near])
     jobs.run()
     for _ in range(2):
-        projects.tell([hangs, near])
+        projects.name_panes([hangs, near])
     assert near.project == "api"
     assert jobs.names == [f"projects on {far[0]}", "projects on /"]
-    projects.tell([_pane(folder) for folder in far])
-    assert len(jobs.names) == 1 + MAX_ASKED
+    projects.name_panes([_pane(folder) for folder in far])
+    assert len(jobs.names) == 1 + MAX_MOUNTS_READ

@@ -18,10 +18,10 @@ from tallylight.actions.caller import Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import (
-    MAX_ROW_CHARS,
-    MAX_ROWS,
+    MAX_REPLY_ROW_CHARS,
+    MAX_REPLY_ROWS,
     SILENT,
-    Look,
+    LookRequest,
     Request,
     Rows,
     decode_reply,
@@ -99,7 +99,7 @@ def test_a_process_that_has_ended_is_noticed(runtime: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"), [(Look("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "check whether")]
+    ("asked", "words"), [(LookRequest("3", "question"), ""), (Answer("3", 1, 1, "f", 1), "check whether")]
 )
 def test_a_host_that_ends_before_it_has_replied(runtime: Path, asked: Request, words: str) -> None:
     """Nobody knows whether it has done what it was asked; of a mere look there is nothing to know."""
@@ -268,7 +268,7 @@ def test_what_makes_no_sense_is_refused(runtime: Path, kitty: Kitty, data: bytes
 
     def ask() -> list[bytes]:
         with sockets.connect(NAME, 30.0) as connection, connection.makefile("rb") as answers:
-            connection.sendall(data + encode(Look("3", "screen")))
+            connection.sendall(data + encode(LookRequest("3", "screen")))
             return [answers.readline(), answers.readline()]
 
     refused, rows = map(decode_reply, desk.run(ask))
@@ -290,7 +290,7 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
     silent = [sockets.connect(NAME, 30.0) for _ in range(desk.module.MAX_CALLERS)]
     for call in desk.host.each_tick:
         call()
-    monkeypatch.setattr(desk.module, "IDLE_S", 0.0)
+    monkeypatch.setattr(desk.module, "SILENT_CLIENT_S", 0.0)
     for call in desk.host.each_tick:
         call()
     monkeypatch.undo()
@@ -319,9 +319,9 @@ def test_a_strange_answer_is_none(line: bytes) -> None:
 def test_what_is_shown_is_bounded() -> None:
     """More rows than a screen has are none; a row, and words, are cut, so that what was done is told."""
     rows = decode_reply(json.dumps({"type": "rows", "rows": ["x" * 5000, "a\0b"]}).encode())
-    assert rows == Rows(("x" * MAX_ROW_CHARS, "a\ufffdb"))
+    assert rows == Rows(("x" * MAX_REPLY_ROW_CHARS, "a\ufffdb"))
     for strange in (
-        {"type": "rows", "rows": ["a"] * (MAX_ROWS + 1)},
+        {"type": "rows", "rows": ["a"] * (MAX_REPLY_ROWS + 1)},
         {"type": "occupant", "pane": "3", "agent": "claude", "pid": 0, "start": 1},
         {"type": "refusal", "rule": "x" * 65, "text": ""},
     ):

@@ -16,7 +16,7 @@ def test_what_was_waited_is_added_once(tmp_path: Path) -> None:
         store.ledger.waited_s = 100.0
         store.open()
         for now in (1.0, 500.0, 900.0):
-            store.keep((), now)
+            store.add_waiting_time((), now)
             store.leave()
             store.open()
         assert store.ledger.waited_s == expected

@@ -114,8 +114,8 @@ def test_a_tall_screen_fits_into_a_command(drawn: Drawn) -> None:
     seen = drawn.show(rows)
     # As many rows as it takes, of a screen that is three times as high.
     look = attrs.evolve(seen.look, lines=[*(f"x{number}" + "世" * 45 for number in range(80)), *seen.look.lines])
-    assert len(guard.shows(look).encode()) < 15_000
-    assert "0037 " in guard.shows(look)
+    assert len(guard.screen_condition(look).encode()) < 15_000
+    assert "0037 " in guard.screen_condition(look)
     assert drawn.pane.press("x", seen)
     drawn.show([*rows[:-1], "another"])
     assert not drawn.pane.press("x", seen)
@@ -130,5 +130,5 @@ def test_a_tall_screen_fits_into_a_command(drawn: Drawn) -> None:
 )
 def test_commands_are_quoted(command: list[str], line: str) -> None:
     """tmux takes each word for what it is."""
-    assert guard.line([command]) == line
-    assert guard.line([command, ["x"]]) == f'{line} ; "x"'
+    assert guard.one_argument([command]) == line
+    assert guard.one_argument([command, ["x"]]) == f'{line} ; "x"'

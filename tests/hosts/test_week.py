@@ -108,8 +108,8 @@ def begin(
 ) -> Iterator[Begin]:
     """Makes the life, in which no thread runs and the clock is ours."""
     # They are full soon.
-    monkeypatch.setattr(by_directory, "MAX_KNOWN", AGENTS)
-    monkeypatch.setattr(tape, "MAX_BYTES", 4096)
+    monkeypatch.setattr(by_directory, "MAX_CACHED_DIRECTORIES", AGENTS)
+    monkeypatch.setattr(tape, "MAX_TAPE_BYTES", 4096)
     with lives(request.param, fake_home, kitty, Inline) as begin:
         yield begin
         tracemalloc.stop()

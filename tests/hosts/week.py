@@ -24,7 +24,7 @@ import pytest
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import worker
-from tallylight.hosts.jobs import call_of
+from tallylight.hosts.jobs import run_job
 from tallylight.hosts.polling import host as polling_host
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.model.jobs import Done, Failed, ignored
@@ -96,7 +96,7 @@ class Inline:
         if key in self._busy:
             return False
         self._busy.add(key)
-        call = call_of(job, done, failed)
+        call = run_job(job, done, failed)
 
         def deliver() -> None:
             self._busy.discard(key)

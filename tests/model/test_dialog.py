@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.evidence.tail import LINE_CELLS, clean_lines
-from tallylight.model.dialog import MAX_CHOICES, MAX_LINES, Choice, Dialog, Place
+from tallylight.evidence.tail import DIALOG_LINE_CELLS, clean_lines
+from tallylight.model.dialog import MAX_DIALOG_CHOICES, MAX_DIALOG_LINES, Choice, Dialog, Place
 from tallylight.model.status import Kind
 
 
@@ -28,10 +28,16 @@ def test_empty_lines_at_the_ends() -> None:
 
 def test_bounds() -> None:
     """So many cells of a line, so many lines, so many choices."""
-    assert (LINE_CELLS, MAX_LINES, MAX_CHOICES) == (240, 48, 20)
-    assert clean_lines(["x" * (LINE_CELLS + 1)] * (MAX_LINES + 1)) == clean_lines(["x" * (LINE_CELLS + 1)] * MAX_LINES)
-    assert len(clean_lines(["x" * (LINE_CELLS + 1)])[0]) == len(clean_lines(["x" * LINE_CELLS])[0]) == LINE_CELLS
-    assert len(clean_lines(["x"] * (MAX_LINES + 1))) == MAX_LINES
+    assert (DIALOG_LINE_CELLS, MAX_DIALOG_LINES, MAX_DIALOG_CHOICES) == (240, 48, 20)
+    assert clean_lines(["x" * (DIALOG_LINE_CELLS + 1)] * (MAX_DIALOG_LINES + 1)) == clean_lines(
+        ["x" * (DIALOG_LINE_CELLS + 1)] * MAX_DIALOG_LINES
+    )
+    assert (
+        len(clean_lines(["x" * (DIALOG_LINE_CELLS + 1)])[0])
+        == len(clean_lines(["x" * DIALOG_LINE_CELLS])[0])
+        == DIALOG_LINE_CELLS
+    )
+    assert len(clean_lines(["x"] * (MAX_DIALOG_LINES + 1))) == MAX_DIALOG_LINES
 
 
 def test_what_makes_two_dialogs_one() -> None:

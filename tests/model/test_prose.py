@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.prose import LOOKED_AT, MAX_QUESTION_CHARS, last_question, last_sentence
+from tallylight.model.prose import LOOKED_AT_CHARS, MAX_QUESTION_CHARS, last_question, last_sentence
 
 REPLIES = {
     "Shall I go on?": "Shall I go on?",
@@ -70,13 +70,13 @@ def test_outcomes() -> None:
     """The last sentence in words: no code, no table, no marks of Markdown; an abbreviation ends none."""
     assert {reply: last_sentence(reply) for reply in OUTCOMES} == OUTCOMES
     assert last_sentence("First. " + "X" * 2 * MAX_QUESTION_CHARS) == "X" * MAX_QUESTION_CHARS
-    assert last_sentence("Feel free. " * LOOKED_AT) == "Feel free."
+    assert last_sentence("Feel free. " * LOOKED_AT_CHARS) == "Feel free."
     assert [last_sentence(odd) for odd in (None, 5, ["a."], {"a": 1})] == [""] * 4
 
 
 def test_bounds() -> None:
     """Of a long reply the end, of a long question its end, and twelve answers."""
-    assert last_question("x" * LOOKED_AT * 2 + " why?") == ("x" * LOOKED_AT + " why?")[-MAX_QUESTION_CHARS:]
+    assert last_question("x" * LOOKED_AT_CHARS * 2 + " why?") == ("x" * LOOKED_AT_CHARS + " why?")[-MAX_QUESTION_CHARS:]
     for answers, expected in ((12, "Which?"), (13, "")):
         assert last_question("Which?\n" + "- a\n" * answers) == expected
     assert [last_question(odd) for odd in (None, 5, ["a?"], {"a": 1})] == [""] * 4

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.tool_call import MAX_CALL_CHARS, MAX_EDITS, alike, replaced, tool_call
+from tallylight.model.tool_call import MAX_CALL_CHARS, MAX_TURN_EDITS, alike, replaced, tool_call
 
 OLD = "def f():\n    return 1\n\nlast\n"
 NEW = "def f(x):\n    y = x\n    return y\n\nlast\n"
@@ -64,8 +64,8 @@ def test_bounds() -> None:
     for length, is_cut in ((MAX_CALL_CHARS - 3, False), (MAX_CALL_CHARS - 2, True)):
         found = tool_call("a", {"command": "x" * (length - 1) + "y"})
         assert (len(found) <= MAX_CALL_CHARS, "…" in found, found[-1]) == (True, is_cut, "y")
-    edits = [{"old_string": "", "new_string": "x"}] * (MAX_EDITS + 1)
-    assert tool_call("E", {"path": "a", "edits": edits}) == f"E a (+{MAX_EDITS} −0)"
+    edits = [{"old_string": "", "new_string": "x"}] * (MAX_TURN_EDITS + 1)
+    assert tool_call("E", {"path": "a", "edits": edits}) == f"E a (+{MAX_TURN_EDITS} −0)"
 
 
 REPLACED: list[tuple[Any, list[tuple[str, str | None, str]]]] = [

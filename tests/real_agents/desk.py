@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import psutil
 
-from tallylight.evidence.titles import START_S
+from tallylight.evidence.titles import TITLE_START_S
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import RecordEntry
 from tests.real_agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
@@ -236,7 +236,7 @@ class Tab:
     def submit(self, prompt: str) -> float:
         """Type a prompt and press Enter; the time of Enter."""
         # Nobody is so quick, and what an agent does while it starts is not taken for a turn.
-        time.sleep(max(0.0, self.started + START_S + 0.5 - time.monotonic()))
+        time.sleep(max(0.0, self.started + TITLE_START_S + 0.5 - time.monotonic()))
         start = prompt[:40]
         before = self.kitty.get_text(self.window).count(start)
         self.type(prompt)

@@ -9,7 +9,7 @@ import base64
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight.hooks.order import Order
+from tallylight.hooks.order import HookOrder
 from tallylight.model.report import Report
 from tallylight.wire import osc1338
 from tests.real_agents.driver import Host, Pane, wait_until
@@ -40,7 +40,7 @@ class Hooked:
     @property
     def arrived(self) -> list[Arrived]:
         """Every report so far that took effect."""
-        order, found = Order(), []
+        order, found = HookOrder(), []
         for said in list(self.pane.said):
             if said.number == "1337" and said.payload.startswith(_PREFIX):
                 payload = base64.b64decode(said.payload.removeprefix(_PREFIX)).decode()

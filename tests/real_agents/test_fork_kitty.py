@@ -22,7 +22,7 @@ import pytest
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.flow import SHOWN_S
+from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
 from tests.real_agents.desk import CODEX, Desk, Tab
 from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.manners import MANNERS
@@ -203,7 +203,7 @@ def asked_in_list(kitty: Kitty) -> int:
 
 def answer_first(kitty: Kitty, list_: int, outcome: str) -> None:
     """Press the number of the first answer, which counts once the question has stood in the list for a moment."""
-    time.sleep(2 * SHOWN_S)
+    time.sleep(2 * PICTURE_SHOWN_S)
     kitty.xdotool("key", "1")
     kitty.wait_text(list_, outcome, 20)
 

@@ -132,7 +132,7 @@ def typist():
 def ask():
     """The question that the agent asks, once it is known to ask one."""
     global question
-    question = answering.perform(host, request.Look(str(agent.id), request.QUESTION), PERSON)
+    question = answering.perform(host, request.LookRequest(str(agent.id), request.QUESTION), PERSON)
     return request.encode_reply(question).decode()
 
 def text():

@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 from tallylight.actions.answer import Answer
-from tallylight.actions.request import Attach, Look, Open, encode
+from tallylight.actions.request import Attach, LookRequest, Open, encode
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.flow import SHOWN_S
+from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
 from tallylight.ui.agent_list.reading import PACE_S
 from tests.real_kitty.asking_claude import SCREEN, install_asking_claude
 from tests.real_kitty.desk import FEW, LIGHTS, Desk, send
@@ -567,7 +567,7 @@ def typed(board: Board) -> bytes:
 def answerable(board: Board, list_: int) -> str:
     """What the list shows, once a number answers it: it has been read off the screen, and has stood for a moment."""
     shown = board.kitty.wait_text(list_, "  1  Yes")
-    board.let_pass(2 * SHOWN_S)
+    board.let_pass(2 * PICTURE_SHOWN_S)
     return shown
 
 
@@ -699,7 +699,7 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     board.press("D")
     board.kitty.wait_text(list_, "close 1 pane?")
     assert "manual, pane" in board.kitty.get_text(list_)
-    board.let_pass(2 * SHOWN_S)
+    board.let_pass(2 * PICTURE_SHOWN_S)
     board.press("y")
     board.kitty.wait_text(list_, "1 closed")
     board.kitty.wait_until(lambda: docs not in {w["id"] for w in board.kitty.windows()}, what="the end of the pane")
@@ -723,7 +723,7 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
         *(Attach(argv) for argv in ((), ("sh", "-c", "true"), ("screen/sh",), ("tally", "attach", "here"))),
         *(Open("go", pane) for pane in ("1; ls", "999")),
         Open("type", "1"),
-        Look("999", "question"),
+        LookRequest("999", "question"),
         Answer("1", 2, 3, "f" * 32, 1),
     )
     for asked in wrong:

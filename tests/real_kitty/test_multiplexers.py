@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallylight.evidence.titles import TURN_S
+from tallylight.evidence.titles import SPINNER_TURN_S
 from tallylight.snapshot import writer
 from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.desk import Desk
@@ -102,7 +102,7 @@ def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
     kitty.wait_until(lambda: "●" in desk.bar(), 30, "the mark of work")
     kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
     kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
-    desk.let_pass(2 * TURN_S)  # what is shorter is no turn of an agent that has just started
+    desk.let_pass(2 * SPINNER_TURN_S)  # what is shorter is no turn of an agent that has just started
     kitty.send_text(window, "\r")
     kitty.wait_until(lambda: "✓" in desk.bar(), 30, "the mark of a turn that is done")
     kitty.close_window(window)
@@ -168,7 +168,7 @@ def test_the_status_line_of_the_documentation(desk: Desk) -> None:
         return all(light in kitty.get_text(window).splitlines()[0] for light in lights)
 
     kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "● 3:docs"), 60, "the lights")
-    desk.let_pass(2 * TURN_S)
+    desk.let_pass(2 * SPINNER_TURN_S)
     (home / "docs/pipe").write_text("\n")
     kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "✓ 3:docs"), 30, "the end of a turn")
     kitty.send_text(window, "\r")

@@ -329,7 +329,7 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
         assert not list(Path(home).rglob("pwned")) and desktop.shown == []
         # It sleeps for a thousand seconds; from here on it is given none. What it says may be there before the host
         # knows that it has started.
-        desk.set_host("from tallylight.hosts import notify_command\nnotify_command.LIMIT_S = 0.0")
+        desk.set_host("from tallylight.hosts import notify_command\nnotify_command.COMMAND_S = 0.0")
         left = "host.messages.notices._command._starting + len(host.messages.notices._command._running)"
         desk.kitty.wait_until(lambda: desk.host(left) == "0", what="its end")
         assert desk.kitty.run(["pgrep", "-f", "sleep 1000"], check=False).stdout == b""
@@ -341,7 +341,8 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
     """If reading notifications fails, kitty shows them as without us, and its log says so once."""
     window = agent(desk)
     desk.set_host(
-        "from tallylight.evidence import notified\nhost.real_plain = notified.plain\nnotified.plain = lambda *_: 1 / 0"
+        "from tallylight.evidence import notified\n"
+        "host.real_plain = notified.notice_report\nnotified.notice_report = lambda *_: 1 / 0"
     )
     try:
         for n in (1, 2):
@@ -351,7 +352,7 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
         assert desk.kitty.log.count("tallylight: notifications of programs switched off: ZeroDivisionError") == 1
     finally:
         desk.set_host(
-            "from tallylight.evidence import notified\nnotified.plain = host.real_plain\n"
+            "from tallylight.evidence import notified\nnotified.notice_report = host.real_plain\n"
             "host.features.switched_off.clear()"
         )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.parts.conversations.open_conversations import read_kept
-from tallylight.ui.confirm import QUIET_S
+from tallylight.ui.confirm import TYPING_ENDED_S
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.test_fork import Bench, b64, osc
 
@@ -224,7 +224,7 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     assert len(bench.diary()) == count
     page, _ = bench.page(str(second["session"]))
     kitty.focus_window(page)
-    bench.let_pass(2 * QUIET_S)
+    bench.let_pass(2 * TYPING_ENDED_S)
     bench.press("Return")
     kitty.wait_until(lambda: len(bench.diary()) == count + 1, what="the conversation")
     again = bench.diary()[-1]
@@ -233,7 +233,7 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     # Behind them waits the tab that offers both.
     other = next(w["id"] for w in kitty.windows() if "in this pane" in kitty.get_text(w["id"]))
     kitty.focus_window(other)
-    bench.let_pass(2 * QUIET_S)
+    bench.let_pass(2 * TYPING_ENDED_S)
     bench.press("Escape")
     kitty.wait_text(other, "bash")
     assert len(bench.diary()) == count + 1

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from tallylight.model.lights import COLLISION
-from tallylight.ui.agent_list.flow import SHOWN_S
+from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
 from tests.parts.work.test_looks import CART, changed
 from tests.real_kitty.asking_claude import SCREEN
 from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
@@ -255,14 +255,14 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     kitty.wait_text(list_, "Do you want to proceed?")
     shoot(1000)
     kitty.wait_text(list_, "  1  Yes")
-    desk.let_pass(2 * SHOWN_S)
+    desk.let_pass(2 * PICTURE_SHOWN_S)
     shoot(1800)
     kitty.xdotool("key", "1")
 
     def is_answered() -> bool:
         said = kitty.get_text(list_)
         if "press 1 again" in said:  # a busy machine drew the question later than this clock says
-            desk.let_pass(2 * SHOWN_S)  # what comes sooner counts as a key that is held
+            desk.let_pass(2 * PICTURE_SHOWN_S)  # what comes sooner counts as a key that is held
             if "answered" not in kitty.get_text(list_):
                 kitty.xdotool("key", "1")
         return "answered 1. Yes" in said

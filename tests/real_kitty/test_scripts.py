@@ -24,8 +24,8 @@ echo $? >> ~/started
 
 _LATER = """
 from types import SimpleNamespace
-from tallylight.hosts.kitty import raises
-raises.time = SimpleNamespace(monotonic=lambda: 1e9)
+from tallylight.hosts.kitty import power_consent
+power_consent.time = SimpleNamespace(monotonic=lambda: 1e9)
 """
 
 

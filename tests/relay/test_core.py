@@ -12,7 +12,7 @@ from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
-from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, HELD_S, KEY_S, RelayCore
+from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, KEY_S, SEQUENCE_HELD_S, RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc1338
@@ -64,9 +64,9 @@ def test_a_lone_escape_waits_for_what_follows() -> None:
     """An ESC at the end of a chunk goes out with what follows it, or after a while."""
     line = Line()
     assert line.at(1.0, b"x" + ESC) == b"x"
-    assert line.core.deadline() == 1.0 + HELD_S
-    assert line.tick(1.0 + HELD_S - 0.001) == b""
-    assert line.tick(1.0 + HELD_S) == ESC
+    assert line.core.deadline() == 1.0 + SEQUENCE_HELD_S
+    assert line.tick(1.0 + SEQUENCE_HELD_S - 0.001) == b""
+    assert line.tick(1.0 + SEQUENCE_HELD_S) == ESC
     assert line.core.deadline() is None
 
 
@@ -75,11 +75,11 @@ def test_the_wait_does_not_start_again() -> None:
     line = Line()
     line.at(1.0, ESC)
     line.at(1.01, b"]75")
-    assert line.core.deadline() == 1.0 + HELD_S
+    assert line.core.deadline() == 1.0 + SEQUENCE_HELD_S
     line.at(1.02, b"01;sta")
-    assert line.core.deadline() == 1.0 + HELD_S
+    assert line.core.deadline() == 1.0 + SEQUENCE_HELD_S
     assert line.at(1.025, b"te=working\x07" + ESC) != b""
-    assert line.core.deadline() == 1.025 + HELD_S
+    assert line.core.deadline() == 1.025 + SEQUENCE_HELD_S
 
 
 def test_a_wait_that_was_cut_off_is_over() -> None:
@@ -87,7 +87,7 @@ def test_a_wait_that_was_cut_off_is_over() -> None:
     line = Line()
     line.at(1.0, b"\x1b]7501;sta")
     assert line.at(1.02, b"\x1b]1338;") == b"\x1b]7501;sta"
-    assert line.core.deadline() == 1.02 + HELD_S
+    assert line.core.deadline() == 1.02 + SEQUENCE_HELD_S
 
 
 def test_what_comes_in_time_is_read() -> None:
@@ -103,7 +103,7 @@ def test_what_comes_too_late_is_passed_on() -> None:
     """Half of a sequence is given up in the end: then all of it goes to the terminal, and none of ours into it."""
     line = Line()
     line.at(1.0, WORKING[:-9], WORKING[:9])
-    line.core.tick(1.0 + HELD_S)
+    line.core.tick(1.0 + SEQUENCE_HELD_S)
     line.core.resized(4.1)
 
     assert WORKING[:-9] in (out := line.at(4.2, WORKING[9:]))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.model.status import Status
-from tallylight.relay.core import HELD_S, PACE, RelayCore
+from tallylight.relay.core import PACE, SEQUENCE_HELD_S, RelayCore
 from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import INTRODUCERS
 from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Scanner, Sequence
@@ -217,8 +217,8 @@ def test_nothing_is_late(stream: tuple[bytes, list[bytes]]) -> None:
     line = Line(RelayCore(passthrough=True, wrap=lambda _: b""))
     out = line.at(1.0, *pieces)
     deadline = line.core.deadline()
-    assert out == data or (deadline is not None and deadline <= 1.0 + HELD_S)
-    assert out + line.tick(1.0 + HELD_S) == data
+    assert out == data or (deadline is not None and deadline <= 1.0 + SEQUENCE_HELD_S)
+    assert out + line.tick(1.0 + SEQUENCE_HELD_S) == data
 
 
 @given(chunkings(streams()), st.lists(st.sampled_from([b"", b"k", b"\x1b", b"\x1b[", b"\xc3"])), st.data())

@@ -16,7 +16,7 @@ import pytest
 
 from tallylight.files.install_paths import layout
 from tallylight.files.system import System
-from tallylight.hosts import beside
+from tallylight.hosts import sessions_process
 from tallylight.setup import dependencies, environment, free_keys
 from tallylight.setup import kitty as program_of_kitty
 from tests.hosts.kitty.fakes import kitty as kitty
@@ -92,9 +92,9 @@ def sessions_of_a_bridge(system: System, target: Path) -> None:
     """The host that a bridge starts; it is asked for its help only."""
     started: list[list[str]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beside.subprocess, "Popen", lambda argv, **_how: started.append(argv))
+        patch.setattr(sessions_process.subprocess, "Popen", lambda argv, **_how: started.append(argv))
         patch.setattr(sys, "path", ["", *sys.path])
-        beside.SessionsProcess({"XDG_RUNTIME_DIR": str(target / "none")}).keep(0.0)
+        sessions_process.SessionsProcess({"XDG_RUNTIME_DIR": str(target / "none")}).keep(0.0)
     (argv,) = started
     # The folders of this very Python are the first thing that it is told.
     assert "" not in ast.literal_eval(argv[3].partition("sys.path[:] = ")[2].partition(";")[0])

@@ -12,7 +12,7 @@ import pytest
 
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import writer
-from tallylight.snapshot.former import KEEP_S, MAX_FILES, SLACK_S, read_former
+from tallylight.snapshot.former import CLOCK_SLACK_S, KEEP_S, MAX_FORMER_FILES, read_former
 from tallylight.snapshot.lives import birth_of
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
@@ -92,12 +92,12 @@ def test_of_several_runs_the_newest_tells(environ: dict[str, str]) -> None:
 
 def test_few_are_kept_and_not_for_long(environ: dict[str, str]) -> None:
     """The newest ones of a host; what was put aside a day ago is removed."""
-    paths = [leave(environ, ASKS, pid=100 + n) for n in range(MAX_FILES + 2)]
+    paths = [leave(environ, ASKS, pid=100 + n) for n in range(MAX_FORMER_FILES + 2)]
     for n, path in enumerate(paths):
         os.utime(path, (NOW - n, NOW - n))
     os.utime(paths[2], (NOW - KEEP_S - 1, NOW - KEEP_S - 1))
     read_former("sessions", environ, NOW)
-    assert sorted(folder_of(environ).iterdir()) == sorted({*paths[: MAX_FILES + 1]} - {paths[2]})
+    assert sorted(folder_of(environ).iterdir()) == sorted({*paths[: MAX_FORMER_FILES + 1]} - {paths[2]})
 
 
 def test_a_file_that_cannot_be_removed(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_lies(tmp_path: Path, name: str) -> None:
 
 def test_a_clock_that_was_set_a_little(environ: dict[str, str]) -> None:
     """A second in the future is no lie."""
-    leave(environ, ASKS, written=NOW + SLACK_S / 2)
+    leave(environ, ASKS, written=NOW + CLOCK_SLACK_S / 2)
     assert list(read_former("sessions", environ, NOW)) == ["a"]
 
 

@@ -14,7 +14,7 @@ from tallylight.cli.main import main
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.writer import RETRY_S, SnapshotWriter, StaleError, read_snapshots
+from tallylight.snapshot.writer import RETRY_WRITE_S, SnapshotWriter, StaleError, read_snapshots
 from tests.hosts.detached.polling import HandSource, System
 from tests.snapshot.test_snapshot import WAITING, make_writer
 
@@ -90,10 +90,10 @@ def test_what_cannot_be_written_is_marked(folder: Path, monkeypatch: pytest.Monk
         as_of = time.strftime("%H:%M:%S", time.localtime(1000.0))
         assert str(problem) == f"{made.path}: its host cannot write it; it is as of {as_of}"
         assert not feed.poll(1.1), "nothing is new"
-        made.publish([WAITING], 1.0 + RETRY_S)
+        made.publish([WAITING], 1.0 + RETRY_WRITE_S)
     # It shows what it did before, but nobody can know that.
-    assert made.due(2 + RETRY_S) is not None
-    made.flush(2 + 2 * RETRY_S)
+    assert made.due(2 + RETRY_WRITE_S) is not None
+    made.flush(2 + 2 * RETRY_WRITE_S)
     assert feed.poll(2.0) and feed.problems == ()
 
 
@@ -120,7 +120,7 @@ def test_a_full_disk(disk: Disk, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         assert "is full; the state of these terminals is as of" in said.out + said.err
 
     disk.filler.unlink()
-    host.flush(1.0 + RETRY_S)
+    host.flush(1.0 + RETRY_WRITE_S)
     assert main(["status"]) == 0
     assert "cannot write" not in capsys.readouterr().err
 
@@ -143,7 +143,7 @@ def test_a_host_that_begins_there(disk: Disk, *, is_full: bool) -> None:
         disk.filler.unlink()
     else:
         disk.remount("rw")
-    host.flush(1.0 + RETRY_S)
+    host.flush(1.0 + RETRY_WRITE_S)
     found, problems = read_snapshots(folder)
     assert (len(found), problems) == (1, [])
 
@@ -161,7 +161,7 @@ def test_a_read_only_disk(disk: Disk) -> None:
     _, (problem,) = read_snapshots(folder)
     assert isinstance(problem, StaleError) and "is read-only; the state of these terminals is as of" in str(problem)
     disk.remount("rw")
-    made.flush(1.0 + RETRY_S)
+    made.flush(1.0 + RETRY_WRITE_S)
     assert read_snapshots(folder)[1] == []
 
 
@@ -173,6 +173,6 @@ def test_a_host_beside_terminals_says_so_once(tmp_path: Path, monkeypatch: pytes
     system.steps(1)
     refuse(monkeypatch)
     system.poller._asked[0].source.source_panes = [SourcePane(id="a")]  # type: ignore[attr-defined]
-    system.steps(4 * RETRY_S)
+    system.steps(4 * RETRY_WRITE_S)
     assert reported == [f"snapshot: {tmp_path / 'tallylight'}: No space left on device"]
     system.poller.close()

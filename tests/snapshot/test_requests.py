@@ -15,8 +15,8 @@ from tallylight.snapshot.requests import (
     MAX_AGE_S,
     MAX_ARG_CHARS,
     MAX_ARGS,
-    MAX_BYTES,
-    MAX_WAITING,
+    MAX_REQUEST_FILE_BYTES,
+    MAX_WAITING_REQUESTS,
     Request,
     RequestError,
     Spool,
@@ -99,7 +99,7 @@ def test_nothing_else_can_be_asked(verb: str) -> None:
         document(args=["x" * (MAX_ARG_CHARS + 1)]),
         document(args=["x"] * (MAX_ARGS + 1)),
         document(pane="x" * (MAX_ARG_CHARS + 1)),
-        document(more="x" * MAX_BYTES),
+        document(more="x" * MAX_REQUEST_FILE_BYTES),
     ],
 )
 def test_what_is_no_request_is_removed(text: str) -> None:
@@ -132,12 +132,12 @@ def test_an_old_request_is_forgotten(age: float) -> None:
 def test_no_more_than_so_many_wait() -> None:
     """Nobody can fill the disk of a host that does not look: the one beyond the limit is refused, with the reason."""
     spool = Spool("kitty")
-    for _ in range(MAX_WAITING):
+    for _ in range(MAX_WAITING_REQUESTS):
         send(ME, Request("seen", "3"))
     with pytest.raises(RequestError, match="does not answer"):
         send(ME, Request("seen", "3"))
 
-    assert len(spool.take()) == MAX_WAITING
+    assert len(spool.take()) == MAX_WAITING_REQUESTS
 
 
 def test_half_written_files_are_left_in_peace() -> None:

@@ -21,7 +21,7 @@ from tallylight.snapshot import lives
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import (
-    MAX_CHOICES,
+    MAX_PUBLISHED_CHOICES,
     AnswerEntry,
     CollisionEntry,
     ConversationEntry,
@@ -31,7 +31,7 @@ from tallylight.snapshot.schema import (
     RecordEntry,
     Snapshot,
 )
-from tallylight.snapshot.values import MAX_PATH, MAX_TEXT, MAX_WORDS
+from tallylight.snapshot.values import MAX_ARGUMENTS, MAX_PATH, MAX_TEXT_CHARS
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.living import sealed
 
@@ -223,9 +223,9 @@ def test_disk_error_is_kept_and_tried_again_later(tmp_path: Path) -> None:
     writer.publish([WAITING], 0.0)
 
     assert "not a directory" in writer.error
-    assert writer.due(0.0) == snapshot.RETRY_S
+    assert writer.due(0.0) == snapshot.RETRY_WRITE_S
     blocked.unlink()
-    assert writer.flush(snapshot.RETRY_S) is True
+    assert writer.flush(snapshot.RETRY_WRITE_S) is True
     assert writer.error == ""
     assert panes_in(blocked) == [WAITING]
 
@@ -278,9 +278,9 @@ def test_texts_are_capped(folder: Path) -> None:
     ("field", "most", "more", "nothing"),
     [
         ("cwd", "/" * MAX_PATH, "/" * (MAX_PATH + 1), ""),
-        ("fork", ("x" * MAX_TEXT,), ("x" * (MAX_TEXT + 1),), ()),
-        ("resume", ("x",) * MAX_WORDS, ("x",) * (MAX_WORDS + 1), ()),
-        ("choices", (("k" * MAX_TEXT, "yes"),), (("k" * (MAX_TEXT + 1), "yes"),), ()),
+        ("fork", ("x" * MAX_TEXT_CHARS,), ("x" * (MAX_TEXT_CHARS + 1),), ()),
+        ("resume", ("x",) * MAX_ARGUMENTS, ("x",) * (MAX_ARGUMENTS + 1), ()),
+        ("choices", (("k" * MAX_TEXT_CHARS, "yes"),), (("k" * (MAX_TEXT_CHARS + 1), "yes"),), ()),
     ],
 )
 def test_what_would_mean_something_else_is_never_cut(
@@ -303,12 +303,12 @@ def test_what_would_mean_something_else_is_never_cut(
 
 def test_choices_are_capped(folder: Path) -> None:
     """Of the answers of a question the first sixteen are written and read."""
-    choices = tuple((str(n), "yes") for n in range(MAX_CHOICES + 1))
+    choices = tuple((str(n), "yes") for n in range(MAX_PUBLISHED_CHOICES + 1))
     make_writer(folder).publish([attrs.evolve(WAITING, choices=choices)], 0.0)
     written = panes_in(folder)[0].choices
     put(folder, HERE, document(panes=[{**WAITING.to_json(), "choices": [list(choice) for choice in choices]}]))
 
-    assert written == panes_in(folder)[0].choices == choices[:MAX_CHOICES]
+    assert written == panes_in(folder)[0].choices == choices[:MAX_PUBLISHED_CHOICES]
 
 
 def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
@@ -352,7 +352,7 @@ HERE = f"kitty-{os.getpid()}.json"
         (document(pid=1), "does not match its name"),
         (document(host="wezterm"), "does not match its name"),
         (document(pid="x"), "does not match its name"),
-        (" " * (snapshot.MAX_BYTES + 1), "is larger than"),
+        (" " * (snapshot.MAX_SNAPSHOT_BYTES + 1), "is larger than"),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -300,7 +300,7 @@ def test_what_an_earlier_run_saw_is_not_summed_again() -> None:
     """It wrote that down itself; of the pane it is told, until midnight."""
     ledger = Ledger()
     it = attention(Status.WAITING, 100)
-    it.took_over(60.0, 1400.0)
+    it.add_former(60.0, 1400.0)
     assert (it.earlier_s, waited(ledger, [it], 100, 130)) == (60, 30)
     it.shown(decision(Status.WORKING, 130), 130)
     assert (it.earlier_s, waited(ledger, [it], 140)) == (1460, 30)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.tracker.mutes import ALL, MAX_MUTES, MAX_S, PROJECT, TAB, Mutes
+from tallylight.tracker.mutes import ALL, MAX_MUTE_S, MAX_MUTES, PROJECT, TAB, Mutes
 from tests.tables import each
 
 
@@ -38,7 +38,7 @@ def test_the_oldest_is_forgotten_for_a_new_one() -> None:
         (("all", "", ""), None, None),
         (("project", "api", "60"), None, 61),
         (("project", "api", "0"), None, None),
-        (("project", "api", str(MAX_S)), None, MAX_S + 1),
+        (("project", "api", str(MAX_MUTE_S)), None, MAX_MUTE_S + 1),
         ((), None, None),
         (("tab", "", "60", ""), None, None),
         (("world", "", "60"), None, None),
@@ -48,7 +48,7 @@ def test_the_oldest_is_forgotten_for_a_new_one() -> None:
         (("all", "", "nan"), None, None),
         (("all", "", "inf"), None, None),
         (("all", "", "soon"), None, None),
-        (("all", "", str(MAX_S + 1)), None, None),
+        (("all", "", str(MAX_MUTE_S + 1)), None, None),
     ],
 )
 def test_what_another_process_asks(args: tuple[str, ...], tab: float | None, api: float | None) -> None:

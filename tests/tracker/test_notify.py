@@ -11,14 +11,14 @@ from tallylight.model.decision import Decision, Reason
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.notify import (
-    AGAIN_S,
-    BODY_CELLS,
-    GAP_S,
+    NEED_SETTLES_S,
+    NOTICE_BODY_CELLS,
+    NOTICE_GAP_S,
+    NOTICE_TITLE_CELLS,
     OWN_S,
     QUESTION_S,
-    SETTLE_S,
+    SAME_NEED_S,
     STATUSES,
-    TITLE_CELLS,
     Notice,
     Notifier,
     Settings,
@@ -114,7 +114,7 @@ def test_a_question_in_a_hidden_pane_is_told_once() -> None:
     assert [(what.title, what.body) for what in line.shown] == [
         ("api: claude asks for permission", "Run the migration?")
     ]
-    assert len(line.told) == 1 and SETTLE_S <= line.told[0][0] - 160 < SETTLE_S + 2 * STEP
+    assert len(line.told) == 1 and NEED_SETTLES_S <= line.told[0][0] - 160 < NEED_SETTLES_S + 2 * STEP
 
 
 def test_nothing_is_told_of_what_is_in_front() -> None:
@@ -160,7 +160,7 @@ def test_it_is_taken_back_when_answered() -> None:
     line.be(Status.WORKING, 60)
 
     assert line.words == ["Go on?", "taken back"]
-    assert line.told[1][0] - answered <= AGAIN_S + STEP
+    assert line.told[1][0] - answered <= SAME_NEED_S + STEP
 
 
 def test_it_is_taken_back_when_the_person_comes() -> None:
@@ -195,10 +195,12 @@ def test_the_next_question_is_told_again() -> None:
 
 def test_a_flicker_is_neither_told_nor_taken_back() -> None:
     """Sources that disagree for a moment do not make a second notification of one question."""
-    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, AGAIN_S - STEP).be(Status.WAITING, 600, "Go on?")
+    line = (
+        Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, SAME_NEED_S - STEP).be(Status.WAITING, 600, "Go on?")
+    )
     assert line.words == ["Go on?"]
 
-    short = Line().be(Status.WORKING, 20).be(Status.WAITING, SETTLE_S - STEP, "Go on?").be(Status.WORKING, 600)
+    short = Line().be(Status.WORKING, 20).be(Status.WAITING, NEED_SETTLES_S - STEP, "Go on?").be(Status.WORKING, 600)
     assert short.told == []
 
 
@@ -212,7 +214,7 @@ def sleep(line: Line, seconds: float = 3600.0) -> Line:
 
 def test_a_flicker_across_a_suspend_is_none_either() -> None:
     """What went a moment before the machine was suspended, and is there when it wakes, never went."""
-    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, AGAIN_S / 2)
+    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, SAME_NEED_S / 2)
     sleep(line).be(Status.WAITING, 600, "Go on?")
     assert line.words == ["Go on?"]
 
@@ -258,7 +260,7 @@ def test_one_pane_does_not_chatter() -> None:
     times = [at for at, what in line.told if isinstance(what, Notice)]
 
     assert len(times) > 10
-    assert all(b - a >= GAP_S for a, b in itertools.pairwise(times))
+    assert all(b - a >= NOTICE_GAP_S for a, b in itertools.pairwise(times))
 
 
 def test_quiet_is_never_told() -> None:
@@ -351,7 +353,7 @@ def test_snoozed_is_silent_and_then_told_once_more() -> None:
     line.wait(600)
 
     assert line.words == ["Go on?", "taken back", "Go on?"]
-    assert line.told[2][0] - over <= SETTLE_S + STEP
+    assert line.told[2][0] - over <= NEED_SETTLES_S + STEP
 
 
 def test_a_snooze_that_ends_in_front_is_not_told() -> None:
@@ -406,7 +408,7 @@ def test_a_reminder_says_that_the_turn_is_over(status: Status, head: str) -> Non
 
 def test_whether_the_person_was_notified_is_known() -> None:
     """Of what is needed now: not before the notification, then yes, also when it was put away; not of what was."""
-    line = Line().be(Status.WAITING, SETTLE_S, "Go on?")
+    line = Line().be(Status.WAITING, NEED_SETTLES_S, "Go on?")
     assert not line.notifier.was_notified("7")
     line.wait(1)
     assert line.notifier.was_notified("7")
@@ -512,7 +514,7 @@ def test_what_a_turn_came_to() -> None:
     assert notice("1", attrs.evolve(_view(Status.DONE), behind="−3")).body == "(−3)"
 
 
-@pytest.mark.parametrize(("is_whole", "least"), [(True, SETTLE_S), (False, QUESTION_S)])
+@pytest.mark.parametrize(("is_whole", "least"), [(True, NEED_SETTLES_S), (False, QUESTION_S)])
 def test_what_a_turn_came_to_is_waited_for(is_whole: bool, least: float) -> None:
     """For a moment, and no longer."""
     notifier = Notifier(Settings(min_turn_s=0))
@@ -570,7 +572,11 @@ def test_the_words_are_harmless() -> None:
     message = "a\n\x1b]0;x\x07\u202eb<b>" + "x" * 5000
     (told,) = Line().be(Status.WAITING, 20, message).shown
 
-    assert told.body.startswith("a ]0;xb<b>") and len(told.body) <= BODY_CELLS and len(told.title) <= TITLE_CELLS
+    assert (
+        told.body.startswith("a ]0;xb<b>")
+        and len(told.body) <= NOTICE_BODY_CELLS
+        and len(told.title) <= NOTICE_TITLE_CELLS
+    )
 
 
 def test_every_kind_has_its_words() -> None:

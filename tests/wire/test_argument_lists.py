@@ -24,10 +24,10 @@ def carried(words: str) -> tuple[str, ...]:
         ("claude\na\tb", ()),
         ("claude\na\x1bb", ()),
         ("claude\na\u202eb", ()),
-        ("\n".join(["x"] * osc1338.MAX_WORDS), ("x",) * osc1338.MAX_WORDS),
-        ("\n".join(["x"] * (osc1338.MAX_WORDS + 1)), ()),
-        ("x" * osc1338.MAX_WORD, ("x" * osc1338.MAX_WORD,)),
-        ("x" * (osc1338.MAX_WORD + 1), ()),
+        ("\n".join(["x"] * osc1338.MAX_LISTED_WORDS), ("x",) * osc1338.MAX_LISTED_WORDS),
+        ("\n".join(["x"] * (osc1338.MAX_LISTED_WORDS + 1)), ()),
+        ("x" * osc1338.MAX_LISTED_WORD_CHARS, ("x" * osc1338.MAX_LISTED_WORD_CHARS,)),
+        ("x" * (osc1338.MAX_LISTED_WORD_CHARS + 1), ()),
     ],
 )
 def test_a_word_a_line(words: str, read: tuple[str, ...]) -> None:

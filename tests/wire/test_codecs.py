@@ -85,7 +85,7 @@ def test_osc1338_tasks_and_protocol_round_trip() -> None:
     hostile = "state=working;tasks=" + "%0A".join(["%1B%5D0%3Bx%07", "", "%E2%80%AE" * 9, "a" * 500, *["t"] * 99])
     tasks = osc1338.decode_payload(hostile).tasks
     assert tasks[:3] == ("]0;x", "a" * osc1338.MAX_TASK, "t")
-    assert len(tasks) == osc1338.MAX_TASKS - 2
+    assert len(tasks) == osc1338.MAX_LISTED_TASKS - 2
 
 
 def test_osc1338_long_report_keeps_its_state() -> None:

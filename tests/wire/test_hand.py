@@ -38,7 +38,7 @@ def environ(folder: Path, **more: str) -> dict[str, str]:
 
 def test_a_report_is_handed_over(host: socket.socket, folder: Path) -> None:
     """A line each. A relay that lives on waits for nobody."""
-    assert hand.hand([REPORT, b"state=done"], environ(folder), waits=False)
+    assert hand.send_to_host([REPORT, b"state=done"], environ(folder), waits=False)
     taken, _ = host.accept()
     with taken:
         assert taken.recv(4096) == REPORT + b"\nstate=done\n"
@@ -47,7 +47,7 @@ def test_a_report_is_handed_over(host: socket.socket, folder: Path) -> None:
 def test_a_host_that_does_not_answer(host: socket.socket, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that ends waits, and not for ever."""
     monkeypatch.setattr(hand, "HOST_ANSWER_S", 0.05)
-    assert not hand.hand([REPORT], environ(folder))
+    assert not hand.send_to_host([REPORT], environ(folder))
     host.accept()[0].close()
 
 
@@ -57,20 +57,20 @@ def test_no_host(folder: Path) -> None:
         gone.bind(str(folder / "reports-1.sock"))
     (folder / "reports-2.sock").touch()
     (folder / "sessions-3.sock").touch()
-    assert not hand.hand([REPORT], environ(folder))
+    assert not hand.send_to_host([REPORT], environ(folder))
 
 
 @pytest.mark.usefixtures("host")
 def test_outside_of_a_multiplexer_nothing_is_handed_over(folder: Path) -> None:
     """A kitty that was started in tmux has its variables, and a terminal of its own."""
-    assert not hand.hand([REPORT], environ(folder, TERM="xterm-kitty"))
-    assert not hand.hand([REPORT], environ(folder, TMUX=""))
+    assert not hand.send_to_host([REPORT], environ(folder, TERM="xterm-kitty"))
+    assert not hand.send_to_host([REPORT], environ(folder, TMUX=""))
 
 
 @pytest.mark.usefixtures("host")
 def test_a_directory_of_others(folder: Path) -> None:
     """A directory in which others can put a socket holds no host."""
     folder.chmod(0o777)
-    assert not hand.hand([REPORT], environ(folder))
+    assert not hand.send_to_host([REPORT], environ(folder))
     folder.chmod(0o700)
-    assert hand.hand([REPORT], environ(folder), waits=False)
+    assert hand.send_to_host([REPORT], environ(folder), waits=False)

@@ -70,7 +70,7 @@ def test_id_limit() -> None:
 def test_message_is_cut_for_one_line() -> None:
     """Of the longest message the first 512 cells are kept."""
     status = decode(f"state=idle:msg={b64encode(b'a' * 2048).decode()}")
-    assert status.message == "a" * osc7501.MESSAGE_CELLS
+    assert status.message == "a" * osc7501.OSC7501_MESSAGE_CELLS
 
 
 def test_two_reports_in_one_chunk() -> None:

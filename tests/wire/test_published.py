@@ -33,7 +33,13 @@ def test_the_page_has_every_word() -> None:
     assert words("| key | value |") == set(osc1338._STRICT) | set(osc1338._EXTENDED)
     assert words("| `state` | means |") == {status.value for status in Status} - CONCLUDED | {"clear"}
     assert all(f"`{word}`" in PAGE for word in (*Kind, *osc1338.SPOKEN))
-    limits = (osc1338.PAYLOAD_LIMIT, user_var.FRAME_LIMIT, osc1338.MAX_TASKS, osc1338.MAX_WORDS, osc1338.MAX_WORD)
+    limits = (
+        osc1338.PAYLOAD_LIMIT,
+        user_var.FRAME_LIMIT,
+        osc1338.MAX_LISTED_TASKS,
+        osc1338.MAX_LISTED_WORDS,
+        osc1338.MAX_LISTED_WORD_CHARS,
+    )
     assert all(f"{limit}" in PAGE for limit in limits)
     texts = {key: cells for key, (_, cells) in osc1338._TEXTS.items()}
     assert all(f"{cells}" in PAGE for cells in texts.values())

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tallylight.wire.styled import (
     MAX_COLUMNS,
-    MAX_ROW,
     MAX_ROWS,
+    MAX_STYLED_ROW_CHARS,
     PLAIN,
     Reader,
     Run,
@@ -190,7 +190,7 @@ def test_a_screen_has_bounds() -> None:
     screen = read_screen(["x" * 2000] * 600, 5000, 10_000)
     assert (len(screen.lines), screen.columns, len(plain(screen.lines[0]))) == (MAX_ROWS, MAX_COLUMNS, MAX_COLUMNS)
     assert len(read_screen(["x"] * 600, 80, 24).lines) == 24
-    assert line("\x1b[31m" * MAX_ROW + "x") == []
+    assert line("\x1b[31m" * MAX_STYLED_ROW_CHARS + "x") == []
 
 
 @given(

@@ -71,7 +71,7 @@ def test_one_value_or_the_document(text: str) -> None:
 def test_depth() -> None:
     """A document may have so many levels and no more, in lists, objects and both, at any depth of our own stack."""
     for opening, inner, closing, levels in (("[", "", "]", 1), ('{"a":', "1", "}", 1), ('[{"a":', "1", "}]", 2)):
-        most = values.MAX_DEPTH // levels
+        most = values.MAX_DOCUMENT_DEPTH // levels
         assert values.load(opening * most + inner + closing * most)
         for depth in (most + 1, 900, 990, 5000, 100_000):
             for strict in (False, True):

@@ -41,7 +41,7 @@ from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
-from tallylight.model.limits import MAX_CELLS as MAX_CELLS
+from tallylight.model.limits import MAX_DIALOG_ROW_CELLS as MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
@@ -183,11 +183,11 @@ class Typist(Protocol):
 _T = TypeVar("_T")
 
 
-def look(typist: Typist) -> Seen | Refusal:
+def see_styled(typist: Typist) -> Seen | Refusal:
     """
-    Look at the pane, with its colours where they mark the selected choice and so decide the keys.
+    Look at the pane, with its colours if they mark the selected choice and so decide the keys.
 
-    That is a second look where text and colours come separately; `read_screen` takes no colours of another text.
+    The colours are read after the text on hosts that report them apart; `read_screen` ignores colours of another text.
     """
     seen = typist.see()
     if isinstance(seen, Seen) and seen.styled is None:
@@ -261,7 +261,8 @@ def holder_of(seen: Seen) -> Occupant | Refusal:
 
 
 def _ask(typist: Typist) -> Question | Refusal:
-    seen = must(look(typist))
+    """Return the question of the pane, or the rule that refuses to show it."""
+    seen = must(see_styled(typist))
     held = must(holder_of(seen))
     dialog = dialog_of(seen)
     if seen.status is not Status.WAITING or dialog is None:
@@ -269,7 +270,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     context, first = _context(seen.look, dialog)
     labels = _labels(seen.look, dialog)
     if sum(map(len, context[first:])) > MAX_CONTEXT_CHARS or any(
-        width(row) >= MAX_CELLS for row in (*context[first:], *labels)
+        width(row) >= MAX_DIALOG_ROW_CELLS for row in (*context[first:], *labels)
     ):
         return Refusal("too-long", "its question is too long to show here; nothing was typed")
     return Question(
@@ -292,6 +293,7 @@ def _ask(typist: Typist) -> Question | Refusal:
 
 
 def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
+    """Type the keys of the given choice if the same question is still on the screen."""
     seen = see_again(typist, given.pane, given.pid, given.start)
     dialog = dialog_of(seen)
     if dialog is None:
@@ -338,7 +340,7 @@ def reading_of(seen: Seen) -> ScreenReading | None:
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen:
     """Look once more at *pane*; `RefusedError` if `check_process` refuses it."""
-    seen = must(look(typist))
+    seen = must(see_styled(typist))
     must(check_process(seen, pane, pid, start))
     return seen
 
@@ -402,10 +404,10 @@ def _row(line: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Return *text* for display; longer than `MAX_CELLS` it ends in `…`."""
-    if len(text) * 2 <= MAX_CELLS:
+    """Return *text* for display; longer than `MAX_DIALOG_ROW_CELLS` it ends in `…`."""
+    if len(text) * 2 <= MAX_DIALOG_ROW_CELLS:
         # It cannot be too long.
-        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS)
+        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_DIALOG_ROW_CELLS)
     # One cell more than fits is not enough: a wide character would not be in it.
-    shown = sanitise(text, cells=MAX_CELLS + 2)
-    return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1)}…"
+    shown = sanitise(text, cells=MAX_DIALOG_ROW_CELLS + 2)
+    return shown if width(shown) <= MAX_DIALOG_ROW_CELLS else f"{sanitise(shown, cells=MAX_DIALOG_ROW_CELLS - 1)}…"

@@ -17,7 +17,7 @@ from tallylight.actions.answer import Choice, Question
 from tallylight.wire.text import width
 
 #: The text that desktops show without a cut, as far as was seen: rows, cells of a row, and cells of one paragraph.
-MAX_ROWS, MAX_ROW_CELLS, MAX_CELLS = 6, 50, 300
+MAX_BRIEF_ROWS, MAX_BRIEF_ROW_CELLS, MAX_BRIEF_CELLS = 6, 50, 300
 #: Buttons, and cells of one: GNOME shows three beside each other, and cuts longer labels.
 MAX_BUTTONS, MAX_LABEL_CELLS = 3, 24
 
@@ -53,9 +53,9 @@ def brief(question: Question) -> Brief | None:
 def _body(question: Question) -> str:
     """Return all rows of the dialog; "" if a notification would cut them."""
     rows = [row for line in question.context[question.first :] if (row := line.strip())]
-    is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW_CELLS for row in rows)
+    is_short = len(rows) <= MAX_BRIEF_ROWS and all(width(row) <= MAX_BRIEF_ROW_CELLS for row in rows)
     body = "\n".join(rows) if is_short else " · ".join(rows)
-    return body if "…" not in body and (is_short or width(body) <= MAX_CELLS) else ""
+    return body if "…" not in body and (is_short or width(body) <= MAX_BRIEF_CELLS) else ""
 
 
 def _buttons(question: Question) -> tuple[Choice, ...]:

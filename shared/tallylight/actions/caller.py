@@ -28,7 +28,7 @@ from tallylight.evidence.process import TERMINALS, Process, program_of
 from tallylight.evidence.process_table import Table
 
 #: Processes of a line that are read: a caller deeper than that is unknown.
-MAX_DEPTH = 64
+MAX_CALLER_DEPTH = 64
 #: Programs that let a person in, and run as another user: none of a person's own programs can start below one.
 _LOGINS = frozenset({"dropbear", "login", "sshd", "sshd-session"})
 
@@ -110,7 +110,7 @@ def caller_of(
         line.append((process.pid, process.start))
         if end is None:
             terminal = process_table.terminal(process.pid, table) or terminal
-        if agent is None and (name := named(process, agents) or was_agent(process.pid, process.start)):
+        if agent is None and (name := agent_named(process, agents) or was_agent(process.pid, process.start)):
             # From here on the line has to be proved again.
             agent, is_whole = (line[-1], name), False
         if is_known and (found := ends(process, above)) is not None:
@@ -140,11 +140,11 @@ def line_of(pid: int, table: Table) -> Iterator[tuple[Process, Process | None, b
         above = table.get(process.ppid) if process.ppid > 0 else None
         if above is not None and above.start > process.start:
             above = None
-        yield process, above, (above is not None or process.ppid == 0) and len(seen) < MAX_DEPTH
-        process = above if above is not None and above.pid not in seen and len(seen) < MAX_DEPTH else None
+        yield process, above, (above is not None or process.ppid == 0) and len(seen) < MAX_CALLER_DEPTH
+        process = above if above is not None and above.pid not in seen and len(seen) < MAX_CALLER_DEPTH else None
 
 
-def named(process: Process | None, agents: Agents) -> str:
+def agent_named(process: Process | None, agents: Agents) -> str:
     """Return the display name of the agent that *process* itself is; "" for none."""
     if process is None:
         return ""

@@ -16,14 +16,14 @@ import attrs
 
 from tallylight.actions import request
 from tallylight.actions.answered import OnDisk
-from tallylight.actions.caller import Being, Caller, Who, caller_of, named, this_process
+from tallylight.actions.caller import Being, Caller, Who, agent_named, caller_of, this_process
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.once import KEYS_SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import Verb, Verdict, check, refusal_of, verb_of
-from tallylight.actions.request import DeferredText, Look, Reply, Request, Start, TooLongError, Unqueue, Visible
+from tallylight.actions.request import DeferredText, LookRequest, Reply, Request, Start, TooLongError, Unqueue, Visible
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -35,9 +35,9 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
 
 #: Seconds to wait for a terminal: it looks for scripts every `poll_ms`, which may be half a minute.
-TIMEOUT_S = 45.0
+TERMINAL_REPLY_S = 45.0
 #: Seconds to wait where a person may have to be asked first.
-ASK_TIMEOUT_S = 330.0
+CONSENT_REPLY_S = 330.0
 _LISTENS = ("kitty", HOST)
 _NOBODY: Being = (0, 0)
 
@@ -50,7 +50,7 @@ def identify_by(environ: Mapping[str, str]) -> Identify:
     """
     table, packaged = process_table.table(), agent_files.load_agents({})[0]
     own = agent_files.load_agents(environ)[0]
-    return lambda pid: caller_of(pid, own, table, was_agent=lambda other, _: named(table.get(other), packaged))
+    return lambda pid: caller_of(pid, own, table, was_agent=lambda other, _: agent_named(table.get(other), packaged))
 
 
 def own_caller(environ: Mapping[str, str], prove: Callable[[Caller, Identify, Table], Caller] | None = None) -> Caller:
@@ -92,24 +92,26 @@ class PaneClient:
     #: Returns the caller that started a pane of *panes*, and its first process; None if no script did.
     started_by: Callable[[str, Pane], tuple[Being, Being] | None] = lambda _host, _pane: None
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
-    timeout_s: float = TIMEOUT_S
-    ask_timeout_s: float = ASK_TIMEOUT_S
+    timeout_s: float = TERMINAL_REPLY_S
+    ask_timeout_s: float = CONSENT_REPLY_S
     is_key: bool = False
     asks_for: Caller | None = None
-    once: Once = attrs.field(default=attrs.Factory(lambda self: Once(SETTLE_S, OnDisk(self.environ)), takes_self=True))
+    once: Once = attrs.field(
+        default=attrs.Factory(lambda self: Once(KEYS_SETTLE_S, OnDisk(self.environ)), takes_self=True)
+    )
 
     @property
     def asker(self) -> Caller:
         """The caller that it acts for."""
         return self.asks_for or self.caller()
 
-    def by(self, caller: Caller) -> PaneClient:
-        """Return the same client for *caller*, whom this process acts for."""
+    def for_caller(self, caller: Caller) -> PaneClient:
+        """Return the same client, acting for *caller*."""
         return attrs.evolve(self, asks_for=caller)
 
     def look(self, found: Row, what: str) -> Reply:
-        """Return the reply to a `request.Look` at a pane."""
-        return self.perform(found, Look(found.pane.id, what))
+        """Return the reply to a `LookRequest` for *what* of a pane."""
+        return self.perform(found, LookRequest(found.pane.id, what))
 
     def perform(self, found: Row, asked: Request) -> Reply:
         """Have the request *asked* done, by the host of the pane or from here, and return its reply."""
@@ -119,13 +121,15 @@ class PaneClient:
                 return self.ask_host(found.host, asked, self.timeout_s, is_key=self.is_key)
             return self._perform(found, asked)
         machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
-        is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == Look(found.pane.id, request.OCCUPANT)
+        is_own = isinstance(asked, Close | DeferredText | Unqueue) or asked == LookRequest(
+            found.pane.id, request.OCCUPANT
+        )
         if machine and is_own:
             return Refusal("elsewhere", f"only {machine} itself can do that: go there")
         if self.asks_for is not None and (refused := self._refusal_for_other(found, asked)) is not None:
             return refused
         is_key = self.is_key and bool(machine)
-        timeout_s = self.timeout_s if isinstance(asked, Look) else self.ask_timeout_s
+        timeout_s = self.timeout_s if isinstance(asked, LookRequest) else self.ask_timeout_s
         return self.ask_host(found.host, asked, timeout_s, is_key=is_key)
 
     def start(self, host: str, asked: Start) -> Reply:

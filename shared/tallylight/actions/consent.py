@@ -15,13 +15,13 @@ from tallylight.actions.page import Act, Line, fitted, wrapped
 from tallylight.actions.permission import MAX_PAIRS, Pairs
 
 #: Seconds after a no until a person is asked again.
-REST_S = 600.0
+DECLINED_S = 600.0
 #: Columns at least to read a sentence; and columns that are enough.
-MIN_COLUMNS, GOOD_COLUMNS = 30, 60
+MIN_CONSENT_COLUMNS, GOOD_COLUMNS = 30, 60
 YES = "yes"
 _HOW = (
     "Write yes and press Enter to allow it. No or Esc refuses it; then you are not asked about this again for "
-    f"{REST_S / 60:.0f} minutes."
+    f"{DECLINED_S / 60:.0f} minutes."
 )
 _NO = ("", "n", "no")
 #: Characters of a typed answer, and of one sentence; with a longer sentence a person is not asked.
@@ -71,7 +71,7 @@ class Consent:
     def fits(self, columns: int, rows: int) -> bool:
         """Return whether a window of this size shows all of it at once."""
         is_short = all(len(text) <= _MAX_SENTENCE_CHARS for text in self.what)
-        return is_short and columns >= MIN_COLUMNS and self.lines(columns) <= rows
+        return is_short and columns >= MIN_CONSENT_COLUMNS and self.lines(columns) <= rows
 
 
 @attrs.frozen
@@ -91,8 +91,8 @@ class Consents:
     """
     The answers of a person to what callers want to do.
 
-    A yes counts for that caller and that agent. A no counts `REST_S` seconds for the pane, against every caller from
-    the same window, and every caller without a known window.
+    A yes counts for that caller and that agent. A no counts `DECLINED_S` seconds for the pane, against every caller
+    from the same window, and every caller without a known window.
     """
 
     _agreed: Pairs = attrs.Factory(Pairs)
@@ -108,7 +108,7 @@ class Consents:
         while len(self._declined) >= MAX_PAIRS:
             del self._declined[next(iter(self._declined))]
         for where in {place, None}:
-            self._declined[where, wanted.pane] = now + REST_S
+            self._declined[where, wanted.pane] = now + DECLINED_S
 
     def get(self, caller: Being, place: Being | None, wanted: Wanted, now: float) -> bool | None:
         """Return the person's answer; None if they may be asked."""

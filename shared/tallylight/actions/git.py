@@ -39,9 +39,9 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 
 #: Seconds for a question, and for a change: a large repository takes its time to make a worktree.
-ASK_S, CHANGE_S = 10.0, 300.0
+GIT_QUERY_S, GIT_CHANGE_S = 10.0, 300.0
 #: Bytes of git's output where its time is bounded: nobody reads more changes than that.
-MAX_OUTPUT_BYTES = 1024 * 1024
+MAX_CHANGES_BYTES = 1024 * 1024
 #: Directories up in which a repository is looked for; bytes of a small file of git's own.
 MAX_LEVELS, MAX_FILE_BYTES = 64, 4096
 
@@ -165,7 +165,7 @@ class Repository:
         """The settings of a sparse checkout in `config.worktree`; "" if they are elsewhere."""
         file_settings = self.file_settings if _has_worktree_settings(self.file_settings) else ()
         kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
-        return "".join(_as_config(*setting) for setting in _passing(file_settings, kept))
+        return "".join(_as_config(*setting) for setting in _kept_settings(file_settings, kept))
 
     @property
     def is_usable(self) -> bool:
@@ -184,18 +184,18 @@ class Repository:
 
     def change(self, *words: str) -> None:
         """Run a git command that changes files, with the user's own filters. Errors as of `run`."""
-        self.run(*words, keeps_own=True, seconds=CHANGE_S)
+        self.run(*words, keeps_own=True, seconds=GIT_CHANGE_S)
 
     def ask(self, *words: str) -> str | None:
         """Return git's answer without its line's end; None if it fails, takes too long or is missing."""
         try:
-            return self.run(*words, keeps_own=False, seconds=ASK_S).removesuffix("\n")
+            return self.run(*words, keeps_own=False, seconds=GIT_QUERY_S).removesuffix("\n")
         except (OSError, TallyError, subprocess.SubprocessError):
             return None
 
     def run_bounded(self, *words: str, seconds: float, also: Mapping[str, str] | None = None) -> str | None:
         """
-        Return the output of git, at most `MAX_OUTPUT_BYTES` bytes; None if it fails or is missing.
+        Return the output of git, at most `MAX_CHANGES_BYTES` bytes; None if it fails or is missing.
 
         *also* are more variables.
 
@@ -203,7 +203,7 @@ class Repository:
         """
         with self._shown(keeps_own=False) as environ:
             environ.update(also or {})
-            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_OUTPUT_BYTES)
+            done = program.run((_git(), "-C", self.top, *words), environ, patience=seconds, limit=MAX_CHANGES_BYTES)
         return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
 
     def branch(self) -> str:
@@ -240,9 +240,9 @@ class Repository:
         parent = writer.checked_directory(writer.directory(os.environ), create=True)
         hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
         settings = (
-            *(() if keeps_own else _passing(self.own, _OWN)),
+            *(() if keeps_own else _kept_settings(self.own, _OWN)),
             *((key, value) for key, value in self.file_settings if re.fullmatch(_FORMAT, key)),
-            *_passing(self.file_settings, _KEPT),
+            *_kept_settings(self.file_settings, _KEPT),
             *_OFF.items(),
             *((f"{hook}.enabled", "false") for hook in hooks),
         )
@@ -260,7 +260,7 @@ class Repository:
             }
 
 
-def find(directory: str, seconds: float = ASK_S) -> Repository | None:
+def find(directory: str, seconds: float = GIT_QUERY_S) -> Repository | None:
     """Return the repository with *directory* in its work tree; None if there is none, or it cannot be read."""
     here, end = os.path.realpath(directory), time.monotonic() + seconds
     try:
@@ -318,7 +318,7 @@ def _setting(field: str) -> tuple[str, str]:
 
 
 @functools.lru_cache(maxsize=8)  # several commands run in one repository
-def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
+def _kept_settings(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
     """Return the *settings* with a name and a value that are *kept*."""
     return tuple(
         (key, value) for key, value in settings if any(re.fullmatch(a, key) and re.fullmatch(b, value) for a, b in kept)
@@ -334,12 +334,14 @@ def _as_config(key: str, value: str) -> str:
 
 
 def _git() -> str:
+    """Return the path of git; raise `FileNotFoundError` if it is not in `PATH`."""
     if git := program.find_program("git", os.environ.get("PATH", "")):
         return git
     raise FileNotFoundError("git was not found")
 
 
 def _environ() -> dict[str, str]:
+    """Return our environment without variables of git, and with those for every command."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
 
 

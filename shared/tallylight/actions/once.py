@@ -1,15 +1,15 @@
 """
 Once: a question is answered once, however often keys are pressed before the agent has drawn anything else.
 
-A turn is interrupted once too, until it has ended or `AGAIN_S` have passed: a second Escape would open a menu. Two
-dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
-second. An answer is noted before it is typed (`actions.answered`). Any surface or process that answers it again is
-refused by the rule `answered`, until the screen was seen to show something else.
+A turn is interrupted once too, until it has ended or `RETRY_INTERRUPT_S` have passed: a second Escape would open a
+menu. Two dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one
+to the second. An answer is noted before it is typed (`actions.answered`). Any surface or process that answers it again
+is refused by the rule `answered`, until the screen was seen to show something else.
 
 It waits for that for a moment, with `settle_s`; where nothing may wait, as on kitty's main thread, the host calls
 `look`. An answer that came together with something new on the screen is not decided. It is compared again until it is,
-for `UNDECIDED_S` at most. Meanwhile the question is taken: another answer to it is refused. Where nothing may wait, the
-caller gets None, and asks again.
+for `HOLD_STILL_S` at most. Meanwhile the question is taken: another answer to it is refused. Where nothing may wait,
+the caller gets None, and asks again.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
 
 #: Seconds that a program has to draw something else after keys, and seconds between two looks at that.
-SETTLE_S, LOOK_S = 1.0, 0.05
+KEYS_SETTLE_S, WATCH_KEYS_S = 1.0, 0.05
 #: Seconds between two later looks at a program that was slower than that.
 LATE_LOOK_S = 0.5
 #: Seconds in which the screen has to hold still for an answer.
-UNDECIDED_S = 1.0
+HOLD_STILL_S = 1.0
 #: Seconds until an undecided answer is compared again, where nothing may wait.
 DECIDE_S = 0.03
 #: Seconds after which an agent that still works may be interrupted again: it has missed the key.
-AGAIN_S = 5.0
+RETRY_INTERRUPT_S = 5.0
 _ANSWERED = Refusal("answered", "it was already answered and has not continued since; nothing was typed")
-_RESTLESS = Refusal("changed", f"the screen kept changing for {UNDECIDED_S:g} s; nothing was typed")
+_RESTLESS = Refusal("changed", f"the screen kept changing for {HOLD_STILL_S:g} s; nothing was typed")
 _INTERRUPTED = Refusal("answered", "it was interrupted a moment ago and has not stopped yet; nothing was typed")
 #: The fingerprint of an interruption; no dialog's fingerprint has this form.
 _TURN = "turn"
@@ -50,7 +50,7 @@ _TURN = "turn"
 
 @attrs.frozen
 class FrozenTypist:
-    """A pane that goes on showing *seen*, and types nothing: it is for finding out what would be refused."""
+    """A pane that always shows *seen* and types nothing: it finds out what would be refused."""
 
     seen: Seen
 
@@ -62,11 +62,11 @@ class FrozenTypist:
         return self.seen.styled or read_styled(self.seen.look.lines, self.seen.look.columns)
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
-        """Nothing, as if it were typed."""
+        """Type nothing, and report that it was typed."""
         return True
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:  # noqa: ARG002 - nothing is typed
-        """Nothing, as if it were typed."""
+        """Type nothing, and report that it was typed."""
         return True
 
 
@@ -86,7 +86,7 @@ class Once:
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget its last answer if the agent is seen to continue."""
         began = time.monotonic_ns()
-        seen = reached(lambda: answers.look(typist))
+        seen = reached(lambda: answers.see_styled(typist))
         if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)
@@ -156,20 +156,20 @@ class Once:
         while True:
             now = time.monotonic()
             for one, since in list(self._undecided.items()):
-                if now - since >= 2 * UNDECIDED_S:  # whoever asked for it has gone
+                if now - since >= 2 * HOLD_STILL_S:  # whoever asked for it has gone
                     self._undecided.pop(one, None)
                 elif one != asked and asked.fingerprint and _question_of(one) == _question_of(asked):
                     return _ANSWERED
             since = self._undecided.setdefault(asked, now)
             done = act()
-            if done is None and now - since >= UNDECIDED_S:
+            if done is None and now - since >= HOLD_STILL_S:
                 done = _RESTLESS
             if done is not None:
                 self._undecided.pop(asked, None)
                 return done
             if not self._settle_s:
                 return None
-            time.sleep(LOOK_S)
+            time.sleep(WATCH_KEYS_S)
 
     def _act_once(
         self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal | None]
@@ -182,9 +182,9 @@ class Once:
             return _refusal_of_repeat(given)
         done = act()
         if isinstance(done, Done):
-            self._settle(typist, before, given)
+            self._wait_for_effect(typist, before, given)
         elif done is None and given is not None:
-            self._take_back(given)
+            self._forget_note(given)
         return done
 
     def _note(self, given: Answer) -> Refusal | None:
@@ -194,13 +194,13 @@ class Once:
         except TallyError as error:
             return Refusal("answered", f"the answer cannot be recorded, so nothing was typed: {error}")
 
-    def _take_back(self, given: Answer) -> None:
+    def _forget_note(self, given: Answer) -> None:
         """Forget the note of keys that were not typed."""
         note = self._notes.read(_agent_of(given))
         if note is not None and note.fingerprint == given.fingerprint:
             self._notes.forget(_agent_of(given), note)
 
-    def _settle(self, typist: Typist, before: Seen, given: Answer | None) -> None:
+    def _wait_for_effect(self, typist: Typist, before: Seen, given: Answer | None) -> None:
         """Wait, but not long, until the screen differs from the answered one, or from *before*."""
         end = time.monotonic() + self._settle_s
         while time.monotonic() < end:
@@ -209,7 +209,7 @@ class Once:
                     return
             elif isinstance(now := self.look(typist), Refusal) or now.look.lines != before.look.lines:
                 return
-            time.sleep(LOOK_S)
+            time.sleep(WATCH_KEYS_S)
 
 
 def until_decided(
@@ -234,6 +234,7 @@ def _has_left(now: Seen | Refusal, given: Answer) -> bool:
 
 
 def _agent_of(given: Answer) -> Agent:
+    """Return the pane and the process that *given* is for: the key of its note."""
     return given.pane, given.pid, given.start
 
 
@@ -249,6 +250,6 @@ def _refusal_of_repeat(given: Answer) -> Refusal:
 def _is_over(note: Note, seen: Seen, now: int) -> bool:
     """Return whether the noted question is no longer on the screen, or is a turn that has missed its key."""
     if note.fingerprint == _TURN:
-        return now - note.at >= AGAIN_S * 1e9 or not says.has_turn(seen)
+        return now - note.at >= RETRY_INTERRUPT_S * 1e9 or not says.has_turn(seen)
     dialog = dialog_of(seen)
     return dialog is None or fingerprint(seen.look.lines, seen.look.columns, dialog) != note.fingerprint

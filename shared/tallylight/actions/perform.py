@@ -21,8 +21,8 @@ from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close, Closer
 from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.actions.once import FrozenTypist, Once
-from tallylight.actions.permission import Verb, Verdict, limit, verb_of
-from tallylight.actions.request import DeferredText, Look, Reply, Request, Rows, Stretch, Unqueue
+from tallylight.actions.permission import Verb, Verdict, check_before_typing, verb_of
+from tallylight.actions.request import DeferredText, LookRequest, Reply, Request, Rows, Stretch, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.queued import Queued
 
@@ -59,19 +59,19 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
     None while a person is asked for consent, or while an answer is undecided (`actions.once`): then ask again.
     """
     is_person = caller.who is Who.PERSON
-    seen = pane.once.look(pane.typist) if _answers(asked) and not is_person else None
+    seen = pane.once.look(pane.typist) if _is_answer(asked) and not is_person else None
     verb = verb_of(asked, seen)
     if verb is None:
         return request.UNKNOWN
     if not is_person:
-        being = (0, 0) if isinstance(asked, Look | Unqueue) else (asked.pid, asked.start)  # type: ignore[union-attr]
+        being = (0, 0) if isinstance(asked, LookRequest | Unqueue) else (asked.pid, asked.start)  # type: ignore[union-attr]
         verdict = pane.permit(caller, verb, being)
         if verdict is not Verdict.ALLOWED:
             return verdict  # type: ignore[return-value] # a `Permit` asks by itself
-    unfit = limit(verb, caller)
+    unfit = check_before_typing(verb, caller)
     match asked:
-        case Look(what=what):
-            return _look(pane, what)
+        case LookRequest(what=what):
+            return _reply_to_look(pane, what)
         case Answer():
             return pane.once.answer(pane.typist, asked, unfit)
         case Say():
@@ -85,13 +85,13 @@ def perform(pane: Access, asked: Request, caller: Caller) -> Reply | None:
     return request.UNKNOWN
 
 
-def _answers(asked: Request) -> bool:
+def _is_answer(asked: Request) -> bool:
     """Return whether *asked* answers a dialog, by a choice or by a text."""
     return isinstance(asked, Answer) or (isinstance(asked, Say) and asked.fingerprint != "")
 
 
-def _look(pane: Access, what: str) -> Reply:
-    """Carry out a `request.Look`."""
+def _reply_to_look(pane: Access, what: str) -> Reply:
+    """Return the reply to a `LookRequest` for *what*."""
     match what:
         case request.SCREEN:
             return _screen(pane.typist)

@@ -18,7 +18,7 @@ from tallylight.actions.answer import Answer, Seen, dialog_of, is_question, refu
 from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import OCCUPANT, DeferredText, Look, Request, Unqueue
+from tallylight.actions.request import OCCUPANT, DeferredText, LookRequest, Request, Unqueue
 from tallylight.actions.say import Interrupt, Say
 from tallylight.config.settings import SCRIPTING
 from tallylight.evidence.fingerprint import fingerprint
@@ -207,10 +207,10 @@ def verb_of(asked: Request, seen: Seen | Refusal | None) -> Verb | None:
     Return the verb of the request *asked*; None if it is for no pane.
 
     The pane was *seen*, None if only its terminal can see it. An answer to another question than the one on the screen
-    counts as one to a plain question: `limit` ensures that it is typed into nothing else.
+    counts as one to a plain question: `check_before_typing` ensures that it is typed into nothing else.
     """
     match asked:
-        case Look(what=what):
+        case LookRequest(what=what):
             return Verb.CLOSE if what == OCCUPANT else Verb.READ
         case Interrupt():
             return Verb.INTERRUPT
@@ -239,7 +239,7 @@ def _answer_verb(asked: Answer | Say, seen: Seen | Refusal | None) -> Verb:
     return Verb.PERMISSION if is_shown and not is_question(seen) else Verb.QUESTION
 
 
-def limit(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
+def check_before_typing(verb: Verb, caller: Caller) -> Callable[[Seen], Refusal | None]:
     """
     Return the check before typing: a caller that may answer questions only is refused at a permission; a person never
     is.

@@ -33,27 +33,27 @@ MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 #: Bytes of a request: the longest text that is typed fits.
 MAX_REQUEST_BYTES = 64 * 1024
 #: Bytes of one read or write.
-CHUNK_BYTES = 64 * 1024
+MESSAGE_CHUNK_BYTES = 64 * 1024
 #: Limits of a screen in a reply: rows, and characters of a row.
-MAX_ROWS, MAX_ROW_CHARS = 1000, 4000
-_MAX_TEXT_CHARS, _MAX_NUMBER = 20_000, 2**63
+MAX_REPLY_ROWS, MAX_REPLY_ROW_CHARS = 1000, 4000
+_MAX_REQUEST_TEXT_CHARS, _MAX_REQUEST_NUMBER = 20_000, 2**63
 #: Characters of a refusal's rule, and of a text for a person in a reply.
 _MAX_RULE_CHARS, _MAX_PERSON_CHARS = 64, 2000
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 
-#: The subjects of a `Look`. The screen means its rows, and the holder is the agent in the foreground. The prompt agent
-#: would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
+#: The subjects of a `LookRequest`. The screen means its rows, and the holder is the agent in the foreground. The prompt
+#: agent would take text, or is busy. A stoppable agent has a turn. The occupant is any program, to close the pane.
 SCREEN, QUESTION, HOLDER = "screen", "question", "holder"
 PROMPT_AGENT, STOPPABLE, OCCUPANT = "prompt_agent", "stoppable", "occupant"
 #: And the evidence for its light in the last minutes, for a person who reports a mistake.
 STRETCH = "stretch"
 #: Limits of a stretch in a reply: characters of a part, and parts.
-_PART_CHARS, _MAX_PARTS = 16_000, 64
+_PART_CHARS, _MAX_STRETCH_PARTS = 16_000, 64
 
 
 @attrs.frozen
-class Look:
-    """Ask about a pane: *what* is `SCREEN` or one of its neighbours."""
+class LookRequest:
+    """Ask for a part of the state of a pane: *what* is `SCREEN` or one of the other subjects."""
 
     pane: str
     what: str
@@ -83,7 +83,7 @@ class Unqueue:
 
 @attrs.frozen
 class Mark:
-    """Move the person's view, or change the ledger: a *verb* of `snapshot.requests` with its *args*."""
+    """Move the person's view or set a mark: a *verb* of `snapshot.requests` with its *args*."""
 
     verb: str
     pane: str
@@ -132,7 +132,7 @@ class Rows:
     @classmethod
     def of(cls, lines: Sequence[str]) -> Rows:
         """Return the reply for a screen of these *lines*, without the empty ones at its end."""
-        rows = [line[:MAX_ROW_CHARS] for line in lines[:MAX_ROWS]]
+        rows = [line[:MAX_REPLY_ROW_CHARS] for line in lines[:MAX_REPLY_ROWS]]
         while rows and not rows[-1].strip():
             rows.pop()
         return cls(tuple(rows))
@@ -145,13 +145,13 @@ class Stretch:
     parts: tuple[str, ...]
 
     @classmethod
-    def of(cls, told: bytes) -> Stretch:
-        """Return the reply for a tape."""
-        text = binascii.b2a_base64(told, newline=False).decode()
+    def of(cls, tape: bytes) -> Stretch:
+        """Return the reply for a *tape*."""
+        text = binascii.b2a_base64(tape, newline=False).decode()
         return cls(tuple(text[at : at + _PART_CHARS] for at in range(0, len(text), _PART_CHARS)))
 
     @property
-    def told(self) -> bytes:
+    def tape(self) -> bytes:
         """The tape; raises `ValueError` if it is none."""
         return binascii.a2b_base64("".join(self.parts), strict_mode=True)
 
@@ -172,15 +172,15 @@ class Visible:
 
 #: Requests that type, now or later.
 Given = Answer | Say | Interrupt | DeferredText
-Request = Given | Look | Close | Unqueue | Mark | Start | Open | Attach | Draw
+Request = Given | LookRequest | Close | Unqueue | Mark | Start | Open | Attach | Draw
 Reply = Rows | Stretch | Question | Occupant | Busy | Done | Refusal | Picture
-REQUESTS = (Answer, Say, Interrupt, DeferredText, Look, Close, Unqueue, Mark, Start, Open, Attach, Draw)
+REQUESTS = (Answer, Say, Interrupt, DeferredText, LookRequest, Close, Unqueue, Mark, Start, Open, Attach, Draw)
 REPLIES = (Rows, Stretch, Question, Occupant, Busy, Done, Refusal, Picture)
 
 
 def type_of(cls: type) -> str:
     """Return the name of a message of *cls* in JSON."""
-    return cls.__name__.lower()
+    return cls.__name__.removesuffix("Request").lower()
 
 
 _TYPES = {type_of(cls): cls for cls in (*REQUESTS, *REPLIES, Visible)}
@@ -193,13 +193,13 @@ def no_reply(who: str, asked: Request) -> Refusal:
     """
     Return the refusal for the request *asked* that *who* did not answer: unless it was a look, it may have been done.
     """
-    unsure = "" if isinstance(asked, Look | Draw) else "; check whether it was done"
+    unsure = "" if isinstance(asked, LookRequest | Draw) else "; check whether it was done"
     return Refusal("unreachable", f"{who} does not answer{unsure}")
 
 
-def asks_for_tape(asked: Request | None) -> typing.TypeGuard[Look]:
+def asks_for_tape(asked: Request | None) -> typing.TypeGuard[LookRequest]:
     """Return whether *asked* is for the tape of a pane, which only its host has."""
-    return isinstance(asked, Look) and asked.what == STRETCH
+    return isinstance(asked, LookRequest) and asked.what == STRETCH
 
 
 class TooLongError(ValueError):
@@ -231,7 +231,7 @@ class Lines:
 def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
     """Return the first line that *recv* brings, at most *limit* bytes; None if the other side closes before."""
     lines = Lines(limit)
-    while chunk := recv(CHUNK_BYTES):
+    while chunk := recv(MESSAGE_CHUNK_BYTES):
         if found := lines.feed(chunk):
             return found[0]
     return None
@@ -296,7 +296,9 @@ def _cut(cls: type, value: dict[str, typing.Any]) -> dict[str, typing.Any]:
     if cls in (Done, Refusal) and isinstance(words := value.get("text"), str):
         return value | {"text": values.text(words, _MAX_PERSON_CHARS)}
     if cls is Rows and isinstance(rows := value.get("rows"), list):
-        return value | {"rows": [values.text(row, MAX_ROW_CHARS) if isinstance(row, str) else row for row in rows]}
+        return value | {
+            "rows": [values.text(row, MAX_REPLY_ROW_CHARS) if isinstance(row, str) else row for row in rows]
+        }
     return value
 
 
@@ -310,9 +312,9 @@ def _is_sound(found: object) -> bool:
         case Occupant(pid=pid, start=start):
             return pid > 0 and start > 0
         case Stretch(parts=parts):
-            return len(parts) <= _MAX_PARTS
+            return len(parts) <= _MAX_STRETCH_PARTS
         case Rows(rows=rows):
-            return len(rows) <= MAX_ROWS
+            return len(rows) <= MAX_REPLY_ROWS
         case Refusal(rule=rule):
             return len(rule) <= _MAX_RULE_CHARS
     return True
@@ -330,9 +332,9 @@ def _read(form: typing.Any, value: object) -> typing.Any:
             raise ValueError
         return tuple(_read(typing.get_args(form)[0], one) for one in value)
     if form is str:
-        found = values.exact(value, _MAX_TEXT_CHARS)
+        found = values.exact(value, _MAX_REQUEST_TEXT_CHARS)
     elif form is int:
-        found = values.integer(value, 0, _MAX_NUMBER)
+        found = values.integer(value, 0, _MAX_REQUEST_NUMBER)
     elif form is bool:
         found = value if isinstance(value, bool) else None
     if found is None and form is not object:
@@ -344,6 +346,7 @@ _fields = functools.cache(typing.get_type_hints)
 
 
 def _line(message: dict[str, object]) -> bytes:
+    """Return *message* as a line; raise `TooLongError` beyond `MAX_MESSAGE_BYTES`."""
     line = json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
     if len(line) > MAX_MESSAGE_BYTES:
         raise TooLongError

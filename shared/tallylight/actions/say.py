@@ -119,6 +119,7 @@ def has_turn(seen: Seen) -> bool:
 
 
 def _agent_at_prompt(typist: Typist) -> Occupant | Busy | Refusal:
+    """Return the agent if it takes text at its prompt now; the agent with the reason if it is busy; else a refusal."""
     seen = must(typist.see())
     held = holder_of(seen)
     if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
@@ -150,6 +151,7 @@ def lines_problem(seen: Seen, text: str) -> Refusal | None:
 
 
 def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
+    """Type the text, if the agent takes it and nothing has changed."""
     must(text_problem(given.text))
     seen = see_again(typist, given.pane, given.pid, given.start)
     must(_check_prompt(seen, given.fingerprint) or lines_problem(seen, given.text) or unfit(seen))
@@ -196,6 +198,7 @@ def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
 
 
 def _interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
+    """Press the key to stop, if the agent works."""
     seen = see_again(typist, given.pane, given.pid, given.start)
     found = reading_of(seen)
     agent = seen.foreground.agent

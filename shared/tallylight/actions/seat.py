@@ -132,6 +132,9 @@ class _Seats:
         return self._known[caller.being]
 
     def _is_seen(self, caller: Caller) -> bool:
+        """
+        Return whether a person looks at the pane of *caller*: by an attached client, in its terminal, or after a login.
+        """
         if caller.end is not End.TERMINAL:
             return caller.end is End.OWN or self._is_let_in(caller)
         _, _, terminal = _pane_of(caller, self.table)
@@ -154,14 +157,14 @@ class _Seats:
 
     def _shows(self, client: Process, server: Process) -> bool:
         """Return whether *client* is attached to *server*, and a person sits at it."""
-        if not (ports.is_linked(client.pid, server.pid, self.table) or self._is_given(client, server)):
+        if not (ports.is_linked(client.pid, server.pid, self.table) or self._has_opened_terminal(client, server)):
             return False
         if program_of(client) not in _SERVERS:
             return self._is_opened(client)
         # A host of ours joins a session, too, but gives it no key.
         return process_table.reads_terminal(client.pid, self.table) and self.is_person(client.pid)
 
-    def _is_given(self, client: Process, server: Process) -> bool:
+    def _has_opened_terminal(self, client: Process, server: Process) -> bool:
         """
         Return whether *server*, a GNU Screen, has opened the terminal of *client*: its clients keep no connection.
 

@@ -23,7 +23,7 @@ from tallylight.agents.agent import Agent
 from tallylight.wire.text import sanitise
 
 #: Cells of a pane's name.
-NAME_CELLS = 60
+PANE_NAME_CELLS = 60
 
 
 class Runs(Protocol):
@@ -47,8 +47,8 @@ class Runs(Protocol):
 
 
 @attrs.frozen(kw_only=True)
-class Start:
-    """The agent that would be started, and the *title* of its pane; `argv[0]` is the program's path."""
+class StartPlan:
+    """The agent to start, and the *title* of its pane; `argv[0]` is the path of the program."""
 
     argv: tuple[str, ...]
     cwd: str
@@ -81,11 +81,11 @@ def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
     return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
 
 
-def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], str]) -> Start | Refusal:
+def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], str]) -> StartPlan | Refusal:
     """
-    Return the program that starts *agent* in the directory *cwd*; reads the disk.
+    Return the plan that starts *agent* in the directory *cwd*; reads the disk.
 
-    *find* is the host's way to find a program: the absolute path for a name, "" if there is none.
+    *find* is the way in which the host finds a program: it returns the absolute path for a name, "" if there is none.
     """
     words = words_of(agent, prompt)
     if isinstance(words, Refusal):
@@ -96,5 +96,5 @@ def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], s
     if not program:
         text = f"{words[0]!r} is not on the terminal's PATH; the caller's PATH does not count"
         return Refusal("program", f"{text}: link the program into ~/.local/bin, or set PATH for the terminal")
-    title = sanitise(name, cells=NAME_CELLS).strip() or agent.display
-    return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)
+    title = sanitise(name, cells=PANE_NAME_CELLS).strip() or agent.display
+    return StartPlan(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

@@ -43,8 +43,8 @@ class Page(Protocol):
 
 
 @attrs.define
-class View:
-    """One window with the page *offer*."""
+class PageWindow:
+    """One window with the page *offer*, and how far the person has seen it."""
 
     offer: Page
     _body: list[Line] = attrs.Factory(list)

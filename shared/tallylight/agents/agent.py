@@ -262,6 +262,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
 
 
 def _names(table: Table, key: str) -> tuple[str, ...]:
+    """Return the names at *key*; complain of one that no process has."""
     names = table.words(key)
     for name in names:
         # Letters of other scripts can look like ours.
@@ -272,6 +273,7 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
 
 
 def _aliases(table: Table) -> tuple[tuple[str, str], ...]:
+    """Return the aliases of options, each with the option; complain of a malformed one."""
     pairs = []
     for word in table.words("aliases"):
         alias, _, option = word.partition("=")
@@ -283,6 +285,7 @@ def _aliases(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def _template(table: Table) -> Template:
+    """Return the argument lists in *table*; complain of a missing or misplaced placeholder."""
     template = Template(table.words("by_id"), table.words("latest"), table.boolean("local", False))
     for key, words in (("by_id", template.by_id), ("latest", template.latest)):
         for word in words:
@@ -297,6 +300,7 @@ def _template(table: Table) -> Template:
 
 
 def _start(table: Table) -> tuple[str, ...]:
+    """Return the command that starts a conversation; complain unless it ends in `{prompt}`."""
     words = table.words("prompt")
     is_one = len(words) > 1 and words[-1] == "{prompt}" and not any("{" in word for word in words[:-1])
     if words and not is_one:

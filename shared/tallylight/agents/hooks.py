@@ -178,6 +178,7 @@ def _variable(table: Table, key: str) -> str:
 
 
 def _rule(table: Table) -> Rule:
+    """Return one rule for events; complain of its wrong entries."""
     events = table.words("events")
     for event in events:
         if not _EVENT.fullmatch(event):
@@ -213,6 +214,7 @@ def _rule(table: Table) -> Rule:
 
 
 def _need(table: Table) -> Need:
+    """Return a setting that the hooks need; complain of an incomplete one."""
     texts = {name: table.text(name) for name in ("file", "value", "value_not", "member", "problem", "remedy")}
     need = Need(key=_field(table, "key", ""), **texts)
     if not (need.file and need.key and need.problem) or not (need.value or need.value_not or need.member):
@@ -222,6 +224,7 @@ def _need(table: Table) -> Need:
 
 
 def _beside(table: Table) -> tuple[str, str]:
+    """Return the name and the text of a further file; complain of a missing one."""
     found = (table.text("file"), table.text("text"))
     if not all(found):
         table.complain("file", "needs a name and a text")

@@ -18,7 +18,7 @@ from tallylight.wire import values
 from tallylight.wire.text import is_visible
 
 #: Characters of one word that is kept, and of all of them.
-MAX_WORD_CHARS, MAX_WORDS = 4096, 64
+MAX_OPTION_CHARS, MAX_KEPT_OPTIONS = 4096, 64
 #: Characters of a word that is kept for after the agent's end: a snapshot can hold so many.
 MAX_REMEMBERED_CHARS = 500
 #: Words that some parsers take for the value of an option without one.
@@ -26,7 +26,7 @@ _TRUTHS = ("true", "false")
 
 
 @attrs.frozen(kw_only=True)
-class Own:
+class OwnOption:
     """
     An option of a running agent: its *name*; *words*, which surely belong to it; and the *rest* of its run.
 
@@ -48,7 +48,7 @@ class Own:
 
 
 @attrs.frozen
-class Carried:
+class KeptOptions:
     """The options that are kept when an agent is continued, whole and in order; and the names of those *lost*."""
 
     kept: tuple[tuple[str, ...], ...] = ()
@@ -70,7 +70,7 @@ def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(run) for run in found]
 
 
-def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
+def own_options(words: Sequence[str], agent: Agent) -> Iterator[OwnOption]:
     """Yield the options of a running *agent* among its arguments *words*, except those of the data file's own lists."""
     takes, many = agent.not_args.takes, agent.not_args.many
     listed = _listed(agent)
@@ -89,7 +89,7 @@ def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
         if not is_option(option) or listed & {name, short}:
             continue
         certain = run[: len(run) if option in many else 1 + (option in takes)]
-        yield Own(
+        yield OwnOption(
             name=name,
             words=certain,
             rest=run[len(certain) :],
@@ -106,7 +106,7 @@ def _listed(agent: Agent) -> frozenset[str]:
     return frozenset(options | {alias for alias, _ in agent.aliases}) - {"--"}
 
 
-def carried(words: Sequence[str], agent: Agent) -> Carried:
+def kept_options(words: Sequence[str], agent: Agent) -> KeptOptions:
     """
     Return which options of a running *agent*, by its arguments *words*, are kept when it is continued.
 
@@ -118,14 +118,14 @@ def carried(words: Sequence[str], agent: Agent) -> Carried:
     for own in own_options(words, agent):
         if own.is_among(agent.dangerous):
             continue
-        if own.is_among(agent.restricts) and _is_whole(own, agent) and sum(map(len, kept)) < MAX_WORDS:
+        if own.is_among(agent.restricts) and _is_whole(own, agent) and sum(map(len, kept)) < MAX_KEPT_OPTIONS:
             kept.append(own.words)
         elif own.is_among(agent.restricts) or not own.is_among(agent.harmless):
             lost.append(own.name)
-    return Carried(tuple(kept), tuple(dict.fromkeys(lost)))
+    return KeptOptions(tuple(kept), tuple(dict.fromkeys(lost)))
 
 
-def remembered(found: Carried) -> Carried:
+def remembered(found: KeptOptions) -> KeptOptions:
     """
     Return the part of *found* that is kept after the agent's end.
 
@@ -133,21 +133,21 @@ def remembered(found: Carried) -> Carried:
     """
     kept = tuple(run for run in found.kept if all(map(_can_be_kept, run)))
     gone = (run[0].partition("=")[0] for run in found.kept if run not in kept)
-    return Carried(kept, tuple(dict.fromkeys((*found.lost, *gone))))
+    return KeptOptions(kept, tuple(dict.fromkeys((*found.lost, *gone))))
 
 
 def _can_be_kept(word: str) -> bool:
     return len(word) <= MAX_REMEMBERED_CHARS and "{" not in word and "[" not in word and is_visible(word)
 
 
-def _is_whole(own: Own, agent: Agent) -> bool:
+def _is_whole(own: OwnOption, agent: Agent) -> bool:
     """Return whether the end of *own* is certain, and its words can be passed on unchanged."""
     if own.is_odd or not own.is_known or any(word in _TRUTHS for word in own.rest[:1]):
         return False
     if dangerous_flags(own.words, agent):
         return False
     # kitty would replace a word that begins with @, and a word that is no text could not be shown.
-    return all(word[:1] != "@" and values.exact(word, MAX_WORD_CHARS) is not None for word in own.words)
+    return all(word[:1] != "@" and values.exact(word, MAX_OPTION_CHARS) is not None for word in own.words)
 
 
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:

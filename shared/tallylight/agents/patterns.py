@@ -2,7 +2,7 @@
 Patterns of agent files: regular expressions that cannot be slow.
 https://docs.python.org/3/library/re.html#regular-expression-syntax
 
-A pattern is matched from the first character of a row, which is cut to `MAX_ROW_CHARS`. Python's `re` tries one way
+A pattern is matched from the first character of a row, which is cut to `MAX_MATCHED_CHARS`. Python's `re` tries one way
 through a pattern after the other, and there may be exponentially many. So only a part of its language is allowed, where
 the ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats. Look-around,
 back-references and repeats of a repeat are refused. The ways multiply, one factor for each repeat, and more than
@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 
 #: Characters of a row that are read.
-MAX_ROW_CHARS = 240
-MAX_CHARS = 200
+MAX_MATCHED_CHARS = 240
+MAX_PATTERN_CHARS = 200
 MOST_WAYS = 60_000
 #: Groups in groups, at most.
 _MAX_GROUP_DEPTH = 8
@@ -32,8 +32,8 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     """
     Return the regular expression *text*, for `Pattern.match` on a row; raises `PatternError` if it is not allowed.
     """
-    if len(text) > MAX_CHARS:
-        raise PatternError(f"is longer than {MAX_CHARS} characters")
+    if len(text) > MAX_PATTERN_CHARS:
+        raise PatternError(f"is longer than {MAX_PATTERN_CHARS} characters")
     flags, rest = (re.IGNORECASE, text[4:]) if text.startswith("(?i)") else (0, text)
     ways = _Parser(rest).parse()
     if ways > MOST_WAYS:
@@ -54,6 +54,7 @@ class _Parser:
         self._at = 0
 
     def parse(self) -> int:
+        """Return the number of ways through the whole pattern; raise `PatternError` if it is not allowed."""
         ways = self._alternatives(0)
         if self._at < len(self._text):
             raise PatternError("has one `)` too many")
@@ -70,6 +71,7 @@ class _Parser:
         return ways
 
     def _sequence(self, depth: int) -> int:
+        """Read a sequence of items up to its end; return the number of ways through it."""
         ways = 1
         while (character := self._next()) not in ("", "|", ")"):
             start = self._at
@@ -79,6 +81,7 @@ class _Parser:
         return ways
 
     def _item(self, character: str, depth: int) -> int:
+        """Read the item that begins with *character*; return the number of ways through it."""
         self._at += 1
         if character == "\\":
             escaped = self._next()
@@ -109,6 +112,7 @@ class _Parser:
         return 1
 
     def _class(self) -> None:
+        """Read a class up to its `]`."""
         if self._next() == "^":
             self._at += 1
         if self._next() == "]":
@@ -127,17 +131,17 @@ class _Parser:
             least, most = 0, 1
             self._at += 1
         elif sign in ("*", "+"):
-            least, most = int(sign == "+"), MAX_ROW_CHARS
+            least, most = int(sign == "+"), MAX_MATCHED_CHARS
             self._at += 1
         elif counts is not None and counts[0] != "{}":
             least = int(counts[1] or 0)
-            most = (int(counts[3]) if counts[3] else MAX_ROW_CHARS) if counts[2] else least
+            most = (int(counts[3]) if counts[3] else MAX_MATCHED_CHARS) if counts[2] else least
             self._at = counts.end()
         else:
             return inner
         if self._next() in ("?", "+") and sign:
             self._at += 1  # lazy or possessive: the same ways or fewer
-        most = min(most, MAX_ROW_CHARS)
+        most = min(most, MAX_MATCHED_CHARS)
         if inner == 1:
             return max(most - least, 0) + 1
         if most > 1:

@@ -20,7 +20,7 @@ from tallylight.model.status import Kind, Status
 MAX_RULES = 40
 MAX_PATTERNS = 16
 #: Rows that a rule reads by default, and at most.
-LAST = 12
+DEFAULT_LAST_ROWS = 12
 MAX_LAST_ROWS = 48
 #: The range of a rule's priority; our own weakest rules are below it.
 MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
@@ -66,7 +66,7 @@ class ScreenRule:
     without: tuple[re.Pattern[str], ...] = ()
     not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
-    last: int = LAST
+    last: int = DEFAULT_LAST_ROWS
     most: int = MAX_LAST_ROWS
     choices: str = ""
     choose: str = "unknown"
@@ -97,6 +97,7 @@ def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
 
 
 def _parse(table: Table) -> ScreenRule:
+    """Return one rule for screens; complain of its wrong entries."""
     name = table.text("name")
     if not _NAME.fullmatch(name):
         table.complain("name", "is missing; `tally why` shows it: at most 40 small letters, digits, spaces and dashes")
@@ -110,7 +111,7 @@ def _parse(table: Table) -> ScreenRule:
         without=_patterns(table, "without"),
         not_below=_patterns(table, "not_below"),
         where=table.text("where", "end", choices=PLACES),
-        last=int(table.number("last", LAST, 1, MAX_LAST_ROWS)),
+        last=int(table.number("last", DEFAULT_LAST_ROWS, 1, MAX_LAST_ROWS)),
         most=int(table.number("most", MAX_LAST_ROWS, 1, MAX_LAST_ROWS)),
         choices=choices,
         choose=table.text("choose", _TYPED.get(choices, "unknown"), choices=WAYS),
@@ -137,6 +138,7 @@ def _parse(table: Table) -> ScreenRule:
 
 
 def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns at *key*, compiled; complain of one that is not allowed, or of too many."""
     words = table.words(key)
     if len(words) > MAX_PATTERNS:
         table.complain(key, f"has {len(words)} patterns; at most {MAX_PATTERNS} are read")

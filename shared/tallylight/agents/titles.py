@@ -47,6 +47,7 @@ def read_status(table: Table, what: str) -> tuple[str, str]:
 
 
 def _parse(table: Table) -> TitleRule:
+    """Return one rule for titles; complain of its wrong entries."""
     status, kind = read_status(table, "title")
     glyphs: set[str] = set()
     for word in table.words("glyphs"):

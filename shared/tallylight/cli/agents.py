@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tallylight.actions.client import PaneClient
-    from tallylight.ui.beside import Watch
+    from tallylight.ui.repository_text import Watch
 
 
 def make_parser() -> Parser:
@@ -90,7 +90,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth,
-        beside=_repositories(environ) if has_branches else None,
+        repositories=_repositories(environ) if has_branches else None,
         is_panel=is_panel,
         key=environ.get(FIRST_KEY, ""),
         labels=labels_file.LabelsFile(labels_file.path(environ)),
@@ -104,7 +104,7 @@ def _repositories(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
 
 
 def _seconds(value: str) -> float:
-    """Return a time that a terminal handed over; 0 if it is none."""
+    """Return the time that a terminal has passed on as text; 0 for any other text."""
     try:
         found = float(value)
     except ValueError:

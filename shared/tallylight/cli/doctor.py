@@ -206,7 +206,7 @@ _LUA_PROBLEMS = {
 def _feeds(system: System) -> Iterator[Finding]:
     """Yield the reports of the Lua in each running WezTerm."""
     folder = writer.directory(system.env)
-    for path in sorted(folder.glob("wezterm-*.feed.json"))[: writer.MAX_FILES]:
+    for path in sorted(folder.glob("wezterm-*.feed.json"))[: writer.MAX_HOST_FILES]:
         number = path.name.removeprefix("wezterm-").removesuffix(".feed.json")
         if not (number.isdecimal() and len(number) < 11) or process_table.table().start(int(number)) is None:
             continue

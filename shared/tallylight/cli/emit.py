@@ -104,7 +104,7 @@ def main(argv: list[str]) -> int:
     if not _to_stdout(os.environ) and tty.multiplexer(os.environ):
         from tallylight.wire import hand
 
-        hand.hand([payload], os.environ)
+        hand.send_to_host([payload], os.environ)
     return code
 
 

@@ -90,9 +90,9 @@ def handle(argv: list[str], environ: Mapping[str, str]) -> bool:
                 if tty.multiplexer(environ):
                     from tallylight.wire import hand
 
-                    hand.hand([made], environ)
+                    hand.send_to_host([made], environ)
             sent = True
-    if len(data) > payload.MAX_PAYLOAD_BYTES:
+    if len(data) > payload.MAX_HOOK_BYTES:
         # A writer into a pipe without a reader fails.
         while posix.read(0, 1 << 16):
             pass
@@ -122,7 +122,7 @@ def _read(stdin: int) -> bytes:
     """Return the payload, and at most one piece beyond its limit. A person's terminal is not read."""
     data = b""
     try:
-        while len(data) <= payload.MAX_PAYLOAD_BYTES and not (not data and posix.isatty(stdin)):
+        while len(data) <= payload.MAX_HOOK_BYTES and not (not data and posix.isatty(stdin)):
             piece = posix.read(stdin, 1 << 16)
             if not piece:
                 break

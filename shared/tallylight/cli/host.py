@@ -124,7 +124,7 @@ def _watch_sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     poller = PollingHost("sessions", sources, environ, report=_report)
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
-        tmux.heard = poller.hearing.hear
+        tmux.receive = poller.reports.from_output
     poller.notify()
     reports.serve(poller, environ)
     DeferredTexts.serve(poller, "sessions", PaneAccess(environ), environ)
@@ -162,11 +162,11 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import sidecar
 
     def began(poller: PollingHost) -> None:
-        from tallylight.hosts.beside import SessionsProcess
         from tallylight.hosts.detached.sessions import PaneAccess
         from tallylight.hosts.polling.queue import DeferredTexts
+        from tallylight.hosts.sessions_process import SessionsProcess
 
-        poller.beside = SessionsProcess(environ)
+        poller.sessions_process = SessionsProcess(environ)
         DeferredTexts.serve(poller, sidecar.HOST, PaneAccess(environ), environ)
 
     sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")

@@ -145,6 +145,7 @@ class Output:
 
 
 def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
+    """Return the columns of lines to *stream*: by COLUMNS, else of the terminal, else 80."""
     asked = environ.get("COLUMNS", "")
     if asked.isascii() and asked.isdigit() and int(asked[:6]) > 0:
         return int(asked[:6])

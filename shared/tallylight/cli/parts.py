@@ -60,6 +60,7 @@ def main(argv: list[str]) -> int:
 
 
 def _draw(found: Sequence[InstalledPart], output: Output) -> None:
+    """Print one line a part, and its faults below the table."""
     table = [(clean(one.part.name, 20), _state(one), _adds(one), clean(one.part.about, 120)) for one in found]
     for line in fitted(output, table, (_SHRINK,), range(0)):
         output.line(line)
@@ -73,12 +74,14 @@ def _state(found: InstalledPart) -> str:
 
 
 def _adds(found: InstalledPart) -> str:
+    """Return the additions of a part in words: its verbs, and where else it appears."""
     part = found.part
     more = [word for word, what in (("in hosts", part.host), ("checks", part.checks)) if what]
     return clean(", ".join([*(f"tally {verb}" for verb in part.verbs), *more]), 60)
 
 
 def _to_json(found: InstalledPart) -> dict[str, object]:
+    """Return a part for `--json`."""
     part = found.part
     return {
         "name": part.name, "about": part.about, "version": found.version, "on": found.is_on, "fault": found.fault,

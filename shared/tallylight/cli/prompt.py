@@ -31,8 +31,8 @@ MARKS = {
 }  # fmt: skip
 #: As in `snapshot.schema` and `snapshot.writer`, which a test compares too.
 VERSION = 1
-MAX_BYTES = 4 * 1024 * 1024
-MAX_FILES = 256
+MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024
+MAX_HOST_FILES = 256
 #: As in `wire.values`.
 LATEST = float(1 << 37)
 
@@ -112,10 +112,10 @@ def snapshots(folder: str) -> Iterator[dict[str, Any]]:
         if os.fstat(parent).st_uid != os.getuid() or mode & 0o022:
             return  # another user can change it
         names = sorted(name for name in os.listdir(parent) if _process(name))  # noqa: PTH208
-        for name in names[:MAX_FILES]:
-            for _ in range(lives.TRIES):
+        for name in names[:MAX_HOST_FILES]:
+            for _ in range(lives.LIFE_TRIES):
                 data = _read(parent, name, mode)
-                found = payload.members(data, MAX_BYTES)
+                found = payload.members(data, MAX_SNAPSHOT_BYTES)
                 pid, birth = _process(name), found.get("birth")
                 is_one = found.get("version") == VERSION and found.get("pid") == pid
                 if not (is_one and isinstance(birth, str) and lives.is_alive(pid, birth)):
@@ -151,6 +151,6 @@ def _read(parent: int, name: str, mode: int) -> bytes:
         if not is_own or not stat.S_ISREG(found.st_mode):
             return b""
         with os.fdopen(fd, "rb", closefd=False) as file:
-            return file.read(MAX_BYTES)
+            return file.read(MAX_SNAPSHOT_BYTES)
     finally:
         os.close(fd)

@@ -15,7 +15,7 @@ import time
 
 from tallylight.cli.output import UNBOUNDED, clean, complain
 from tallylight.cli.parser import Parser, span
-from tallylight.cli.reaching import ANY_MACHINE, ask
+from tallylight.cli.reaching import ANY_MACHINE, request_and_wait
 from tallylight.model.errors import TallyError
 from tallylight.model.status import NEEDS_PERSON
 from tallylight.pane.marks import MAX_MINUTES
@@ -26,7 +26,7 @@ from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.names import spellings
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.schema import Pane
-from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
+from tallylight.tracker.mutes import ALL, MAX_MUTE_S, PROJECT, TAB
 from tallylight.ui.layout import left
 
 #: Seconds that it lasts if no time is given.
@@ -77,11 +77,13 @@ def main(argv: list[str]) -> int:
     panes = read_panes(os.environ)
     if wanted is not None and (scope := _scope(wanted, panes)) is not None:
         return _mute_all(panes, scope, seconds)
-    found = _named(parser, panes, wanted)
+    found = _named_pane(parser, panes, wanted)
     if found.pane.status in NEEDS_PERSON:
         request = Request("snooze", found.pane.id, (f"{min(seconds / 60, MAX_MINUTES):g}",))
         if is_elsewhere(found.host):
-            return ask(found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _snooze_message)
+            return request_and_wait(
+                found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _snooze_message
+            )
         requests.send(found.host, request, os.environ)
     return _mute(found, seconds)
 
@@ -101,7 +103,7 @@ def _scope(wanted: str, panes: Panes) -> tuple[str, str] | None:
     return (PROJECT, named) if named else None
 
 
-def _named(parser: Parser, panes: Panes, wanted: str | None) -> Row:
+def _named_pane(parser: Parser, panes: Panes, wanted: str | None) -> Row:
     """Return the pane that *wanted* names; without a name the one that this is called in, and never another."""
     if wanted is not None:
         return pick(panes, wanted, os.environ)
@@ -136,7 +138,9 @@ def _mute(found: Row, seconds: float) -> int:
 
     request = Request("mute", found.pane.id, (TAB, "", f"{seconds:g}"))
     wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"
-    return ask(found, request, is_done, lambda _: f"and its tab: {_mute_message(seconds)}", "" if seconds else wider)
+    return request_and_wait(
+        found, request, is_done, lambda _: f"and its tab: {_mute_message(seconds)}", "" if seconds else wider
+    )
 
 
 def _mute_all(panes: Panes, scope: tuple[str, str], seconds: float) -> int:
@@ -175,6 +179,6 @@ def _time(text: str) -> float:
         end = now.replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return (end - now).total_seconds() + (86_400 if end <= now else 0)
     seconds = span(text)
-    if seconds is None or not 0 < seconds <= MAX_S:
+    if seconds is None or not 0 < seconds <= MAX_MUTE_S:
         raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, a time like 14:30, or {OFF}")
     return seconds

@@ -22,7 +22,7 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
 #: Seconds that the host may take; it looks four times a second.
-DONE_S = 3.0
+EFFECT_S = 3.0
 ANY_MACHINE = "a pane of any machine that sets [fleet] marks = true"
 CODES: dict[int | str, str] = {
     0: "it was typed",
@@ -68,17 +68,17 @@ def print_reply(verb: str, found: Row | None, reply: Reply, *, at: float | None 
     return {"pane": 1, "gone": GONE}.get(told.rule, code)
 
 
-def ask(
+def request_and_wait(
     found: Row, request: Request, is_done: Callable[[Row], bool], outcome: Callable[[Pane], str], else_: str = ""
 ) -> int:
     """
-    Ask the host, wait until its snapshot shows the effect, and print that, by *outcome*.
+    Send *request* to the host, wait until its snapshot shows the effect, and print *outcome* of the pane.
 
-    *else_*: the message if it never shows it.
+    *else_* is the message if the effect never shows; return the exit code.
     """
     called = f"pane {found.name}" + (f" ({clean(found.pane.project, 40)})" if found.pane.project else "")
     requests.send(found.host, request, os.environ)
-    end = time.monotonic() + DONE_S
+    end = time.monotonic() + EFFECT_S
     while time.monotonic() < end:
         now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
         if now is None or is_done(now):

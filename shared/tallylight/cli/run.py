@@ -84,7 +84,7 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     multiplexer = tty.multiplexer(environ)
 
     def handed(payloads: list[str]) -> None:
-        hand.hand([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=False)
+        hand.send_to_host([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=False)
 
     return RelayCore(
         passthrough=passthrough,
@@ -98,9 +98,9 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
 
 def _ask_for_agent(command: list[str]) -> str:
     """
-    Return the name of the agent that *command* is, found by a child process.
+    Return the name of the agent that *command* is, by a child process.
 
-    The tables of all names take a megabyte; so they end with the child, and not with the program.
+    The tables of all names take a megabyte: they are loaded in the child and go with it.
     """
     import signal
 
@@ -125,6 +125,7 @@ def _ask_for_agent(command: list[str]) -> str:
 
 
 def _agent_of(command: list[str]) -> str:
+    """Return the name of the agent that *command* is; "" for none."""
     from tallylight.agents import agent_files
     from tallylight.evidence.foreground import identify
     from tallylight.evidence.process import Process

@@ -6,7 +6,7 @@ import os
 import sys
 
 from tallylight.cli.parser import Parser
-from tallylight.cli.reaching import ANY_MACHINE, ask
+from tallylight.cli.reaching import ANY_MACHINE, request_and_wait
 from tallylight.model.status import Status
 from tallylight.parts import index
 from tallylight.snapshot.addresses import add_pane, pick, read_panes
@@ -44,7 +44,7 @@ def main(argv: list[str], verb: str = "seen") -> int:
         return 1
     found = pick(panes, options.pane, os.environ)
     outcome = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
-    return ask(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), outcome)
+    return request_and_wait(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), outcome)
 
 
 def _looked_at(pane: Pane) -> str:

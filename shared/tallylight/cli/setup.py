@@ -197,6 +197,7 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
 
 
 def _carry_out(system: System, plan: _Plan) -> None:
+    """Make the planned changes, and report those that failed."""
     source, python = environment.running_source(), environment.base_python()
     if not plan.state.is_current and not environment.apply(system, source, python, plan.state):
         system.say("psutil is not available for this machine; /proc is read instead.")
@@ -329,6 +330,7 @@ def _report_terminal(system: System, here: kitty.Kitty, *, has_other: bool) -> N
 
 
 def _report_keys(system: System, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
+    """Print the keys with their actions, and problems with them."""
     for number, (key, what) in enumerate(free_keys.rows(bindings, answer)):
         system.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
@@ -345,13 +347,13 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     """Plan what to take back, show it, and do it once the person agrees."""
     wiring = kitty_conf.plan_undo(system, kitty.find_conf(system))
     place = install_paths.layout(system)
-    taken = _of_parts(system)
+    taken = _edits_of_parts(system)
     is_there = os.path.lexists(place.data) or os.path.lexists(place.command) or bool(completions.installed(system))
     goes = everything and is_there
     linked, watched = not wezterm.is_undone(system), unit.is_there(system)
     if not any((wiring, taken, linked, watched, goes)):
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
-        _report_the_rest(system)
+        _report_kept_environment(system)
         return DONE
     _show_undo_plan(system, wiring, [edit for _, edit in taken], linked=linked, everything=everything)
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
@@ -371,11 +373,11 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     if everything:
         _remove_everything(system)
     else:
-        _report_the_rest(system)
+        _report_kept_environment(system)
     return DONE
 
 
-def _of_parts(system: System) -> list[tuple[Any, Edit]]:
+def _edits_of_parts(system: System) -> list[tuple[Any, Edit]]:
     """Return the edits that parts made in the person's files, each with its part; print unreadable files."""
     taken = []
     for part in index.undoing():
@@ -442,7 +444,8 @@ def _is_of_kitty(edit: Edit) -> bool:
     return edit.path.name != "tmux.conf" and edit.path.name != ".tmux.conf"
 
 
-def _report_the_rest(system: System) -> None:
+def _report_kept_environment(system: System) -> None:
+    """Print that the private environment stays, and how to remove it."""
     place = install_paths.layout(system)
     if place.data.exists():
         system.say(f"{system.short(place.data)} was kept; `tally setup --uninstall` removes it too.")

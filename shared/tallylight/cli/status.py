@@ -13,7 +13,7 @@ from tallylight.cli.exit_codes import WAITS
 from tallylight.cli.output import GAP, LEAST_NAME_CELLS, Output, age, clean, complain, fit, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model import lights
-from tallylight.model.beside import NOTHING, RepositoryStatus
+from tallylight.model.repository_status import NOTHING, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.snapshot import fields, labels_file
 from tallylight.snapshot.addresses import Panes, Row, labelled, read_panes
@@ -21,15 +21,15 @@ from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
 from tallylight.snapshot.writer import StaleError
-from tallylight.ui import beside, details
+from tallylight.ui import details, repository_text
 from tallylight.ui.layout import duration
 
 #: The version of this JSON: since 2, `label` has no colour and no pin.
 VERSION = 2
 #: Columns below which the word `waiting` is left out, so that only the mark and the kind remain.
-NARROW = 72
+NARROW_CELLS = 72
 #: Cells of a reply, at least, or it is left out.
-_LEAST_CELLS = 16
+_LEAST_REPLY_CELLS = 16
 #: Seconds for `-o wide` to read the repositories of all panes.
 BESIDE_S = 3.0
 
@@ -81,22 +81,22 @@ def main(argv: list[str]) -> int:
     if options.waiting:
         shown = [found for found in shown if found.pane.status is Status.WAITING]
         code = WAITS if shown else 0 if panes.hosts or panes.machines else 1
-    besides = None
+    repositories = None
     if options.output == "wide":
-        besides = {} if options.broker else _besides(shown)
+        repositories = {} if options.broker else _repositories(shown)
     # The waiting time of agents is known only for this machine.
     waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
     if any(isinstance(problem, StaleError) for problem in panes.problems):
         code = code or 1
     if options.json:
-        sys.stdout.write(json.dumps(to_json(panes, shown, besides) | waited, indent=2) + "\n")
+        sys.stdout.write(json.dumps(to_json(panes, shown, repositories) | waited, indent=2) + "\n")
         return code
     complain("status", *panes.problems, *filter(None, [labels.problem]), *panes.troubles)
-    _print(options, panes, shown, besides, waited.get("waited_s", 0.0))
+    _print(options, panes, shown, repositories, waited.get("waited_s", 0.0))
     return code
 
 
-def _besides(shown: Iterable[Row]) -> dict[int, RepositoryStatus]:
+def _repositories(shown: Iterable[Row]) -> dict[int, RepositoryStatus]:
     """Return the repositories of the agents of *shown*, unless a setting forbids it."""
     from tallylight.config import config_file
     from tallylight.parts import index
@@ -114,7 +114,7 @@ def _print(
     options: argparse.Namespace,
     panes: Panes,
     shown: list[Row],
-    besides: Mapping[int, RepositoryStatus] | None,
+    repositories: Mapping[int, RepositoryStatus] | None,
     waited_s: float,
 ) -> None:
     """Print the rows of *shown*, and how long agents waited for the person today."""
@@ -123,20 +123,22 @@ def _print(
         kept = {found.address for found in listed(panes.panes)}
         shown = [found for found in shown if found.address in kept]
     if shown:
-        draw(output, shown, time.time(), besides)
+        draw(output, shown, time.time(), repositories)
     else:
         output.line("nothing waits for you" if options.waiting and panes.hosts else panes.why_none)
     if not options.waiting and waited_s >= 1:
         output.line(f"agents waited {duration(waited_s)} for you today")
 
 
-def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, RepositoryStatus] | None = None) -> None:
+def draw(
+    output: Output, panes: list[Row], now: float, repositories: Mapping[int, RepositoryStatus] | None = None
+) -> None:
     """
     Print a line for each of *panes*.
 
-    With *besides*, by `Pane.agent_pid`, also a line with its repository and the details of its own record.
+    With *repositories*, by `Pane.agent_pid`, also a line with its repository and the details of its own record.
     """
-    narrow = output.columns < NARROW
+    narrow = output.columns < NARROW_CELLS
     rows = [_row(found, now, narrow=narrow) for found in panes]
     if any(row[6] for row in rows):
         # A title may be as long as a line, and a question is worth more.
@@ -147,15 +149,15 @@ def draw(output: Output, panes: list[Row], now: float, besides: Mapping[int, Rep
         status = found.pane.status
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
         output.line(GAP.join(painted).rstrip())
-        if besides is not None:
-            _draw_details(output, found.pane, besides.get(found.pane.agent_pid or 0, NOTHING))
+        if repositories is not None:
+            _draw_details(output, found.pane, repositories.get(found.pane.agent_pid or 0, NOTHING))
 
 
 def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     """Print the repository of a pane, and the details of the agent's own record, where any are known."""
     full = details.context(pane)
     facts = [
-        beside.text(found, min(60, output.columns - len(GAP))),
+        repository_text.text(found, min(60, output.columns - len(GAP))),
         pane.model,
         full,
         details.cost(pane),
@@ -163,7 +165,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
-    if pane.reply and room >= _LEAST_CELLS:
+    if pane.reply and room >= _LEAST_REPLY_CELLS:
         cells.append(clean(pane.reply, room))
     if any(cells):
         is_full = details.is_nearly_full(pane)
@@ -197,17 +199,19 @@ def _summary(pane: Pane, name: str) -> str:
     return GAP.join(part for part in (doing, text, fields.words(pane.more)) if part)
 
 
-def to_json(panes: Panes, shown: list[Row], besides: Mapping[int, RepositoryStatus] | None = None) -> dict[str, object]:
+def to_json(
+    panes: Panes, shown: list[Row], repositories: Mapping[int, RepositoryStatus] | None = None
+) -> dict[str, object]:
     """
     Return the JSON object. Every text is as the program in the tab wrote it, so the reader must sanitise it.
 
-    *besides*, by `Pane.agent_pid`, is added to each pane, if it is given.
+    *repositories*, by `Pane.agent_pid`, is added to each pane, if it is given.
     """
     panes_json = []
     for found in shown:
         own = {"address": found.address, "host": found.host, "label": found.label.to_json(), **found.pane.to_json()}
-        if besides is not None:
-            own["beside"] = besides.get(found.pane.agent_pid or 0, NOTHING).to_json()
+        if repositories is not None:
+            own["beside"] = repositories.get(found.pane.agent_pid or 0, NOTHING).to_json()
         panes_json.append(own)
     return {
         "version": VERSION,

@@ -95,6 +95,7 @@ def main(argv: list[str]) -> int:
 
 
 def _statuses(text: str) -> frozenset[str]:
+    """Return the statuses in *text*, separated by commas; raise an error for an unknown one."""
     words = frozenset(text.split(","))
     unknown = sorted(words - set(_WORDS))
     if unknown:

@@ -22,16 +22,16 @@ from tallylight.snapshot.schema import Pane
 from tallylight.tracker.tracker import SEEN
 
 #: Seconds between two looks.
-POLL_S = 0.1
+POLL_SNAPSHOTS_S = 0.1
 #: Seconds that a pane must be missing before it counts as gone: a host may be writing its file again.
-GONE_S = 1.0
+PANE_GONE_S = 1.0
 #: The word for a pane that was closed, or has no agent any more.
 GONE = "gone"
 #: The word for a pane without a turn after the sent text; and the seconds until one should begin.
 NO_TURN = "no-turn"
-STARTS_S = 10.0
+QUEUED_TURN_S = 10.0
 #: Seconds that the end of a turn is held back while the agent's record still has the reply of an earlier one.
-SETTLE_S = 2.0
+REPLY_SETTLES_S = 2.0
 #: The states of a pane that needs a person or has finished; an agent at its prompt has neither.
 FINISHED = frozenset((*(status.value for status in NEEDS_PERSON), GONE))
 AT_REST = FINISHED | {Status.QUIET.value, Status.IDLE.value}
@@ -71,7 +71,7 @@ def follow(verb: str, wait: Wait, feed: Feed, timeout_s: float) -> tuple[End, ..
         if now >= end:
             complain(verb, f"still waiting after {timeout_s:g} s")
             return ()
-        time.sleep(min(POLL_S, end - now))
+        time.sleep(min(POLL_SNAPSHOTS_S, end - now))
         if feed.poll(time.monotonic()):
             panes = Panes.of(feed.snapshots, feed.problems)
 
@@ -100,7 +100,7 @@ class Wait:
     since: float | None
     chosen: tuple[str, ...]
     is_turn: bool = False
-    starts_s: float = STARTS_S
+    starts_s: float = QUEUED_TURN_S
     clock: Callable[[], float] = attrs.Factory(lambda: time.time)
     _last: dict[str, Row] = attrs.Factory(dict)
     #: The status of each pane, and since when; `done` also once somebody has looked at it, which makes it `idle`.
@@ -127,7 +127,7 @@ class Wait:
     def _state(self, address: str, found: Row | None, now: float) -> str:
         """Return the state of one pane; "" while it does not count."""
         if found is None:
-            return GONE if now - self._missing_since.setdefault(address, now) >= GONE_S else ""
+            return GONE if now - self._missing_since.setdefault(address, now) >= PANE_GONE_S else ""
         self._missing_since.pop(address, None)
         pane = found.pane
         if pane.agent:
@@ -162,7 +162,7 @@ class Wait:
     def _settles(self, address: str, pane: Pane) -> float:
         """Return for how long, in seconds, an end is held back: the record has the reply of an earlier turn."""
         is_late = pane.status is Status.DONE and pane.reply and pane.reply == self._reply[address]
-        return SETTLE_S if is_late else -math.inf
+        return REPLY_SETTLES_S if is_late else -math.inf
 
 
 def exit_code(ends: tuple[End, ...]) -> int:

@@ -211,6 +211,7 @@ def _task_rows(progress: str, names: Sequence[str]) -> list[list[str]]:
 
 
 def _section(output: Output, title: str, rows: list[list[str]]) -> None:
+    """Print *rows* as a table below *title*; nothing without rows."""
     if not rows:
         return
     output.line(output.strong(title))

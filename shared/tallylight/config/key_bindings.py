@@ -29,6 +29,7 @@ class Action(NamedTuple):
 
 
 def _action(name: str, call: str, what: str, *keys: str) -> Action:
+    """Return an action with *keys* to try, each behind `kitty_mod`."""
     kitten, *options = call.split()
     return Action(name, kitten, tuple(options), what, tuple(f"kitty_mod+{key}" for key in keys))
 

@@ -17,19 +17,19 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.evidence.tail import Row, clean_line, upwards
-from tallylight.model.dialog import MAX_CHOICES, Place
+from tallylight.model.dialog import MAX_DIALOG_CHOICES, Place
 
 #: Rows between two choices, for the rest of a long label or its explanation.
-_GAP_ROWS = 5
+_BETWEEN_CHOICES_ROWS = 5
 #: Columns between the numbers of choices that may differ; the rest of a label is further to the right.
 _ASKEW_COLUMNS = 1
-#: Rows below the last choice, without blank rows and edges: hints, and hints with rows that name a key.
+#: The most rows below the last choice, not counting blank rows and edges: hints, and hints with rows that name a key.
 _HINT_ROWS = 4
 _FOOTER_ROWS = 8
 #: Rows of a status bar at the end of the screen.
 _BAR_ROWS = 2
 #: Rows from the end in which the last choice is looked for.
-_LOW_ROWS = 16
+_LOW_CHOICES_ROWS = 16
 #: Columns right of a choice's number where another panel may begin.
 _BESIDE_COLUMNS = 48
 #: Characters of a wrapped row, at least: no terminal is narrower, and much shorter text is no dialog's.
@@ -52,8 +52,8 @@ _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 #: Boxes to be checked: Enter, or a number, may choose one and may change it.
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
 #: Characters of a button.
-_BUTTON_CHARS = 24
-#: An answer typed behind such a row.
+_DIALOG_BUTTON_CHARS = 24
+#: Text typed behind a row of answers.
 _TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 #: An answer behind the key for it.
 _LETTERED = re.compile(
@@ -121,7 +121,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     None for several in a row, unless they need not be *is_clear*. With another number between them or right above the
     first, the keys that choose them are unknown.
     """
-    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _NUMBERED.match(rows[at].text)), None)
+    last = next((at for at in upwards(len(rows), _LOW_CHOICES_ROWS) if _NUMBERED.match(rows[at].text)), None)
     if last is None:
         return None
     end, beside = _end_of_choice(rows, last), _column(rows[last]) + _BESIDE_COLUMNS
@@ -129,7 +129,7 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: 
     if not _are_hints(rows, end, beside) or (is_clear and _are_in_columns(rows, found)):
         return None
     pointed = [index for index, (_, match) in enumerate(found) if match[1]]
-    if not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
+    if not 2 <= len(found) <= MAX_DIALOG_CHOICES or len(pointed) != is_pointed:
         return None
     starts = tuple(position for position, _ in found)
     labels = tuple(_label(match[4]) for _, match in found)
@@ -182,7 +182,7 @@ def _counted_down(rows: Sequence[Row], last: int) -> tuple[_Numbered, bool]:
             found.insert(0, (position, match))
             if _number(match) == 1:
                 break
-        elif found[0][0] - position > _GAP_ROWS:
+        elif found[0][0] - position > _BETWEEN_CHOICES_ROWS:
             return [], False
         is_clear &= match is None or found[0][0] == position
     if _number(found[0][1]) != 1:
@@ -203,7 +203,7 @@ def _number(match: re.Match[str]) -> int:
 
 def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
     """Return numbered choices with several in one row; their keys are unknown."""
-    last = next((at for at in upwards(len(rows), _LOW_ROWS) if _items(rows[at])), None)
+    last = next((at for at in upwards(len(rows), _LOW_CHOICES_ROWS) if _items(rows[at])), None)
     if last is None or not _are_hints(rows, last + 1):
         return None
     first = last
@@ -212,9 +212,9 @@ def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
     items = sorted((item for row in rows[first : last + 1] for item in _items(row)), key=_number)
     pointed = [index for index, item in enumerate(items) if item[1]]
     is_whole = [_number(item) for item in items] == list(range(1, len(items) + 1))
-    if not is_whole or len(pointed) != 1 or not 2 <= len(items) <= MAX_CHOICES or len(items) == last - first + 1:
+    if not is_whole or len(pointed) != 1 or not 2 <= len(items) <= MAX_DIALOG_CHOICES or len(items) == last - first + 1:
         return None
-    return _in_rows(first, last, tuple(item[4] for item in items), pointed[0])
+    return _choices_without_rows(first, last, tuple(item[4] for item in items), pointed[0])
 
 
 def _items(row: Row) -> list[re.Match[str]]:
@@ -239,7 +239,7 @@ def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | 
                 return None
             # In the form in which agents name a key at the end of a choice.
             keys = tuple(f"{label} ({key})" for key, label in found)
-            return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
+            return _choices_without_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
     return None
 
 
@@ -255,11 +255,11 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
             # `Confirm` is a button, and `confirm the choice` a hint.
             is_word = part[:1].isascii() and part[:1].isalnum()
             is_hint = KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
-            if is_hint or len(part) > _BUTTON_CHARS:
+            if is_hint or len(part) > _DIALOG_BUTTON_CHARS:
                 break
             labels.append(part)
         if _are_answers(labels):
-            return _in_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
+            return _choices_without_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
     return None
 
 
@@ -268,7 +268,9 @@ def _are_answers(labels: Sequence[str]) -> bool:
     return len(labels) >= 2 and any(map(YES.search, labels)) and any(map(NO.search, labels))
 
 
-def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
+def _choices_without_rows(
+    first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()
+) -> Choices:
     """Return choices without a known row for each; *texts* are their labels if empty."""
     shown = tuple(map(_label, labels))
     return Choices(first, last, shown, texts or labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
@@ -342,7 +344,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000) -> bool:
                 bars += 1
             else:
                 return False
-    return bars <= _BAR_ROWS and _are_few(hints)
+    return bars <= _BAR_ROWS and _are_few_hints(hints)
 
 
 def is_hint(text: str) -> bool:
@@ -353,7 +355,7 @@ def is_hint(text: str) -> bool:
 def _only_hints(rows: Sequence[Row], beside: int) -> bool:
     """Return whether *rows* have only hints and edges, left of the column *beside*."""
     texts = [row.text for row in rows if row.text and not row.is_edge and row.indent < beside]
-    return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few(texts)
+    return all(map(_HINT.search, texts)) and not _has_input(rows, beside) and _are_few_hints(texts)
 
 
 def _has_input(rows: Sequence[Row], beside: int) -> bool:
@@ -367,7 +369,7 @@ def _behind_box(rows: Sequence[Row], start: int) -> int:
     return start
 
 
-def _are_few(hints: Sequence[str]) -> bool:
+def _are_few_hints(hints: Sequence[str]) -> bool:
     """Return whether so many *hints* may be below choices."""
     return sum(KEY.search(text) is None for text in hints) <= _HINT_ROWS and len(hints) <= _FOOTER_ROWS
 
@@ -381,13 +383,13 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
     be at any key.
     """
     names_keys = KEY.search if is_named else KEYS_HINT.match
-    hint = next((at for at in upwards(len(rows), _LOW_ROWS + 1) if names_keys(rows[at].text)), 0)
+    hint = next((at for at in upwards(len(rows), _LOW_CHOICES_ROWS + 1) if names_keys(rows[at].text)), 0)
     found = _pointed(rows, hint)
     # A label may name a key, too.
     if found is None or (is_named and rows[hint].indent >= found[1]):
         return None
     pointed, column, label = found
-    starts, end, is_whole = _around(rows, pointed, column, hint)
+    starts, end, is_whole = _choices_around(rows, pointed, column, hint)
     labels = tuple(label if at == pointed else rows[at].text for at in starts)
     # The rest of a label that is wrapped looks like a choice of its own where the list is narrower than other rows.
     is_alone = not any(_may_go_on(rows[at - 1], rows[at]) for at in starts[1:])
@@ -395,7 +397,7 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
         is_theirs = not any(map(_NUMBERED.match, labels)) and _are_hints(rows, end)
     else:
         is_theirs = hint >= len(rows) - 1 - _HINT_ROWS
-    if not is_theirs or not 2 <= len(starts) <= MAX_CHOICES:
+    if not is_theirs or not 2 <= len(starts) <= MAX_DIALOG_CHOICES:
         return None
     return Choices(
         first=starts[0],
@@ -413,12 +415,12 @@ def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True, is_named: boo
 
 def _pointed(rows: Sequence[Row], hint: int) -> tuple[int, int, str] | None:
     """Return the nearest choice with a pointer above row *hint*: its row, the column of its label, and the label."""
-    near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_CHOICES - 1))
+    near = ((at, _POINTED.match(rows[at].text)) for at in upwards(hint, MAX_DIALOG_CHOICES - 1))
     found = next(((at, match[1]) for at, match in near if match is not None), None)
     return (found[0], rows[found[0]].indent + len(rows[found[0]].text) - len(found[1]), found[1]) if found else None
 
 
-def _around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
+def _choices_around(rows: Sequence[Row], pointed: int, column: int, hint: int) -> tuple[list[int], int, bool]:
     """Return the first rows of the choices around *pointed*, the row behind them, and whether no row may be wrapped."""
     found = _in_column(rows, pointed, column, hint)
     width = _width(rows)

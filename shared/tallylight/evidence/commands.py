@@ -3,8 +3,8 @@ Commands in front of commands: interpreters, package runners, wrappers, and ways
 
 `unwrap` turns an argument list into the programs that it names, outermost first: `sudo -u x npx -y @openai/codex` is
 `sudo`, then `npx`, then the package `@openai/codex`. Only certain words are followed: the script of an interpreter is
-its first word that is no option, so `python3 manage.py claude` names only `manage`. At most `MAX_DEPTH` programs are
-named and at most `MAX_WORDS` words are read.
+its first word that is no option, so `python3 manage.py claude` names only `manage`. At most `MAX_NESTED_COMMANDS`
+programs are named and at most `MAX_COMMAND_WORDS` words are read.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from tallylight.evidence.process import base_name, package_name, script_name
 from tallylight.model import attributes
 
-MAX_DEPTH = 12
-MAX_WORDS = 256
+MAX_NESTED_COMMANDS = 12
+MAX_COMMAND_WORDS = 256
 _MAX_COMMAND_CHARS = 4096
 
 
@@ -120,7 +120,7 @@ _WRAPPERS: dict[str, _Wrapper] = {
         )
     ),
     "doas": _Wrapper(_words("-u -C -a")),
-    "su": _Wrapper(_words("-s --shell -g --group -G -w"), command=_words("-c --command"), skip=MAX_WORDS),
+    "su": _Wrapper(_words("-s --shell -g --group -G -w"), command=_words("-c --command"), skip=MAX_COMMAND_WORDS),
     "runuser": _Wrapper(_words("-u --user -g --group -G -s --shell -w"), command=_words("-c --command")),
     "nice": _Wrapper(_words("-n --adjustment")),
     "ionice": _Wrapper(_words("-c --class -n --classdata -p -P -u")),
@@ -244,14 +244,14 @@ def interpreter_name(word: str) -> str:
 
 def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
     """Return the programs that *argv* names; *exe* and *comm* help where it names little."""
-    words = list(argv[:MAX_WORDS])
+    words = list(argv[:MAX_COMMAND_WORDS])
     while words and not words[-1]:
         words.pop()  # a program that sets its own title leaves the rest of the old arguments as empty ones
     if not words:
         name = base_name(exe) if exe else base_name(comm)
         return Chain((Invocation(name, exe or comm),) if name else ())
     if len(words) == 1 and words[0].startswith(("npm ", "npx ", "pnpm ", "yarn ")):
-        words = words[0].split()[:MAX_WORDS]  # npm makes one title of its arguments
+        words = words[0].split()[:MAX_COMMAND_WORDS]  # npm makes one title of its arguments
     found: list[Invocation] = []
     is_open = _follow_words(words, found, exe)
     return Chain(tuple(found), is_open)
@@ -266,7 +266,7 @@ def arguments(argv: Sequence[str], exe: str = "", comm: str = "") -> tuple[str, 
 
 def _follow_words(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
     """Add the programs that *words* names to *found*; return whether the last of them runs something unknown."""
-    if not words or len(found) >= MAX_DEPTH:
+    if not words or len(found) >= MAX_NESTED_COMMANDS:
         return False
     word, args = words[0], list(words[1:])
     name = base_name(word)
@@ -350,7 +350,7 @@ def _follow_command(text: str, found: list[Invocation]) -> bool:
 
         lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|()<>")
         lexer.whitespace_split = True
-        words = list(lexer)[:MAX_WORDS]
+        words = list(lexer)[:MAX_COMMAND_WORDS]
     except ValueError:
         return True
     if any(word and not word.strip(";&|()<>") for word in words) or any(c in text for c in "`$"):

@@ -19,9 +19,9 @@ from tallylight.evidence.sock_diag import Tcp
 from tallylight.evidence.traffic import Connection, Sample
 
 #: Open files of a process, and TCP sockets of a tree, that are read.
-MAX_FILES, MAX_SOCKETS = 256, 64
+MAX_OPEN_PROCESS_FILES, MAX_SOCKETS = 256, 64
 #: Seconds until a tree is read again.
-TREE_S = 1.0
+REREAD_TREE_S = 1.0
 #: An unconnected socket is looked for again after one look, and then after twice as many, up to these.
 MAX_WAIT = 64
 _SOCKET = "socket:["
@@ -38,15 +38,15 @@ class Tree:
     #: The processes, each with its start in monotonic seconds; and when they were read.
     _processes: dict[int, float] = attrs.field(factory=dict)
     _read_at: float = float("-inf")
-    #: Its sockets by their inodes: whether each is of TCP; the known TCP sockets; and for the others, looks until the
-    #: next try, and looks waited the last time.
+    #: Its sockets by their inodes: whether each is of TCP, and the known TCP sockets. For the others: the looks until
+    #: the next try, and the looks before the last one.
     _is_tcp: dict[str, bool] = attrs.field(factory=dict)
     _known: dict[int, Tcp] = attrs.field(factory=dict)
     _waits: dict[int, tuple[int, int]] = attrs.field(factory=dict)
 
     def read(self, now: float) -> bool:
         """Read its open sockets; return whether one must be looked for among all."""
-        if now - self._read_at >= TREE_S:
+        if now - self._read_at >= REREAD_TREE_S:
             self._read_at = now
             booted = now - time.clock_gettime(time.CLOCK_BOOTTIME)
             tick = os.sysconf("SC_CLK_TCK")
@@ -108,7 +108,7 @@ class Tree:
         )
 
 
-def look(trees: Sequence[Tree]) -> list[Sample]:
+def samples_of(trees: Sequence[Tree]) -> list[Sample]:
     """Return a sample of each tree."""
     is_new = [tree.read(time.monotonic()) for tree in trees]
     now = {one.inode: one for one in sock_diag.refreshed(one for tree in trees for one in tree.connected)}
@@ -127,7 +127,7 @@ def _files(pid: int) -> list[str]:
     """
     folder = f"/proc/{pid}/fd"
     try:
-        return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_FILES]]  # noqa: PTH208 - names, not paths
+        return [f"{folder}/{number}" for number in os.listdir(folder)[:MAX_OPEN_PROCESS_FILES]]  # noqa: PTH208 - names, not paths
     except PermissionError:
         return [folder]
     except OSError:

@@ -37,7 +37,7 @@ from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
 
 #: Rows above the choices that may be the question's.
-_ABOVE_ROWS = 24
+_ABOVE_CHOICES_ROWS = 24
 
 _YES_NO = re.compile(
     r"(?:[\[(] ?(?P<first>y(?:es)?) ?[/|] ?(?P<second>no?)(?: ?[/|] ?\w{1,12}){0,4} ?[\])]"
@@ -73,7 +73,7 @@ _OF_SETTINGS = re.compile(
 )
 #: A field that filters the choices below it, with the text typed into it.
 _FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
-#: Rows above the choices, or above such a field: the nearest one with text counts.
+#: Rows that are searched upwards from the choices, or from such a field, for the nearest one with text.
 _NEAR_ROWS = 3
 #: The hint how to leave a dialog without an answer.
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
@@ -95,7 +95,7 @@ _CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
 #: The mark at the beginning of a message in a conversation.
 _MARKED = re.compile(r"[•●⏺✦◆■>›❯»✻✽⎿*-] ")
 #: Rows at the end that may name the key to leave.
-_FOOT_ROWS = 3
+_LEAVING_KEY_ROWS = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
 
@@ -115,7 +115,7 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
 
 
 def _has_question_above(rows: Sequence[Row], found: Choices) -> bool:
-    """Return whether a question is right above *found*, or above a field that filters it."""
+    """Return whether a question is right above *found*, or above the field that filters these choices."""
     above = _near_above(rows, _below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
 
@@ -167,7 +167,7 @@ _RULES: tuple[tuple[str, Callable[[Sequence[Row]], Choices | None], _Meant | Non
 
 def is_left_by_key(rows: Sequence[Row]) -> bool:
     """Return whether the last rows name the key that leaves the view: a picker, a transcript, a pager."""
-    last = [row.text for row in rows if row.text][-_FOOT_ROWS:]
+    last = [row.text for row in rows if row.text][-_LEAVING_KEY_ROWS:]
     return any(map(_LEAVE.search, last)) or (bool(last) and PAGER.match(last[-1]) is not None)
 
 
@@ -180,7 +180,7 @@ def arrows(distance: int, *, is_sideways: bool = False) -> str:
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = first
-    for position in upwards(first, _ABOVE_ROWS):
+    for position in upwards(first, _ABOVE_CHOICES_ROWS):
         row = rows[position]
         if row.is_edge:
             if top < first:
@@ -211,7 +211,7 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
         return top
     own = parts if begin is not None else _own_parts(rows, parts)
     for part, is_question in itertools.product(own, (_asks, _asks_inside)):
-        asking = next((at for at in reversed(part) if is_question(_own_text_of_row(rows[at]))), None)
+        asking = next((at for at in reversed(part) if is_question(_row_text(rows[at]))), None)
         if asking is not None:
             return asking
     if begin is not None:
@@ -221,7 +221,10 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
 
 
 def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
-    """Return the first row of the box around row *first*; else *top* if a line across is right above it; else None."""
+    """
+    Return the first row of the box around row *first*; without a box, *top* if a line across is right above it; else
+    None.
+    """
     outside = next((at for at in upwards(first, first - top) if not rows[at].is_boxed), top - 1)
     if first < len(rows) and rows[first].is_boxed and outside < first - 1:
         return outside + 1
@@ -229,7 +232,7 @@ def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:
 
 
 def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list[int]]:
-    """Return the *parts* that are no conversation: a heading is the first of its dialog, a message has a mark."""
+    """Return those of *parts* that belong to the dialog and not to a conversation: a message has a mark before it."""
     if _is_heading(rows, parts[0]):
         return parts[:1]
     margin = min(rows[at].indent for at in parts[0])
@@ -240,7 +243,7 @@ def _own_parts(rows: Sequence[Row], parts: Sequence[list[int]]) -> Sequence[list
     return [parts[0], *itertools.takewhile(lambda part: not is_message(part), parts[1:])]
 
 
-def _own_text_of_row(row: Row) -> str:
+def _row_text(row: Row) -> str:
     return _own_text(row.text)
 
 
@@ -280,12 +283,12 @@ def _is_heading(rows: Sequence[Row], part: Sequence[int]) -> bool:
 
 def whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
     """Return the question in row *asking*, with the rows from *top* on that are wrapped into it."""
-    texts = [_own_text_of_row(rows[asking])]
+    texts = [_row_text(rows[asking])]
     while asking > top and texts[0][:1].islower():
         asking -= 1
         if rows[asking].is_edge or not any(map(str.isalnum, rows[asking].text)):
             break
-        texts.insert(0, _own_text_of_row(rows[asking]))
+        texts.insert(0, _row_text(rows[asking]))
     text = clean_line(" ".join(texts))
     inside = _ASKS_INSIDE.match(text) if not _asks(text) else None
     return inside[0] if inside is not None else text

@@ -34,7 +34,7 @@ _TIME = r"(?:\d{1,4}h ?)?(?:\d{1,2}m ?)?\d{1,4}s"
 _CLOCK = re.compile(rf"(?<= {{3}})({_TIME})(?= ?[┃│█]?$)", re.ASCII)
 _STATUS = re.compile(rf"(?<=\(){_TIME}(?= [•·] [^()]*\besc to (?:interrupt|cancel|stop)\b[^()]*\))", re.ASCII)
 #: Columns from the right edge, at most, where such a time ends.
-_RIGHT_COLUMNS = 3
+_CLOCK_EDGE_COLUMNS = 3
 
 
 def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
@@ -62,7 +62,7 @@ def steady_rows(lines: Sequence[str], columns: int, dialog: Dialog) -> list[str]
         row = line.rstrip(" ")
         found = _CLOCK.search(row)
         # A row that is wider has been wrapped, and joined by the terminal.
-        if found is not None and columns - _RIGHT_COLUMNS <= width(row) <= columns:
+        if found is not None and columns - _CLOCK_EDGE_COLUMNS <= width(row) <= columns:
             row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
         above.append(_STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1)))
     below = [_STATUS.sub("0s", _SPINNER.sub(r"\1⠿", line.rstrip(" "), count=1)) for line in lines[end:]]

@@ -139,6 +139,7 @@ def _with_speaks_flag(found: Identity) -> Identity:
 def _identify(
     processes: Sequence[Process], agents: Agents, between: Callable[[Process], Iterable[Process]]
 ) -> Identity:
+    """Return the identity of the first agent among *processes*, as far as *between* does not rule it out."""
     first, rest = processes[0], processes[1:]
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:

@@ -46,7 +46,7 @@ _POINTER = re.compile(r" *[❯›→▶▸►➤➜●>] ?")
 #: The characters of a scroll bar in the right side of a box.
 _SCROLLED = "█▊░▒▓▲▼"
 #: Rows below the choices that may report a cut.
-_BELOW_ROWS = 8
+_BELOW_CHOICES_ROWS = 8
 _ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
 _LEFT_OUT = (
     rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
@@ -89,10 +89,10 @@ def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
     rows = list(lines[dialog.top : place.end])
     anchor = lines[min(place.starts[0] if place.starts else place.top, len(lines) - 1)]
     column = _indent(anchor)
-    if _at(anchor, column) not in _SIDES:
+    if _character(anchor, column) not in _SIDES:
         return rows
     for number, row in enumerate(rows):
-        if _at(row, column) in _SIDES + _TOPS + _BOTTOMS + _TEES:
+        if _character(row, column) in _SIDES + _TOPS + _BOTTOMS + _TEES:
             text = row[column + 1 :].rstrip()
             is_closed = text[-1:] in tuple(_SIDES + _SCROLLED + _ENDS) and text[-2:-1] in ("", " ", *_ACROSS)
             rows[number] = text[:-1].rstrip() if is_closed else text
@@ -100,12 +100,14 @@ def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
 
 
 def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
-    """Return the first row of the dialog, and whether nothing of it is above for sure; None if there is none."""
+    """
+    Return the first row of the dialog, and whether it is certain that nothing of it is above; None if no top is found.
+    """
     anchor = min(place.starts[0] if place.starts else place.top, len(lines) - 1)
     column = _indent(lines[anchor])
-    if _at(lines[anchor], column) in _SIDES:
+    if _character(lines[anchor], column) in _SIDES:
         # A side of its own is beside all of its choices.
-        is_own = all(_at(lines[row], column) in _SIDES for row in range(anchor, place.end))
+        is_own = all(_character(lines[row], column) in _SIDES for row in range(anchor, place.end))
         found = _top_of_side(lines, column, anchor, place.end) if is_own else None
     elif rule is not None and rule.top is not None:
         return _named_top(lines, columns, place.starts[0] - 1 if place.starts else place.asks, rule)
@@ -140,12 +142,12 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
 
 def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
     """Return the corner of the box, or the first row of the bar, with its side in *column* of *row*."""
-    while row > 0 and _at(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
+    while row > 0 and _character(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
         row -= 1
-        if _at(lines[row], column) in _TOPS:
+        if _character(lines[row], column) in _TOPS:
             return row
-    below = next((mark for line in lines[end:] if (mark := _at(line, column)) not in tuple(_SIDES + _TEES)), "")
-    is_bar = _at(lines[row], column) in _BARS and below not in tuple(_BOTTOMS)
+    below = next((mark for line in lines[end:] if (mark := _character(line, column)) not in tuple(_SIDES + _TEES)), "")
+    is_bar = _character(lines[row], column) in _BARS and below not in tuple(_BOTTOMS)
     return row if is_bar and row > 0 else None
 
 
@@ -175,7 +177,7 @@ def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
     rows = lines[top : place.end]
     if any(_IS_CUT.search(line.strip(" " + _SIDES + _SCROLLED)) for line in rows):
         return LEFT_OUT
-    for line in lines[place.end : place.end + _BELOW_ROWS]:
+    for line in lines[place.end : place.end + _BELOW_CHOICES_ROWS]:
         if is_edge(line):
             break
         if _SAYS_CUT.search(line):
@@ -198,6 +200,6 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _at(line: str, column: int) -> str:
-    """Return the character in *column*; a blank where the line has ended, which is in none of the sets above."""
+def _character(line: str, column: int) -> str:
+    """Return the character in *column*; a blank behind the end of the line."""
     return line[column : column + 1] or " "

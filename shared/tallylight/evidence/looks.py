@@ -25,7 +25,8 @@ screen; this module reports a status once it is sure. The rules:
   because the screen moved. A sign of work at an agent at rest, or in place of a dialog that went as the whole screen
   changed: little is lost by it if the next look finds none.
 * A dialog with only some choices left in sight by a new size of the screen still waits, until there is output again.
-* A sure status is sent again in every `AGAIN_LOOKS`th look, and after `AGAIN_S`: fresh evidence weighs more than old.
+* A sure status is sent again in every `REPEAT_REPORT_LOOKS`th look, and after `REPEAT_REPORT_S`: fresh evidence weighs
+more than old.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from tallylight.evidence.dialogs import is_left_by_key, is_of_settings
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.readings import Readings
 from tallylight.evidence.screen import Change, Look
-from tallylight.evidence.sent import SENT_LOOKS, TYPED_LOOKS, Input
+from tallylight.evidence.sent import SENT_LOOKS, TYPED_LOOKS, InputWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report, Source
@@ -47,7 +48,7 @@ from tallylight.wire.text import width
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
 #: A sure report is sent again after so many looks, and where these are rare, after so many seconds.
-AGAIN_LOOKS, AGAIN_S = 4, 1.5
+REPEAT_REPORT_LOOKS, REPEAT_REPORT_S = 4, 1.5
 #: Blanks between a question in a row and its typed answer, at most.
 _BEHIND_BLANKS = 2
 _AT_REST = (Status.IDLE, Status.DONE)
@@ -60,7 +61,7 @@ class ScreenReader:
         self.agent = agent
         #: The dialog that waits on the screen as of the last look.
         self.dialog: Dialog | None = None
-        self._screen, self._input = Readings(), Input()
+        self._screen, self._input = Readings(), InputWatch()
         #: Whether it is the person's own menu; and whether all has changed, not by them, since the agent was at rest.
         self._is_own_menu = self._is_parted = False
         #: Whether the screen has had no output since it got a new size.
@@ -144,7 +145,7 @@ class ScreenReader:
         return (may_be and self._is_own_menu) or (is_meant and (self._is_own_menu or self._status in _AT_REST))
 
     def _meaning(self, found: ScreenReading | None, look: Look) -> tuple[Report | None, bool]:
-        """Return the report of *found*, None while that is too early; and whether it is sure at once."""
+        """Return the report of *found*, None while it is too early for one; and whether the report is sure at once."""
         hand = self._input
         if hand.to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
             if hand.to_show == 1 and not hand.has_moved:
@@ -155,7 +156,7 @@ class ScreenReader:
         return self._rest_report(found) if found.status in _AT_REST else self._work_report(found)
 
     def _keeps_status(self, look: Look) -> bool:
-        """Return whether an unreadable screen keeps the last status: a person uses it, or it only got another size."""
+        """Return whether an unreadable screen keeps the last status: a person uses it, or it only changed its size."""
         if self._status is Status.WAITING:
             return self._is_reflowed and not self._rows.isdisjoint(map(str.strip, look.lines))
         # A person types at an agent at rest, or has opened something there.
@@ -172,7 +173,7 @@ class ScreenReader:
                 # A dialog that is dismissed is no turn that ended.
                 self._worked = WORK_LOOKS if is_work else 0
         is_answered = self._status is Status.WAITING and self._screen.is_burst
-        is_sure = self._screen.stood or (is_work and (self._status in _AT_REST or is_answered))
+        is_sure = self._screen.was_unread or (is_work and (self._status in _AT_REST or is_answered))
         return self._report_of(found.status, f"screen rule: {found.rule}", found.dialog), is_sure
 
     def _rest_report(self, found: ScreenReading) -> tuple[Report | None, bool]:
@@ -188,6 +189,7 @@ class ScreenReader:
         return self._report_of(self._rest, f"screen rule: {found.rule}"), is_sure
 
     def _report_of(self, status: Status | None, rule: str, dialog: Dialog | None = None) -> Report:
+        """Return a report of *status*, with the kind and the question of *dialog*."""
         report = Report(source=Source.SCREEN, status=status, agent=self.agent.name if self.agent else "", rule=rule)
         if dialog is None:
             return report
@@ -203,7 +205,7 @@ class ScreenReader:
             self._last, self._times, self.since = report, 0, now
         self._times += 1
         if self._last is sure:
-            if self._times % AGAIN_LOOKS and now - self._sent_at < AGAIN_S:
+            if self._times % REPEAT_REPORT_LOOKS and now - self._sent_at < REPEAT_REPORT_S:
                 return None
             self._sent_at = now
             return sure

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -24,12 +24,12 @@ _LIBRARIES = re.compile(
 #: A program that contains one of these talks to a language model or to its tools.
 SPOKEN_TO = (b"modelcontextprotocol", b"api.anthropic.com", b"api.openai.com")
 #: Names of packages: https://docs.npmjs.com/cli/configuring-npm/package-json#name
-_NAME = re.compile(rf"[@\w./~-]{{1,{MAX_WORD}}}", re.ASCII)
+_NAME = re.compile(rf"[@\w./~-]{{1,{MAX_WORD_CHARS}}}", re.ASCII)
 _DEPENDENCIES = ("dependencies", "optionalDependencies", "peerDependencies", "devDependencies")
 _REQUIRES = re.compile(r"^Requires-Dist: *([A-Za-z0-9._-]+)", re.MULTILINE)
-_VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD}}})$", re.MULTILINE)
+_VERSION = re.compile(rf"^Version: *(\S{{1,{MAX_WORD_CHARS}}})$", re.MULTILINE)
 #: Characters of the metadata that may hold its description.
-_HEAD_CHARS = 4096
+_DESCRIPTION_CHARS = 4096
 #: The words of packages for themselves, in one sentence.
 _ITSELF = re.compile(
     r"\b(?:coding|ai|llm|agentic)[- ](?:powered |based |driven )?(?:coding |programming |command[- ]line |terminal )?"
@@ -39,7 +39,7 @@ _ITSELF = re.compile(
 
 
 def of_npm(text: str) -> str:
-    """Return the sign in a `package.json`; "" if there is none, or it cannot be read."""
+    """Return the sign of a language model in a `package.json`; "" if there is none, or it cannot be read."""
     found = values.members(text)
     lists = [found.get(key) for key in _DEPENDENCIES]
     names = [name for each in lists if isinstance(each, dict) for name in each]
@@ -49,18 +49,18 @@ def of_npm(text: str) -> str:
 
 
 def of_python(text: str) -> str:
-    """Return the sign in the `METADATA` of a distribution."""
+    """Return the sign of a language model in the `METADATA` of a Python distribution."""
     head = text.partition("\n\n")[0]
-    return _library(_REQUIRES.findall(head)) or of_itself(text[:_HEAD_CHARS])
+    return _library(_REQUIRES.findall(head)) or of_itself(text[:_DESCRIPTION_CHARS])
 
 
 def of_itself(text: str) -> str:
-    """Return the sign in a package's own description."""
+    """Return the sign of a language model in a package's description of itself."""
     return "a package that calls itself an agent" if _ITSELF.search(text) else ""
 
 
 def of_program(part: bytes) -> str:
-    """Return the sign in a part of a program's own bytes."""
+    """Return the sign of a language model in *part* of a program's bytes."""
     found = next((word for word in SPOKEN_TO if word in part), b"")
     return f"a program that talks to {found.decode()}" if found else ""
 
@@ -68,7 +68,7 @@ def of_program(part: bytes) -> str:
 def version(npm: str, python: str) -> str:
     """Return the version in a `package.json`, else in the `METADATA` of a distribution; "" if there is none."""
     told = values.members(npm).get("version") or "".join(_VERSION.findall(python)[:1])
-    return sanitise(values.text(told, MAX_WORD), cells=MAX_WORD).strip()
+    return sanitise(values.text(told, MAX_WORD_CHARS), cells=MAX_WORD_CHARS).strip()
 
 
 def _library(names: list[str]) -> str:

@@ -25,9 +25,9 @@ def is_machine_talk(number: int, payload: str) -> bool:
     return _spoken(_sequence(number, payload), None) is not None
 
 
-def spoken(number: int, payload: str, present: Status) -> Report | None:
+def message_report(number: int, payload: str, present: Status) -> Report | None:
     """
-    Return the report of a message between programs, `warp://cli-agent` or Terax's; None for another, or for no news.
+    Return the report in a message between programs, `warp://cli-agent` or Terax's; None without one, or without news.
 
     *payload* is the text behind `OSC number ;`; *present* is the status of the pane's agent.
     """
@@ -39,7 +39,7 @@ def spoken(number: int, payload: str, present: Status) -> Report | None:
     return attrs.evolve(found, source=Source.NOTIFICATION)
 
 
-def plain(number: int, title: str, body: str) -> Report | None:
+def notice_report(number: int, title: str, body: str) -> Report | None:
     """
     Return the report of a notification for a person; None for one without text, and for other uses of these numbers.
     """

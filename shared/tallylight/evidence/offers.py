@@ -22,14 +22,14 @@ from typing import NamedTuple
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
 from tallylight.evidence.dialogs import is_typed
 from tallylight.evidence.tail import Row, upwards
-from tallylight.model.dialog import MAX_CHOICES
+from tallylight.model.dialog import MAX_DIALOG_CHOICES
 
 #: Rows with text from the end up, for the last choice, a row of answers, and a hint.
-_LOW_ROWS, _LAST_ROWS, _FOOT_ROWS = 20, 8, 5
+_LOW_OFFERS_ROWS, _HINT_ROWS, _LAST_CHOICE_ROWS = 20, 8, 5
 #: Rows from one choice to the next, and from the first one to its question.
-_GAP_ROWS, _NEAR_ROWS = 4, 3
+_BETWEEN_OFFERS_ROWS, _NEAR_ROWS = 4, 3
 #: Characters at most of a choice, of one without a mark, of its leading answer, of a row of answers, and of a button.
-_LABEL_CHARS, BARE_CHARS, _HEAD_CHARS, _ROW_CHARS, _BUTTON_CHARS = 120, 60, 24, 160, 28
+_LABEL_CHARS, BARE_CHARS, _LEADING_ANSWER_CHARS, _ANSWER_ROW_CHARS, _OFFERED_BUTTON_CHARS = 120, 60, 24, 160, 28
 #: Answers in one row, and rows below a library's question, at most.
 _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
@@ -93,7 +93,7 @@ _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat
 
 class Candidate(NamedTuple):
     """
-    Possible answers: the first row of each in the tail, their *column*, and their labels.
+    A possible question: the first row of each answer in the tail, the *column* of the answers, and their labels.
 
     *sign* names how they were found; *pointed* is the index of the one with the *mark*, -1 for none.
     """
@@ -111,13 +111,13 @@ class Candidate(NamedTuple):
         return len(self.starts) > 1 and bool(self.labels)
 
 
-def offered(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
+def lowest_candidate(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
     """
     Return the lowest possible answers, those with a mark if several end in one row; None for none.
 
     The visible cursor is in row *cursor_row* of the screen.
     """
-    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW_ROWS]
+    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW_OFFERS_ROWS]
     found = max(
         _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
     )
@@ -145,7 +145,7 @@ def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None)
     if other is None:
         return found
     between = rows[found.starts[-1] + 1 : other.starts[0]]
-    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _FOOT_ROWS
+    is_parted = sum(bool(row.text) and not is_hint(row.text) for row in between) > _LAST_CHOICE_ROWS
     is_pressed = found.pointed < 0 and _PRESSED.search(rows[other.starts[0]].text) is not None
     return other if is_parted or is_pressed else found
 
@@ -153,10 +153,10 @@ def _stronger_of(rows: Sequence[Row], found: Candidate, other: Candidate | None)
 def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
     """Yield the lowest list or row of each kind among the rows *low*."""
     for most, find in (
-        (_LOW_ROWS, _marked_list),
-        (_LOW_ROWS, _numbered_list),
-        (_LOW_ROWS, _answers_below),
-        (_LAST_ROWS, _answers_beside),
+        (_LOW_OFFERS_ROWS, _marked_list),
+        (_LOW_OFFERS_ROWS, _numbered_list),
+        (_LOW_OFFERS_ROWS, _answers_below),
+        (_HINT_ROWS, _answers_beside),
     ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
@@ -179,13 +179,13 @@ def _label(text: str) -> str:
 @functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Return whether *label* begins with a yes or a no."""
-    return bool(YES.search(label[:_HEAD_CHARS]) or NO.search(label[:_HEAD_CHARS]))
+    return bool(YES.search(label[:_LEADING_ANSWER_CHARS]) or NO.search(label[:_LEADING_ANSWER_CHARS]))
 
 
 def have_both(labels: Sequence[str]) -> bool:
     """Return whether there is a yes and a no among *labels*."""
-    return any(YES.search(label[:_HEAD_CHARS]) for label in labels) and any(
-        NO.search(label[:_HEAD_CHARS]) for label in labels
+    return any(YES.search(label[:_LEADING_ANSWER_CHARS]) for label in labels) and any(
+        NO.search(label[:_LEADING_ANSWER_CHARS]) for label in labels
     )
 
 
@@ -211,8 +211,8 @@ def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if len(starts) < 2:
         return None
     # Of a long list, the choices around the pointer.
-    first = max(0, min(starts.index(at) - MAX_CHOICES // 2, len(starts) - MAX_CHOICES))
-    starts = starts[first : first + MAX_CHOICES]
+    first = max(0, min(starts.index(at) - MAX_DIALOG_CHOICES // 2, len(starts) - MAX_DIALOG_CHOICES))
+    starts = starts[first : first + MAX_DIALOG_CHOICES]
     labels = tuple(_label(_split_mark(rows[start].text)[1]) for start in starts)
     return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
 
@@ -243,16 +243,16 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if number is None:
         return None
     starts, wanted = [at], int(number[1]) - 1
-    for position in upwards(at, MAX_CHOICES * _GAP_ROWS):
+    for position in upwards(at, MAX_DIALOG_CHOICES * _BETWEEN_OFFERS_ROWS):
         number = NUMBER.match(rows[position].text)
-        if not wanted or starts[-1] - position > _GAP_ROWS:
+        if not wanted or starts[-1] - position > _BETWEEN_OFFERS_ROWS:
             break
         if number is not None and rows[position].indent == rows[at].indent:
             if int(number[1]) != wanted:
                 break
             starts.append(position)
             wanted -= 1
-    if wanted or not 2 <= len(starts) <= MAX_CHOICES:
+    if wanted or not 2 <= len(starts) <= MAX_DIALOG_CHOICES:
         return None
     starts.reverse()
     return Candidate("numbered rows", tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
@@ -265,7 +265,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_CHOICES or any(map(_is_no_answer, labels)):
+    if not 2 <= len(starts) <= MAX_DIALOG_CHOICES or any(map(_is_other_row, labels)):
         return None
     if have_both(labels):
         return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
@@ -274,19 +274,19 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
-def _is_no_answer(label: str) -> bool:
-    """Return whether a row among others is no answer: an input, a placeholder, or a page."""
+def _is_other_row(label: str) -> bool:
+    """Return whether a row among answers is something else: an input, a placeholder, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the answers or buttons in the row *at*; None if there are none."""
     text = rows[at].text
-    if len(text) > _ROW_CHARS:
+    if len(text) > _ANSWER_ROW_CHARS:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = _wrapped(rows, at) or _parts(text)
+    parts = _wrapped(rows, at) or _parts_of_row(text)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     if have_both(parts):
@@ -296,16 +296,16 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
 
 
-def _parts(text: str) -> tuple[str, ...]:
-    """Return what a row has beside one another."""
+def _parts_of_row(text: str) -> tuple[str, ...]:
+    """Return the texts that are beside one another in a row."""
     return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
 
 
 def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
-    """Return the buttons of the row above *at* and those of this one, where only both together are answers."""
+    """Return the buttons of the row above *at* and of this row, if they are answers only together."""
     if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
         return ()
-    over, own = _parts(rows[at - 1].text), _parts(rows[at].text)
+    over, own = _parts_of_row(rows[at - 1].text), _parts_of_row(rows[at].text)
     is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
     needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
     return (*over, *own) if needed else ()
@@ -313,7 +313,7 @@ def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
 
 def _may_be_button(part: str) -> bool:
     """Return whether *part* of a row may be a button: short words, that are no hint at a key."""
-    return len(part) <= _BUTTON_CHARS and part[0].isalpha() and not KEY.match(part)
+    return len(part) <= _OFFERED_BUTTON_CHARS and part[0].isalpha() and not KEY.match(part)
 
 
 def _label_column(row: Row, label: str) -> int:
@@ -328,7 +328,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _GAP_ROWS or row.is_edge:
+            if abs(position - last) > _BETWEEN_OFFERS_ROWS or row.is_edge:
                 break
             if not row.text:
                 continue
@@ -360,7 +360,9 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
     """Return whether the row at *at* heads a part of a list: short, with rows of the list on both sides."""
     beyond = next((row for row in rows[at + step :: step][:_NEAR_ROWS] if row.text), None)
     is_name = (
-        len(rows[at].text) <= _BUTTON_CHARS and rows[at].text[0].isalpha() and not rows[at].text.endswith(("?", ":"))
+        len(rows[at].text) <= _OFFERED_BUTTON_CHARS
+        and rows[at].text[0].isalpha()
+        and not rows[at].text.endswith(("?", ":"))
     )
     return is_name and beyond is not None and not beyond.is_edge and beyond.indent == column
 
@@ -385,7 +387,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
     else:
-        at = next((at for at in low[:_FOOT_ROWS] if rows[at].number == cursor_row), None)
+        at = next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
     if at is None or not _only_hints(rows[at + 1 :]):
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
@@ -408,13 +410,13 @@ def _first_of_field(rows: Sequence[Row], at: int) -> int:
 
 def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the hint at the key that submits, with the input above it, if there is one."""
-    hint = next((at for at in low[:_FOOT_ROWS] if _SUBMITS.search(rows[at].text)), None)
+    hint = next((at for at in low[:_LAST_CHOICE_ROWS] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
         return None
     is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
     if not is_left and not ANSWERS.search(rows[hint].text):
         return None
-    field = next((at for at in upwards(hint, _GAP_ROWS) if rows[at].text), hint)
+    field = next((at for at in upwards(hint, _BETWEEN_OFFERS_ROWS) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
 
@@ -447,13 +449,15 @@ def _only_hints(rows: Sequence[Row]) -> bool:
 def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
     """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
-    at = next((at for at in low[:_FOOT_ROWS] if wanted.search(rows[at].text)), None)
+    at = next((at for at in low[:_LAST_CHOICE_ROWS] if wanted.search(rows[at].text)), None)
     return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
 
 
 def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
     """Return the link that a browser should open; None if there is none."""
-    at = next((at for at in low[:_LAST_ROWS] if _PAGE.search(rows[at].text)), None)
-    if at is None or not any(_BROWSER.search(row.text) for row in rows[max(0, at - _GAP_ROWS) : at + _GAP_ROWS]):
+    at = next((at for at in low[:_HINT_ROWS] if _PAGE.search(rows[at].text)), None)
+    if at is None or not any(
+        _BROWSER.search(row.text) for row in rows[max(0, at - _BETWEEN_OFFERS_ROWS) : at + _BETWEEN_OFFERS_ROWS]
+    ):
         return None
     return Candidate(PAGE, (at,), column=rows[at].indent)

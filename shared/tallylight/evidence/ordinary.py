@@ -104,7 +104,7 @@ def _only_runs_another(invocation: Invocation) -> bool:
 
 
 def own_name(chain: Chain) -> str:
-    """Return a person's name for the innermost program of *chain*; "" if it has no useful one."""
+    """Return the name that a person would give the innermost program of *chain*; "" if it has no useful one."""
     place = own_place(chain)
     if place is None:
         return ""

@@ -11,13 +11,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import MAX_ROW_CHARS
+from tallylight.agents.patterns import MAX_MATCHED_CHARS
 from tallylight.evidence.tail import Row, read_tail
 
 #: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
 _LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 5, 24, 3
 #: Rows from the end of the screen that are searched.
-_REACH_ROWS = 200
+_OVERLAY_REACH_ROWS = 200
 #: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
 _TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
 _BOTTOM = re.compile(r"[╰└┗╚▙█▊▝▀]")
@@ -38,8 +38,8 @@ class _Place(NamedTuple):
 
 def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
-    first = max(0, len(lines) - _REACH_ROWS)
-    near = [line[:MAX_ROW_CHARS].rstrip() for line in lines[first:]]
+    first = max(0, len(lines) - _OVERLAY_REACH_ROWS)
+    near = [line[:MAX_MATCHED_CHARS].rstrip() for line in lines[first:]]
     place = _framed(near) or _bare(near)
     if place is None:
         return ()
@@ -82,7 +82,7 @@ def _bare(lines: Sequence[str]) -> _Place | None:
         left = lefts[at]
         right = min(
             (edge.start() for other in broken if lefts[other] == left and (edge := _BROKEN_RIGHT.search(lines[other]))),
-            default=MAX_ROW_CHARS,
+            default=MAX_MATCHED_CHARS,
         )
         top = bottom = at
         while top > 0 and _is_blank(lines[top - 1], left, right):

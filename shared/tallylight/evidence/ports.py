@@ -32,9 +32,9 @@ def is_linked(one: int, other: int, of: Table) -> bool:
     return not of.far_ends(one).isdisjoint(of.sockets(other))
 
 
-def parse_connection(told: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
-    """Return the client's end and the server's of `SSH_CONNECTION`, as sshd writes it; None if malformed."""
-    words = told.split()
+def parse_connection(text: str) -> tuple[tuple[str, int], tuple[str, int]] | None:
+    """Return the client's end and the server's in *text*, the `SSH_CONNECTION` that sshd writes; None if malformed."""
+    words = text.split()
     if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words[1::2]):
         return None
     return (words[0], int(words[1])), (words[2], int(words[3]))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from tallylight.model import attributes
-from tallylight.model.limits import MAX_PATH, MAX_WORDS
+from tallylight.model.limits import MAX_ARGUMENTS, MAX_PATH
 
 #: Extensions of scripts that are not part of a program's name.
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
@@ -86,7 +86,7 @@ def places(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of *environ* that locate things, its `PATH` first, up to `MAX_PATH` characters."""
     found: dict[str, str] = {}
     room = MAX_PATH
-    for name in sorted(filter(_PLACES.fullmatch, environ), key=lambda name: (name != "PATH", name))[:MAX_WORDS]:
+    for name in sorted(filter(_PLACES.fullmatch, environ), key=lambda name: (name != "PATH", name))[:MAX_ARGUMENTS]:
         value = environ[name]
         if value and value.isprintable() and len(name) + len(value) < room:
             found[name], room = value, room - len(name) - len(value) - 1

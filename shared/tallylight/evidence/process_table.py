@@ -38,14 +38,14 @@ from tallylight.model import attributes
 
 _T = TypeVar("_T")
 #: Processes up from an agent that are read.
-MAX_DEPTH = 64
+MAX_PARENTS = 64
 #: Open files of one agent that are read.
 MAX_OPEN = 1024
 #: Seconds between readings of the processes behind a leader that is no agent; the same for a crowd, and how many are
 #: one.
 PERIOD_S, CROWD_S, _CROWD_PROCESSES = 1.0, 1.7, 16
 #: Groups with a remembered foreground.
-_MAX_PANES = 4096
+_MAX_GROUPS = 4096
 
 
 class Table(Protocol):
@@ -245,9 +245,11 @@ def is_shown(process: Process, leader: Process, of: Table) -> bool:
 
 
 def between(process: Process, leader: Process, of: Table) -> Iterator[Process]:
-    """Yield the processes that led from *leader* to *process*, the nearest first, without both; at most `MAX_DEPTH`."""
+    """
+    Yield the processes that led from *leader* to *process*, the nearest first, without both; at most `MAX_PARENTS`.
+    """
     above: Process | None = process
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_PARENTS):
         # The rest of its pipeline has the same parent.
         if above is None or above.ppid in (leader.pid, leader.ppid):
             break
@@ -396,7 +398,7 @@ class _SeenForeground:
 
 class ForegroundReader:
     """
-    Reads the foreground of many panes, each as rarely as is right.
+    Reads the foreground of many panes, and each pane only as often as needed.
 
     `look` returns the same object as long as nothing changed. The first `EAGER` looks at a pane read everything,
     because a shell's child is the shell until it has become its command. After that every `EVERY`th look reads the
@@ -444,16 +446,17 @@ class ForegroundReader:
         return self._agents.get((pid, start), "")
 
     def _read(self, pgid: int, seen: _SeenForeground) -> Identity:
+        """Read group *pgid*, and remember its process if that is an agent."""
         before = seen.token
         identity = seen.read(pgid, self.agents, self.table)
         if identity.agent is not None and identity.process is not None and identity.is_direct:
             self._agents[identity.process.run] = identity.agent.display
-            if len(self._agents) > _MAX_PANES:
+            if len(self._agents) > _MAX_GROUPS:
                 del self._agents[next(iter(self._agents))]
         seen.looks = seen.looks + 1 if seen.token == before else 1
         self._seen[pgid] = seen
         self._seen.move_to_end(pgid)
-        if len(self._seen) > _MAX_PANES:
+        if len(self._seen) > _MAX_GROUPS:
             self._seen.popitem(last=False)
         return identity
 

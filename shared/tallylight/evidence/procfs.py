@@ -23,9 +23,9 @@ _MAX_CMDLINE_BYTES = 1 << 16
 _MAX_ENVIRON_BYTES = 1 << 20
 #: Descendants of one leader that are read, and threads asked for their children.
 MAX_DESCENDANTS = 64
-_MAX_THREADS = 64
+_MAX_PROCESS_THREADS = 64
 #: Open files of one process that are read.
-_MAX_FILES = 1024
+_MAX_OPEN_FILES_READ = 1024
 _SOCKET, _PTS = "socket:[", "/dev/pts/"
 #: The number of a pipe among the devices, and that of `/dev/null`.
 _PIPE, _NULL = -1, 1 << 8 | 3
@@ -141,11 +141,11 @@ class ProcFiles:
 
     def open_files(self, pid: int, start: str = "/") -> tuple[str, ...]:
         """Return the open paths of *pid* that begin with *start*; none of another user's process."""
-        numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]
+        numbers = _names(f"{self._root}/{pid}/fd")[:_MAX_OPEN_FILES_READ]
         return tuple(path for number in numbers if (path := self.link(pid, f"fd/{number}")).startswith(start))
 
     def sockets(self, pid: int) -> list[str]:
-        """Return the inodes of the sockets that a process has open."""
+        """Return the inodes of the sockets that *pid* has open."""
         return [socket[len(_SOCKET) : -1] for socket in self.open_files(pid, _SOCKET)]
 
     def words(self, pid: int) -> str:
@@ -220,7 +220,7 @@ class ProcFiles:
     def masters(self, pid: int) -> frozenset[int]:
         """Return the numbers in `/dev/pts` of the terminals that *pid* has opened and draws."""
         found = set[int]()
-        for number in _names(f"{self._root}/{pid}/fd")[:_MAX_FILES]:
+        for number in _names(f"{self._root}/{pid}/fd")[:_MAX_OPEN_FILES_READ]:
             if self.link(pid, f"fd/{number}").endswith("/ptmx"):
                 _, _, index = self.read(pid, f"fdinfo/{number}", 4096).partition(b"tty-index:")
                 found.update(map(int, filter(bytes.isdigit, index.split()[:1])))
@@ -323,7 +323,7 @@ class ProcTable(ProcFiles):
     def _children(self, pid: int, threads: int = 0) -> list[int] | None:
         """Return the children of *pid*, in order; None if this kernel does not list them."""
         found: list[int] = []
-        for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_THREADS]:
+        for thread in [str(pid)] if threads == 1 else _names(f"{self._root}/{pid}/task")[:_MAX_PROCESS_THREADS]:
             try:
                 with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
                     found.extend(int(child) for child in file.read(_MAX_CMDLINE_BYTES).split())

@@ -2,7 +2,7 @@
 Progress bars (OSC 9;4) as evidence, for an agent that shows one while it works and removes it when its turn ends.
 
 A bar decides nothing: it may stay while the agent asks. Its end is the end of a turn. An undescribed agent may remove
-it for a dialog: its end is reported once the screen was looked at `LOOKS` times.
+it for a dialog: its end is reported once the screen was looked at `MOTION_LOOKS` times.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from tallylight.agents.agent import Agent
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
-#: Looks until a dialog is sure that is drawn as the bar goes.
-LOOKS = 2
+#: Looks after which a dialog that was drawn as the bar was removed must have been read.
+MOTION_LOOKS = 2
 
 
 class ProgressReader:
@@ -23,18 +23,18 @@ class ProgressReader:
         self._is_shown = False
         self._is_done = False
         #: Looks until its end is reported; 0 if it was, or need not be.
-        self._to_look, self._doubt = 0, 0 if is_described else LOOKS
+        self._to_look, self._doubt = 0, 0 if is_described else MOTION_LOOKS
 
     def read(self, *, is_shown: bool) -> Report | None:
-        """Return the report that the bar is worth now; None without a change. One without status: it came."""
+        """Return the report of the bar; None without a change. A report without status means that the bar appeared."""
         if self._agent is None or is_shown == self._is_shown:
             return None
         self._is_shown = is_shown
         self._to_look = 0 if is_shown else self._doubt
         return None if self._to_look else self._report(is_shown=is_shown)
 
-    def looked(self) -> Report | None:
-        """Note a look at the screen; return the report of the end of the bar, if that was in doubt until now."""
+    def note_look(self) -> Report | None:
+        """Note a look at the screen; return the report of the end of the bar, if it has waited for that look."""
         if not self._to_look:
             return None
         self._to_look -= 1
@@ -50,7 +50,7 @@ class ProgressReader:
             rule="progress bar shown" if is_shown else "progress bar removed",
         )
 
-    def stopped(self) -> Report | None:
+    def note_stop(self) -> Report | None:
         """Note that a person stopped the turn, by the screen; return the report that takes `done` back, if any."""
         if self._agent is None or not self._is_done:
             return None

@@ -47,9 +47,9 @@ from tallylight.wire.text import width
 #: Rows with text that may be below an input box.
 _BELOW_BOX_ROWS = 5
 #: Rows at the end of a dialog without choices that may be its agent's own footer.
-_FOOT_ROWS = 4
+_DIALOG_FOOT_ROWS = 4
 #: How any program shows that it works, in its last rows with text; and the prompts of older agents.
-_LAST_ROWS = 3
+_SHOWS_WORK_ROWS = 3
 _WORKS = re.compile(
     r"(?:[✻✽✶✢✳·*●◐-◓] ?)?Thinking(?:…|\.{3}| about\b|$)|[\u2801-\u28ff](?: |$)|"
     r"(?:[●⏺] )?(?:Bash|Read|Write|Edit|Grep|Glob|Task|WebFetch)\(|.{0,60}\bRunning in (?:the )?background\b"
@@ -62,7 +62,7 @@ _TIMED = re.compile(
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
 #: Rows above such a prompt that are read.
-_ABOVE_ROWS = 10
+_ABOVE_PROMPT_ROWS = 10
 #: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
 _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
 _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
@@ -119,7 +119,7 @@ def read_screen(
 
 
 def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
-    """Return the strongest reading of the screen, in the order of the module's description; None for none."""
+    """Return the strongest reading of the screen, in the order of the module's docstring; None without any."""
 
     def rules(least: float, most: float) -> Iterator[_RuleReading]:
         return _apply_all((rule for rule in agent.screen_rules if least <= rule.priority < most), screen)
@@ -216,12 +216,12 @@ def _work_reading(rows: Sequence[Row], best: _RuleReading | None) -> _RuleReadin
     if best is not None and (best.found.status is not Status.IDLE or best.found.is_menu):
         return None
     texts = [row.text for row in rows if row.text]
-    if any(map(_TIMED.match, texts[-_ABOVE_ROWS:])):
+    if any(map(_TIMED.match, texts[-_ABOVE_PROMPT_ROWS:])):
         return _RuleReading(ScreenReading(Status.WORKING, "it counts the time of its work"))
     if (
         best is not None
-        or any(map(_PROMPT.match, texts[-_LAST_ROWS:]))
-        or not any(map(_WORKS.match, texts[-_LAST_ROWS:]))
+        or any(map(_PROMPT.match, texts[-_SHOWS_WORK_ROWS:]))
+        or not any(map(_WORKS.match, texts[-_SHOWS_WORK_ROWS:]))
     ):
         return None
     return _RuleReading(ScreenReading(Status.WORKING, "it says that it works"))
@@ -237,7 +237,7 @@ def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
     if not _EMPTY_PROMPT.fullmatch(prompt):
         return "", False
     typed = next((at for at in upwards(len(rows), len(rows)) if _PROMPT.match(rows[at])), -1)
-    above = rows[typed + 1 :][-_ABOVE_ROWS:]
+    above = rows[typed + 1 :][-_ABOVE_PROMPT_ROWS:]
     return clean_line(" ".join(above)), bool(last_question("\n".join(above)))
 
 
@@ -306,9 +306,10 @@ def _with_own_top(same: Sequence[_RuleReading], screen: _Screen) -> _RuleReading
 
 def _is_named_by_rule(best: _RuleReading, asking: _RuleReading, screen: _Screen) -> bool:
     """
-    Return whether a line of the rule of *best* is part of the dialog of *asking*: below its choices, or its first row.
+    Return whether a line that the rule of *best* looks for is part of the dialog of *asking*.
 
-    The first row does not count in a permission: its text may look like it.
+    It counts below the choices and in the first row. In a permission the first row does not count: its text may look
+    like it.
     """
     dialog = asking.found.dialog
     assert dialog is not None
@@ -434,7 +435,7 @@ def _rule_fits(rule: ScreenRule, rows: Sequence[Row], choices: Choices | None, s
         end = screen.rows[choices.end - 1].number
         around = [row for row in rows if row.number > end]
     elif rule.status is Status.WAITING:
-        around = rows[-_FOOT_ROWS:]
+        around = rows[-_DIALOG_FOOT_ROWS:]
     if any(is_in(line, around) for line in rule.without):
         return False
     if not rule.not_below:

@@ -17,12 +17,12 @@ MOVING_LOOKS = 4
 
 
 class Readings:
-    """Reads the screen of one run of one agent when it is worth it."""
+    """Reads the screen of one run of one agent, as rarely as is enough."""
 
     def __init__(self) -> None:
         #: The last reading; and whether the look before had the same contents and was not read.
         self.found: ScreenReading | None = None
-        self.stood = False
+        self.was_unread = False
         #: The change of the last look, whether it changed the whole screen at once, and looks since there was output.
         self.change = Change.NONE
         self.is_burst = False
@@ -53,7 +53,7 @@ class Readings:
     def read(self, agent: Agent, look: Look, *, is_doubted: bool) -> None:
         """Read the *look* that was just taken in, if it is time; *is_doubted*: the last reading is to be confirmed."""
         self._unread += 1
-        self.stood = False
+        self.was_unread = False
         read = self._read
         is_time = self.quiet > 0 or self.is_burst or is_doubted or self._unread >= MOVING_LOOKS or read is None
         if not is_time or (read is not None and (read.lines, read.cursor_row) == (look.lines, look.cursor_row)):
@@ -67,7 +67,7 @@ class Readings:
             and said not in (None, _status_and_kind(before))
             and said[0] is not Status.IDLE
         ):
-            self.stood = _status_and_kind(_read(agent, earlier)) == said
+            self.was_unread = _status_and_kind(_read(agent, earlier)) == said
 
 
 def _read(agent: Agent, look: Look) -> ScreenReading | None:

@@ -40,7 +40,7 @@ WINDOW_LOOKS = 8
 LIVELY_LOOKS = 7
 SETTLING_LOOKS = 3
 #: Rows below the cursor that belong to the input.
-BELOW_ROWS = 12
+BELOW_CURSOR_ROWS = 12
 #: Characters that a person adds between two looks, at most; a paste goes on in one place.
 _TYPED_CHARS = 16
 #: Rows up from the last one with text in which the input box of a hidden cursor is looked for.
@@ -186,7 +186,7 @@ class ScreenWatch:
         was_wrapped = _is_wrapped(old, old_top, old_cursor[0], columns)
         if not was_wrapped and not _is_wrapped(new, new_top, row, columns):
             return False
-        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW_ROWS, len(new)), is_box=True)
+        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW_CURSOR_ROWS, len(new)), is_box=True)
         if rows:
             return False
         old_text = _text_before(old, old_top, old_cursor)
@@ -231,7 +231,7 @@ def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_v
             first -= 1
         while last + 1 < height and len(rows[last]) >= columns > 0:
             last += 1
-    return _Area(first, last + 1, min(height, last + 1 + BELOW_ROWS) if cursor_visible else last + 1, False)
+    return _Area(first, last + 1, min(height, last + 1 + BELOW_CURSOR_ROWS) if cursor_visible else last + 1, False)
 
 
 def _border(rows: Sequence[str], places: Iterable[int], columns: int) -> int | None:
@@ -272,7 +272,7 @@ def _difference(
 
 
 def _count(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many rows differ, and by how many characters; a row that came or went counts as far too many."""
+    """Return how many rows differ, and by how many characters. A row that only one side has counts as too many."""
     cells = 0
     changed = [(was, now) for was, now in zip(old, new, strict=False) if was != now]
     if len(changed) > MINOR_ROWS:

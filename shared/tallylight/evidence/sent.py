@@ -32,8 +32,8 @@ LEAST_CHARS = 4
 _END_CHARS = 8
 
 
-class Input:
-    """Watches the input of one agent on its screen. Give it every look."""
+class InputWatch:
+    """Watches what a person does at the input of one agent. Give it every look."""
 
     def __init__(self) -> None:
         #: Looks since a person typed, and since a command was in the row of the cursor; at first none was.
@@ -52,7 +52,7 @@ class Input:
         """
         Note what the person did since the look *before*.
 
-        *is_shown*: the agent that is at rest shows its input; else the cursor may be anywhere.
+        *is_shown*: the agent is at rest and shows its input; otherwise the cursor may be anywhere.
         """
         self.untyped = 0 if change is Change.TYPING else self.untyped + 1
         if self.to_show:

@@ -20,7 +20,7 @@ _SOCK_DIAG, _BY_FAMILY, _REQUEST, _SHOW_PEER, _PEER, _ANY = 4, 20, 1, 4, 2, 0xFF
 #: Bytes of a socket in the answer, before its attributes.
 _ANSWER_BYTES = 16
 #: Seconds to wait for an answer of the kernel, which comes at once.
-_ANSWER_S = 1.0
+_KERNEL_ANSWER_S = 1.0
 #: The same for TCP, from <linux/inet_diag.h>: the question before and after the socket's id, and the answer.
 _INET_QUESTION, _INET_ANSWER = struct.Struct("=BBBxI48s"), struct.Struct("=BB2x48s16xI")
 _TCP, _DUMP, _INFO = 6, 0x300, 2
@@ -30,7 +30,7 @@ _STATES = 1 << _CONNECTED | 1 << _CONNECTS | 1 << _CLOSED_THERE | 1 << _LISTENS
 #: From <linux/tcp.h>: milliseconds since data was sent and received, and the bytes of each; the latter since 4.19.
 _SINCE, _RECEIVED, _SENT = (struct.Struct("=I4xI"), 44), (struct.Struct("=Q"), 128), (struct.Struct("=Q"), 200)
 #: Bytes of one answer, and answers to one question, at most.
-_MAX_ANSWER_BYTES, _MAX_ANSWERS = 1 << 18, 4096
+_MAX_KERNEL_ANSWER_BYTES, _MAX_ANSWERS = 1 << 18, 4096
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
@@ -96,7 +96,7 @@ class _Kernel:
         if (family := getattr(socket, "AF_NETLINK", None)) is None:
             raise OSError
         self._socket = socket.socket(family, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG)
-        self._socket.settimeout(_ANSWER_S)
+        self._socket.settimeout(_KERNEL_ANSWER_S)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -109,7 +109,7 @@ class _Kernel:
 
     def more(self) -> bytes:
         """Return the next part of an answer."""
-        return self._socket.recv(_MAX_ANSWER_BYTES)
+        return self._socket.recv(_MAX_KERNEL_ANSWER_BYTES)
 
 
 def _messages(answer: bytes) -> Iterator[tuple[int, bytes]]:

@@ -1,9 +1,9 @@
 """
-A stranger: an agent that no file describes, as far as it may be continued by the command that it reported itself.
+An agent that no file describes: the commands that may continue it.
 
 None of its options are known, so no reported command is used unchecked. `stranger` has the few ways in which agents
-continue a conversation; a reported command has to be one of them. `itself` finds the process and the file of the
-program in the foreground: nothing else is ever run for it, whatever its name leads to elsewhere.
+continue a conversation; a reported command has to be one of them. `process_and_file` finds the process and the file of
+the program in the foreground: nothing else is ever run for it, whatever its name leads to elsewhere.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def stranger(name: str) -> Agent:
     return Agent(name=name, display=name, processes=(name,), resume=resume, fork=fork, ids=STRANGE_IDS)
 
 
-def itself(found: Identity, table: Table) -> tuple[Process, str] | None:
-    """Return the process of the stranger *found*, perhaps behind our relay, and its file; None if unknown."""
+def process_and_file(found: Identity, table: Table) -> tuple[Process, str] | None:
+    """Return the process of the stranger *found*, which may run behind our relay, and its file; None if unknown."""
     front = found.leader or found.process
     if not found.stranger or front is None:
         return None

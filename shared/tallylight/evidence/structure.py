@@ -2,9 +2,9 @@
 Dialogs by their structure: how a program asks that no agent file describes, in any notation.
 
 First `evidence.offers` finds text that may be an answer. Then its surroundings are weighed by `WEIGHTS`: signs add up,
-and above `ENOUGH` it counts as a dialog. `python -m benchmarks.structure` computes the weights from recordings, and
-reports how right they are for agents that it was not fitted with. The keys that answer are unknown: a person answers
-such a dialog by going there.
+and above `DIALOG_CHANCE` it counts as a dialog. `python -m benchmarks.structure` computes the weights from recordings,
+and reports how right they are for agents that it was not fitted with. The keys that answer are unknown: a person
+answers such a dialog by going there.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from tallylight.evidence.offers import (
     Candidate,
     have_both,
     is_answer,
-    offered,
+    lowest_candidate,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
 from tallylight.model.dialog import Choice, Dialog, Place
 
 #: Rows above possible answers that may ask, and how many of them with text.
-_ABOVE_ROWS, _ASKING_ROWS = 12, 6
+_ABOVE_ANSWERS_ROWS, _ASKING_ROWS = 12, 6
 #: Choices of a long list, at least; and strange rows below that count, at most.
 _LONG_CHOICES, _STRANGE_ROWS = 8, 4
 #: Rows with text at the end that show work; rows below a row of answers in which the answer may be typed.
-_LAST_ROWS, _BELOW_ROWS = 8, 2
+_LAST_WORK_ROWS, _BELOW_ANSWERS_ROWS = 8, 2
 #: Rows of an input, at most, with its edges.
-_TALL_ROWS = 6
+_TALL_INPUT_ROWS = 6
 #: Rows above an input that is submitted, up to the row that names its content.
 _NEAR_ROWS = 3
 #: Rows with text below an input.
-_FOOT_ROWS = 4
+_BELOW_AN_INPUT_ROWS = 4
 #: Rows between choices and the key that takes one, such as an error.
 _BETWEEN_ROWS = 6
 #: Rows of a form.
@@ -63,7 +63,7 @@ _FORM_ROWS = 24
 #: Words of a prompt without a subject, at most.
 _FEW_WORDS = 2
 #: Columns right of possible answers where another panel may begin.
-_BESIDE_COLUMNS = 30
+_BESIDE_ANSWERS_COLUMNS = 30
 #: Signs that `tally why` names.
 _NAMED_SIGNS = 3
 
@@ -111,7 +111,7 @@ _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|fini
 
 #: The sum above which it is a dialog. A missed dialog costs a look at the pane, and a wrong light costs trust: so more
 #: than an even chance.
-ENOUGH = 0.8
+DIALOG_CHANCE = 0.8
 #: The weight of each sign: an earlier fit of `python -m benchmarks.structure`, with estimates for later signs. A newer
 #: fit misses small dialogs with the cursor right below them.
 WEIGHTS: dict[str, float] = {
@@ -205,12 +205,12 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: 
     *rows* are the end of the screen, or with *is_in_front* a box that is drawn over the rest. *cursor_row* is the row
     of the visible cursor on the screen.
     """
-    offer = offered(rows, cursor_row)
+    offer = lowest_candidate(rows, cursor_row)
     if offer is None or _is_of_a_prompt(rows, cursor_row, offer):
         return None
     found = signs(rows, cursor_row, offer, is_in_front=is_in_front)
     worth = {sign: WEIGHTS.get(sign, 0.0) * value for sign, value in found.items()}
-    if sum(worth.values()) <= ENOUGH:
+    if sum(worth.values()) <= DIALOG_CHANCE:
         return None
     dialog = _dialog_of(rows, offer)
     if not _are_words(" ".join(dialog.lines)):
@@ -273,7 +273,7 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     The explanation of the last choice, and an empty input for the answer, are left out.
     """
     last = offer.starts[-1]
-    beside = offer.column + _BESIDE_COLUMNS
+    beside = offer.column + _BESIDE_ANSWERS_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
     if not found:
@@ -292,7 +292,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    below = [one for one in rows[last + 1 :][:_BELOW_ROWS] if EMPTY.match(one.text)]
+    below = [one for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS] if EMPTY.match(one.text)]
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
@@ -307,7 +307,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
-        end = [row.text for row in rows if row.text][-_LAST_ROWS:]
+        end = [row.text for row in rows if row.text][-_LAST_WORK_ROWS:]
         return found | {
             "waits for somebody": any(map(_WAITS.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
@@ -342,7 +342,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     """Return the signs of a field or a question behind its mark, with its *text*."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
-    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ROWS])
+    is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS])
     is_named = _GIVEN.search(text) is not None
     over = next((row.text for row in reversed(rows[:first]) if row.text), "")
     return {
@@ -382,8 +382,8 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in the rows above."""
     first = offer.starts[0]
-    over = [row for row in rows[max(0, first - _ABOVE_ROWS) : first] if row.text and not row.is_edge]
-    over = [row for row in over if row.indent < offer.column + _BESIDE_COLUMNS][-_ASKING_ROWS:]
+    over = [row for row in rows[max(0, first - _ABOVE_ANSWERS_ROWS) : first] if row.text and not row.is_edge]
+    over = [row for row in over if row.indent < offer.column + _BESIDE_ANSWERS_COLUMNS][-_ASKING_ROWS:]
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
@@ -421,7 +421,7 @@ def _are_fields(rows: Sequence[Row]) -> bool:
 
 def _is_input(rows: Sequence[Row], first: int) -> bool:
     """Return whether the last text above row *first* is in an input between two lines."""
-    edges = [at for at in range(max(0, first - _TALL_ROWS), first) if rows[at].is_edge]
+    edges = [at for at in range(max(0, first - _TALL_INPUT_ROWS), first) if rows[at].is_edge]
     if len(edges) < 2:
         return False
     return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
@@ -433,7 +433,7 @@ def _signs_below(
     """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:]
+    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_WORK_ROWS:]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
@@ -502,14 +502,14 @@ def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
     end = next(at for at in below[1:] if rows[at].is_edge)
     return (
         sum(bool(row.text) for row in rows[below[0] : end]) <= 1
-        and sum(bool(row.text) for row in rows[end:]) <= _FOOT_ROWS
+        and sum(bool(row.text) for row in rows[end:]) <= _BELOW_AN_INPUT_ROWS
     )
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     """Return whether an input in a box of its own is below row *last*."""
     edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][rows[last].is_boxed :]
-    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_ROWS
+    return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_INPUT_ROWS
 
 
 def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:

@@ -25,19 +25,19 @@ from collections.abc import Sequence
 
 from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
 from tallylight.evidence.tail import Row, is_edge, upwards, without_frame
-from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
+from tallylight.model.dialog import SUBJECT_CELLS, Dialog, Place
 from tallylight.model.tool_call import counts
 from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it that may name its file.
-_MAX_ROWS = 48
+_MAX_DIALOG_ROWS = 48
 _BEFORE_ROWS = 12
 #: Rows of a remark between a command and the question: a warning, or the purpose of the tool.
 _REMARK_ROWS = 12
 #: Equal characters of a command and the row that names it.
 _SAME_CHARS = 24
 #: Characters of one row that are read.
-_ROW_CHARS = 240
+_READ_ROW_CHARS = 240
 
 _PROMPT = re.compile(r"\$ (\S.*)")
 #: The same in a row above the dialog, cut or not, behind the agent's description.
@@ -87,7 +87,7 @@ _VERBS |= dict.fromkeys(("delete", "remove"), "Delete")
 
 def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) -> str:
     """
-    Return the subject of *dialog* on the visible rows *lines*, at most `WHAT_CELLS` wide; "" if unknown.
+    Return the subject of *dialog* on the visible rows *lines*, at most `SUBJECT_CELLS` wide; "" if unknown.
 
     *labels* are its answers. For a dialog with cut lines it is a part, and ends in `…`. It is "" where the beginning is
     missing: the rest may mean the opposite.
@@ -97,7 +97,7 @@ def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) ->
         return ""
     found = _any_subject(lines, place, dialog, labels)
     cut = " …" if found and dialog.missing in (LEFT_OUT, NO_ROOM) else ""
-    return middle(found, WHAT_CELLS - len(cut)) + cut
+    return middle(found, SUBJECT_CELLS - len(cut)) + cut
 
 
 def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
@@ -106,13 +106,13 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
-    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_ROWS, 0)
-    rows = [_line(line) for line in lines[top:end]]
-    before = [_line(line) for line in lines[max(0, top - _BEFORE_ROWS) : top]]
-    if (prompt := _last(_PROMPT, rows[max(0, place.top - top) :])) is not None:
+    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _MAX_DIALOG_ROWS, 0)
+    rows = [_unframed_row(line) for line in lines[top:end]]
+    before = [_unframed_row(line) for line in lines[max(0, top - _BEFORE_ROWS) : top]]
+    if (prompt := _last_match(_PROMPT, rows[max(0, place.top - top) :])) is not None:
         command, below = Row(0, 0, prompt[0][1]), prompt[1]
-        if (said := _last(_SAID, before)) is not None and command.text.startswith(said[0][1]):
-            below = _of_command(command, below, max(map(len, lines)) - _MARGIN_COLUMNS)
+        if (said := _last_match(_SAID, before)) is not None and command.text.startswith(said[0][1]):
+            below = _command_rows(command, below, max(map(len, lines)) - _MARGIN_COLUMNS)
         return "Shell: " + _paragraph([command, *below])
     return (
         _file_subject(rows, before, question)
@@ -124,19 +124,19 @@ def _any_subject(lines: Sequence[str], place: Place, dialog: Dialog, labels: Seq
     )
 
 
-def _line(line: str) -> Row:
+def _unframed_row(line: str) -> Row:
     """Return a row of the screen without its frame."""
-    text = without_frame(line.replace("\u00a0", " ")[:_ROW_CHARS])
+    text = without_frame(line.replace("\u00a0", " ")[:_READ_ROW_CHARS])
     return Row(0, 0, "", True) if text is None else Row(0, 0, _BAR.sub("", text).strip(), is_edge(line))
 
 
 def _paragraph(rows: Sequence[Row]) -> str:
     """Return the leading rows of text of *rows* as one text."""
-    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_ROWS])
+    found = itertools.takewhile(lambda row: row.text and not row.is_edge, rows[:_MAX_DIALOG_ROWS])
     return " ".join(row.text for row in found)
 
 
-def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
+def _command_rows(row: Row, below: Sequence[Row], width: int) -> list[Row]:
     """Return the rows *below* the first one of a command that belong to it: wrapped text, and marked lines."""
     found: list[Row] = []
     for after in below:
@@ -148,13 +148,13 @@ def _of_command(row: Row, below: Sequence[Row], width: int) -> list[Row]:
     return found
 
 
-def _last(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str], Sequence[Row]] | None:
+def _last_match(pattern: re.Pattern[str], rows: Sequence[Row]) -> tuple[re.Match[str], Sequence[Row]] | None:
     """Return the last of *rows* that begins with *pattern*, and the rows below it."""
     found = ((pattern.match(rows[at].text), rows[at + 1 :]) for at in upwards(len(rows), len(rows)))
     return next(((match, below) for match, below in found if match is not None), None)
 
 
-def _with_text(rows: Sequence[Row]) -> list[Row]:
+def _from_first_text(rows: Sequence[Row]) -> list[Row]:
     """Return *rows* from the first one with text on."""
     return list(itertools.dropwhile(lambda row: not row.text, rows))
 
@@ -226,8 +226,8 @@ def _headed_subject(rows: Sequence[Row], question: str) -> str:
     Return `Shell: npm test` with the paragraph below `command:`, or the tool that the question names with the paragraph
     below it.
     """
-    found = _last(_HEAD, rows)
-    below = _with_text(found[1]) if found is not None else []
+    found = _last_match(_HEAD, rows)
+    below = _from_first_text(found[1]) if found is not None else []
     text = _paragraph(below)
     if text and not question.startswith(below[0].text):
         return f"Shell: {text}"
@@ -241,7 +241,7 @@ def _block_subject(rows: Sequence[Row], question: str, width: int) -> str:
     """Return the text between two lines across right above the question, or between a title and the question."""
     edges = [at for at, row in enumerate(rows) if row.is_edge]
     for top, bottom in reversed(list(itertools.pairwise(edges))):
-        inner = _with_text(rows[top + 1 : bottom])
+        inner = _from_first_text(rows[top + 1 : bottom])
         below = [row.text for row in itertools.takewhile(lambda row: not row.is_edge, rows[bottom + 1 :]) if row.text]
         if not inner or not any(map(question.startswith, below[: _REMARK_ROWS + 1])):
             continue
@@ -259,20 +259,20 @@ def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
     Return `Bash: npm test` from a title such as `Bash command` and the paragraph below it, without a remark behind the
     command.
     """
-    title, *below = _with_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
+    title, *below = _from_first_text([row for row in rows if not row.is_edge]) or [Row(0, 0, "")]
     named = _TITLE.match(title.text)
-    paragraph = list(itertools.takewhile(lambda row: row.text, _with_text(below)))
-    after = _with_text(_with_text(below)[len(paragraph) :])
+    paragraph = list(itertools.takewhile(lambda row: row.text, _from_first_text(below)))
+    after = _from_first_text(_from_first_text(below)[len(paragraph) :])
     if named is None or not _COMMAND.search(title.text) or not paragraph or below[0].text:
         return ""
     if not after or not question.startswith(after[0].text):
         return ""
-    return f"{named[1]}: {_paragraph([paragraph[0], *_of_command(paragraph[0], paragraph[1:], width)])}"
+    return f"{named[1]}: {_paragraph([paragraph[0], *_command_rows(paragraph[0], paragraph[1:], width)])}"
 
 
 def _tool_subject(rows: Sequence[Row]) -> str:
     """Return the last row that names a tool, with its argument."""
-    found = _last(_TOOL, rows)
+    found = _last_match(_TOOL, rows)
     if found is None:
         return ""
     match, below = found
@@ -306,7 +306,7 @@ def _folder_subject(rows: Sequence[Row], texts: Sequence[str]) -> str:
 
 def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
     """Return the rows right above a question in one row, as its subject."""
-    above = (_line(lines[at]) for at in upwards(asks, _MAX_ROWS))
+    above = (_unframed_row(lines[at]) for at in upwards(asks, _MAX_DIALOG_ROWS))
     rows = [row.text for row in itertools.takewhile(lambda row: row.text and not row.is_edge, above)]
     text = " ".join(reversed(rows))
     if not text or _ABOUT_OUTPUT.search(question):

@@ -2,7 +2,7 @@
 The end of a screen: its last rows with text, made ready for reading. Every dialog is there.
 
 Rows from the top go in. Each row near the last one with text loses the frame of a box around it, and its text is cut.
-So reading costs the same on any screen: at most `REACH_ROWS` rows of `MAX_ROW_CHARS` characters.
+So reading costs the same on any screen: at most `TAIL_REACH_ROWS` rows of `MAX_MATCHED_CHARS` characters.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tallylight.agents.patterns import MAX_ROW_CHARS
-from tallylight.model.dialog import MAX_LINES
+from tallylight.agents.patterns import MAX_MATCHED_CHARS
+from tallylight.model.dialog import MAX_DIALOG_LINES
 from tallylight.wire.text import sanitise
 
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
-REACH_ROWS = 48
+TAIL_REACH_ROWS = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║▌▐▊▎▏╎╏┆┊|"
 _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
@@ -32,9 +32,9 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED_CHARS = 24
 #: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
-_MORE, _BAR, _RIGHT_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
+_MORE, _BAR, _SCROLL_BAR_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
-LINE_CELLS = 240
+DIALOG_LINE_CELLS = 240
 
 
 class Row(NamedTuple):
@@ -57,13 +57,13 @@ def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
     last = len(lines) - 1
     while last >= 0 and not lines[last].strip():
         last -= 1
-    first = max(0, last - REACH_ROWS + 1)
-    return tuple([Row(number, *_read(lines[number][:MAX_ROW_CHARS])) for number in range(first, last + 1)])
+    first = max(0, last - TAIL_REACH_ROWS + 1)
+    return tuple([Row(number, *_read(lines[number][:MAX_MATCHED_CHARS])) for number in range(first, last + 1)])
 
 
 def is_edge(line: str) -> bool:
     """Return whether *line* is a line across, the edge of a box."""
-    return _read(line[:MAX_ROW_CHARS])[2]
+    return _read(line[:MAX_MATCHED_CHARS])[2]
 
 
 def without_frame(line: str) -> str | None:
@@ -84,8 +84,10 @@ def without_frame(line: str) -> str | None:
 
 
 def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return *lines* for display, at most `MAX_LINES` of `LINE_CELLS` cells, without empty ones at the ends."""
-    cleaned = [sanitise(line, cells=LINE_CELLS).rstrip() for line in lines[:MAX_LINES]]
+    """
+    Return *lines* for display, at most `MAX_DIALOG_LINES` of `DIALOG_LINE_CELLS` cells, without empty ones at the ends.
+    """
+    cleaned = [sanitise(line, cells=DIALOG_LINE_CELLS).rstrip() for line in lines[:MAX_DIALOG_LINES]]
     while cleaned and not cleaned[0]:
         del cleaned[0]
     while cleaned and not cleaned[-1]:
@@ -126,7 +128,7 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
     """Return the indentation and the text of one row, whether it is an edge, and whether it is in a box."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
-    if not bare or bare in _MORE or (bare in _BAR and len(text) > _RIGHT_COLUMNS):
+    if not bare or bare in _MORE or (bare in _BAR and len(text) > _SCROLL_BAR_COLUMNS):
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):

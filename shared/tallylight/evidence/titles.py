@@ -16,13 +16,13 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: Work that begins within so many seconds of the last title is a turn only if it lasts `TURN_S`, until there was one.
-#: Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two of its
-#: spinner.
-START_S = 3.0
-TURN_S = 1.0
+#: Work that begins within so many seconds of the last title is a turn only if it lasts `SPINNER_TURN_S`, until there
+#: was one. Codex sets its title many seconds after its process begins, on a busy machine. It then draws a frame or two
+#: of its spinner.
+TITLE_START_S = 3.0
+SPINNER_TURN_S = 1.0
 #: Characters of a title that are read; agents write 240 at most.
-MAX_CHARS = 4096
+MAX_TITLE_CHARS = 4096
 _SEPARATOR = " | "
 #: Replaces every frame of a spinner: no title has it.
 _STILL = "\0"
@@ -41,7 +41,7 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
     *has_drawn*: this run of the agent has drawn work or rest into its title before. Then a bare title means rest, for
     an agent that draws none while it is idle. Before, the title may still be the shell's.
     """
-    text = title[:MAX_CHARS].translate(_VARIATION).strip()
+    text = title[:MAX_TITLE_CHARS].translate(_VARIATION).strip()
     if not text:
         return None
     items = text.split(_SEPARATOR)
@@ -55,9 +55,8 @@ def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report |
 
 def _match(rule: TitleRule, items: list[str]) -> str:
     """
-    Return the part of *rule* in the title, or "".
-
-    Of several glyphs it is not named: it may be a frame of a spinner.
+    Return the part of *rule* that fits the title, or "". It is not named if it is one of several glyphs: it may be a
+    frame.
     """
     for item in items if rule.anywhere else items[:1]:
         if item[:1] in rule.glyphs and item[1:2] in ("", " "):
@@ -76,7 +75,7 @@ class TitleReader:
     `read_title` for one run of one agent, with a memory of earlier titles.
 
     A title that shows *idle* after *working* is a turn that ended: *done*, until the next one begins, or until the
-    screen shows that a person stopped it (`stopped`). Work at the start of an agent is no turn; see `START_S`.
+    screen shows that a person stopped it (`note_stop`). Work at the start of an agent is no turn; see `TITLE_START_S`.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -104,7 +103,7 @@ class TitleReader:
             self._is_unmoved = self._is_outdone = False
         was_at_work = self._status is Status.WORKING
         if was_at_work:
-            self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
+            self._had_turn = self._had_turn or now - self._since >= SPINNER_TURN_S or self._rested >= TITLE_START_S
         if report.status is Status.IDLE and (self._status is Status.DONE or (was_at_work and self._had_turn)):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
@@ -112,7 +111,7 @@ class TitleReader:
         return report
 
     def _without_dialog(self) -> Report | None:
-        """Return the report that takes a dialog back, if the title has drawn nothing else and draws it no more."""
+        """Return the report that withdraws a dialog, if the title no longer shows it and has drawn nothing else."""
         if self._status is not Status.WAITING:
             return None
         self._status = None
@@ -127,7 +126,7 @@ class TitleReader:
         self._is_outdone, self._status = True, None
         return Report(source=Source.TITLE, status=None, agent=self.agent.name, rule="a title that never moved")
 
-    def stopped(self) -> Report | None:
+    def note_stop(self) -> Report | None:
         """Note that a person stopped the turn, by the screen; return the report that takes `done` back, if any."""
         if self._status is not Status.DONE:
             return None
@@ -138,12 +137,13 @@ class TitleReader:
 
 def clean_title(title: str) -> str:
     """Return *title* for display: sanitised, without spinners and glyphs, so that it changes only with its words."""
-    text = sanitise(title[:MAX_CHARS].translate(_VARIATION)).strip()
+    text = sanitise(title[:MAX_TITLE_CHARS].translate(_VARIATION)).strip()
     kept = [stripped for item in text.split(_SEPARATOR) if (stripped := _without_lamp(item)) not in _ITEM_LAMPS]
     return _SEPARATOR.join(item for item in kept if item)
 
 
 def _without_lamp(item: str) -> str:
+    """Return *item* without the status glyphs in front of it."""
     item = item.strip()
     while item and item[0] in LAMPS and item[1:2] in ("", " "):
         item = item[1:].lstrip()

@@ -6,7 +6,8 @@ back. `Sample`s of one tree go in, four facts come out:
 
 1. *A request*: `REQUEST_BYTES` bytes in one burst on one connection. With a change at the end of the screen it begins a
    turn; a slow program may change its screen only with the answer.
-2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `PAUSE_S` later, so the
+2. *Unanswered*, or bytes within `STREAM_S`: it works. Headers come at once and words up to `ANSWER_PAUSE_S` later, so
+the
    first bytes are no stream. A stream that pauses continues while the screen moves.
 3. *A child* younger than the last byte of an answer: a tool runs. Servers that it keeps are older.
 4. Quiet proves nothing: a process without visible traffic is unknown, never at rest.
@@ -27,7 +28,7 @@ import attrs
 #: Bytes of a burst that is a request; bytes more for the first one over TLS, with its greeting; the port of TLS.
 REQUEST_BYTES, GREETING_BYTES, TLS_PORT = 1500, 2000, 443
 #: Seconds without anything sent that end a burst, and seconds over which it is counted.
-GAP_S, BURST_S = 1.0, 2.0
+BURST_ENDS_S, BURST_S = 1.0, 2.0
 #: Seconds between a change at the end of the screen and the request of a turn or its answer. A slow program may take
 #: longer to send it.
 SCREEN_S, SLOW_S = 1.5, 10.0
@@ -36,19 +37,19 @@ GOES_ON_S = 2.0
 #: Seconds since the last byte while an answer streams in.
 STREAM_S = 0.75
 #: Bytes of the beginning of an answer; and seconds for which it may pause after it, or in the middle.
-OPENING_BYTES, PAUSE_S = 700, 12.0
+OPENING_BYTES, ANSWER_PAUSE_S = 700, 12.0
 #: Changes within so many seconds of a screen that moves.
 MOVES, MOVES_S = 2, 1.5
 #: Bytes that only keep a connection alive, after so many seconds without any.
-ALIVE_BYTES, ALIVE_S = 128, 2.0
+KEEP_ALIVE_BYTES, KEEP_ALIVE_S = 128, 2.0
 #: Seconds of silence after which a few bytes, sent while a request is unanswered, cancel it.
 CANCEL_S = 1.0
 #: Seconds after the first look in which it may be starting: it sends other requests then.
-START_S = 5.0
+AGENT_START_S = 5.0
 #: Seconds that a child must have lived, unless a turn goes on; and seconds for which anything is believed.
 CHILD_S, MOST_S = 0.5, 600.0
 #: Seconds after which an unanswered request is worth a message.
-LATE_S = 60.0
+LATE_ANSWER_S = 60.0
 #: Seconds in which another request is a retry.
 RETRIES_S = 45.0
 #: Changes of the screen, and models, that are kept.
@@ -121,7 +122,7 @@ class _TrackedConnection:
 
     def _add_sent(self, grown: int, at: float) -> None:
         """Count *grown* more bytes sent *at* a time, and note whether they are a request."""
-        if at - self.ended_at > GAP_S or (not self.is_request and at - self.begun_at > BURST_S):
+        if at - self.ended_at > BURST_ENDS_S or (not self.is_request and at - self.begun_at > BURST_S):
             self.burst, self.begun_at, self.is_request, self.is_first = 0, at, False, self.sent == 0
         self.burst, self.ended_at = self.burst + grown, at
         least = REQUEST_BYTES + (GREETING_BYTES if self.is_first and self.port == TLS_PORT else 0)
@@ -135,13 +136,13 @@ class _TrackedConnection:
 
     def _add_received(self, came: int, at: float) -> None:
         """Count *came* more bytes received *at* a time, as an answer if a request is open."""
-        is_alive = came <= ALIVE_BYTES and at - self.received_at > ALIVE_S
+        is_alive = came <= KEEP_ALIVE_BYTES and at - self.received_at > KEEP_ALIVE_S
         self.received_at, self.cancelled_at = at, math.inf
         if self.asked_at is not None and not is_alive:
             self.answer, self.arrived_at = self.answer + came, at
 
-    def ends(self, now: float) -> bool:
-        """Note that the connection is closed; return whether its answer may yet turn out to be one of a turn."""
+    def closed(self, now: float) -> bool:
+        """Note that the connection is closed; return whether its answer may still prove to be one of a turn."""
         if self.asked_at is None or self.is_turn:
             return False
         if not self.is_over:
@@ -152,7 +153,7 @@ class _TrackedConnection:
     def answered_at(self) -> float:
         """When an answer came, or the connection was closed after a while; infinite for neither."""
         took = self.arrived_at - self.asked_at if self.asked_at is not None else 0.0
-        return self.arrived_at if self.answer >= OPENING_BYTES or (self.is_over and took >= GAP_S) else math.inf
+        return self.arrived_at if self.answer >= OPENING_BYTES or (self.is_over and took >= BURST_ENDS_S) else math.inf
 
     def is_open(self, now: float) -> bool:
         """Return whether its request still counts."""
@@ -169,7 +170,7 @@ class _TrackedConnection:
         if not self.answer:
             return UNANSWERED
         quiet = now - self.arrived_at
-        pauses = (moves or (opens and self.answer < OPENING_BYTES)) and quiet < PAUSE_S
+        pauses = (moves or (opens and self.answer < OPENING_BYTES)) and quiet < ANSWER_PAUSE_S
         return ANSWERED if pauses or quiet <= STREAM_S else ""
 
 
@@ -212,7 +213,7 @@ class Traffic:
         changed = bool(self._changes) and now - self._changes[-1] <= SLOW_S
         changed |= now - self._held_at <= 2 * SCREEN_S
         asked = (line.asked_at for line in self._connections.values() if not line.is_turn)
-        return changed or any(at is not None and now - at <= LATE_S for at in asked)
+        return changed or any(at is not None and now - at <= LATE_ANSWER_S for at in asked)
 
     def look(self, end: object, now: float) -> None:
         """Compare the *end* of the screen with that of the last look."""
@@ -227,7 +228,7 @@ class Traffic:
             line = self._connections.get(found.id)
             if line is None:
                 line = self._connections[found.id] = _TrackedConnection()
-                if self._first_at == math.inf and sample.at - found.sent_at > GAP_S:
+                if self._first_at == math.inf and sample.at - found.sent_at > BURST_ENDS_S:
                     line.sent, line.received, line.received_at = found.sent, found.received, found.received_at
             line.take(found)
             self._arrived_at = max(self._arrived_at, line.arrived_at)
@@ -235,7 +236,7 @@ class Traffic:
                 self._models.add(line.far)
         present = {found.id for found in sample.connections}
         self._connections = {
-            id_: line for id_, line in self._connections.items() if id_ in present or line.ends(sample.at)
+            id_: line for id_, line in self._connections.items() if id_ in present or line.closed(sample.at)
         }
         self.is_known |= bool(present)
         self._first_at, self._children = min(self._first_at, sample.at), sample.children
@@ -279,7 +280,7 @@ class Traffic:
         """
         Return whether *line* may lead to a model: not just after the start, and to a known one if any has streamed.
         """
-        is_early = line.asked_at is not None and line.asked_at - self._first_at <= START_S
+        is_early = line.asked_at is not None and line.asked_at - self._first_at <= AGENT_START_S
         return not is_early and (not self._models or line.far in self._models)
 
     def _note_unanswered(self, said: Container[str], silent: list[float], now: float) -> None:
@@ -296,13 +297,13 @@ class Traffic:
 
     @property
     def has_asked(self) -> bool:
-        """Return whether there was a request of a turn."""
+        """Return whether a request of a turn was sent."""
         return self._begun_at is not None
 
     def unanswered_since(self, now: float) -> float | None:
         """Return since when a request of the turn is unanswered; None while that is not late."""
         since = self._unanswered
-        return since if since is not None and now - since >= LATE_S else None
+        return since if since is not None and now - since >= LATE_ANSWER_S else None
 
     def _has_working_child(self, now: float) -> bool:
         """Return whether a process younger than the last byte of an answer runs."""

@@ -38,17 +38,18 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
 from tallylight.evidence.structure import COMMAND
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
-from tallylight.evidence.titles import LAMPS, MAX_CHARS
+from tallylight.evidence.titles import LAMPS, MAX_TITLE_CHARS
 from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
-#: Chances for each double look at its screen, to see a spinner turn: while young or connected, and later.
+#: Of so many chances two in a row are used for looks at the screen, to see a spinner turn: while the program is young
+#: or connected, and later.
 OFTEN_CHANCES, SELDOM_CHANCES = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
 _HELD_LOOKS = 2
 #: Rows with text below an input, lines across there, rows of it, and rows above it that may show work; at most.
-_BELOW_ROWS, _EDGE_ROWS, _TALL_ROWS, _ABOVE_ROWS = 6, 4, 12, 8
+_BELOW_INPUT_ROWS, _EDGE_ROWS, _TALL_STRANGE_ROWS, _ABOVE_INPUT_ROWS = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be of the shell that started it.
 _PROMPT_MARKS = 2
 
@@ -100,7 +101,7 @@ class UnknownProgram:
         #: The library for language models that its package names; None until that was read.
         self.made_with: str | None = None
         self._marks = 0
-        #: Whether it has connections, sent requests as to a model, and a person typed words at its cursor.
+        #: Whether it has connections, has sent requests as to a model, and got words that a person typed at its cursor.
         self.talks = self._requests = self._is_typed = False
         #: The last row of the cursor that ended like a prompt.
         self._prompt = ""
@@ -144,7 +145,7 @@ class UnknownProgram:
 
     def note_title(self, title: str) -> None:
         """Note the *title* that it set."""
-        text = title[:MAX_CHARS].strip()
+        text = title[:MAX_TITLE_CHARS].strip()
         if self.agent is None and text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
             self._lamps.add(text[0])
 
@@ -157,7 +158,7 @@ class UnknownProgram:
         if run == self.process.run:
             self.made_with = made_with
 
-    def asked(self) -> None:
+    def note_request(self) -> None:
         """Note that it has sent a request as to a model."""
         self._requests = True
 
@@ -186,7 +187,7 @@ class UnknownProgram:
             return
         self._inputs += 1
         self._hints = tuple(hint for hint in self._hints if not is_in(hint.lines[0], rows))
-        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_ROWS:]
+        above = [row for row in rows[: place[0]] if row.text][-_ABOVE_INPUT_ROWS:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
             self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
@@ -233,15 +234,18 @@ class UnknownProgramWatch:
         """Return whether an unknown program is taken for an agent."""
         return self.program is not None and self.program.agent is not None
 
-    def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
-        """Note that *found* holds the foreground; return it with the candidate as its agent, if one *is_wanted*."""
+    def note_foreground(self, found: Identity, *, is_wanted: bool) -> Identity:
+        """
+        Note that *found* holds the foreground; return it, as a candidate if it behaves like an agent and one
+        *is_wanted*.
+        """
         process = found.process
         self.is_remote = found.is_remote
         if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
         elif self.program is None or process.run != self.program.process.run:
             self.program = UnknownProgram(found.suspect, process)
-        return self.applied(found)
+        return self.with_candidate(found)
 
     def wants_look(self) -> bool:
         """Return whether to read the screen: for signs, or on another machine for their end."""
@@ -259,7 +263,7 @@ class UnknownProgramWatch:
         if self._prompts >= _HELD_LOOKS:
             self.program = self.program.without_signs()
 
-    def applied(self, found: Identity) -> Identity:
+    def with_candidate(self, found: Identity) -> Identity:
         """Return *found*, with the candidate as its agent if there is one."""
         program = self.program
         if found.agent is not None and found.agent.is_own:
@@ -291,7 +295,7 @@ def with_generic_rules(agent: Agent) -> Agent:
 
 
 def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
-    """Return the agent that a candidate called *name* is taken for, with these *hints* at keys as rules."""
+    """Return an agent called *name* for a candidate, with *hints*, the rules for hints at keys."""
     turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
     return Agent(
         name=name,
@@ -332,7 +336,7 @@ def _find_input(
         if _PROMPT.match(row.text) and is_here and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
-        if texts_below > _BELOW_ROWS or edges > _EDGE_ROWS:
+        if texts_below > _BELOW_INPUT_ROWS or edges > _EDGE_ROWS:
             return None
     return None
 
@@ -341,7 +345,7 @@ def _top_of_box(
     rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int, visible: int | None
 ) -> int | None:
     """Return the first row of the input with its lower edge at row *bottom* of the tail; None if it is none."""
-    upper = next((at for at in upwards(bottom, _TALL_ROWS) if rows[at].is_edge), None)
+    upper = next((at for at in upwards(bottom, _TALL_STRANGE_ROWS) if rows[at].is_edge), None)
     if upper is not None and upper < bottom - 1:
         inside = rows[upper + 1 : bottom]
         text = next((row.text for row in inside if row.text), "")
@@ -353,7 +357,7 @@ def _top_of_box(
 
 def _top_of_bar(rows: Sequence[Row], bottom: int, lines: Sequence[str], visible: int | None) -> int | None:
     """Return the first row of the input behind a bar that is above row *bottom* of the tail."""
-    first, top = max(0, bottom - _TALL_ROWS), bottom
+    first, top = max(0, bottom - _TALL_STRANGE_ROWS), bottom
     while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
         top -= 1
     is_in_it = visible is None or _has_cursor(rows[top:bottom], visible)

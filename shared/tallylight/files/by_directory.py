@@ -18,8 +18,8 @@ from tallylight.files.mounts import Mounts
 from tallylight.model.jobs import Submit
 
 #: The most directories in the cache, and the most mounts that are read at a time, each by one thread.
-MAX_KNOWN = 512
-MAX_ASKED = 4
+MAX_CACHED_DIRECTORIES = 512
+MAX_MOUNTS_READ = 4
 
 Value = TypeVar("Value")
 
@@ -50,7 +50,7 @@ class ByDirectory(Generic[Value]):
             if directory not in self._known:
                 unknown.setdefault(self.mounts.of(Path(directory)), []).append(directory)
         for mount, wanted in unknown.items():
-            if mount not in self._asked and len(self._asked) < MAX_ASKED:
+            if mount not in self._asked and len(self._asked) < MAX_MOUNTS_READ:
                 job, done = functools.partial(self.read, wanted), functools.partial(self._were_read, mount)
                 if self.submit(f"{self.name} on {mount}", job, done, functools.partial(self._failed, mount)):
                     self._asked.add(mount)
@@ -59,7 +59,8 @@ class ByDirectory(Generic[Value]):
         self._asked.discard(mount)
 
     def _were_read(self, mount: str, found: Mapping[str, Value]) -> None:
+        """Cache the values *found* of directories on *mount*; drop the oldest ones beyond the limit."""
         self._asked.discard(mount)
         self._known |= found
-        while len(self._known) > MAX_KNOWN:
+        while len(self._known) > MAX_CACHED_DIRECTORIES:
             self._known.popitem(last=False)

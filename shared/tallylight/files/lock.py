@@ -14,7 +14,7 @@ from pathlib import Path
 from tallylight.model.errors import TallyError
 
 #: The seconds between two attempts to take the lock.
-LOOK_S = 0.02
+RETRY_LOCK_S = 0.02
 
 
 class BusyError(TallyError):
@@ -34,7 +34,7 @@ def locked(folder: Path, other: str, patience_s: float = 0.0) -> Iterator[None]:
             except BlockingIOError:
                 if time.monotonic() >= end:
                     raise BusyError(f"{folder}: {other}") from None
-                time.sleep(LOOK_S)
+                time.sleep(RETRY_LOCK_S)
         yield
     finally:
         os.close(fd)

@@ -16,11 +16,11 @@ import attrs
 
 TABLE = "/proc/self/mountinfo"
 #: The most bytes of the table.
-MAX_BYTES = 1 << 20
+MAX_MOUNTS_BYTES = 1 << 20
 #: The table and the results from it count for so many seconds.
-FRESH_S = 3.0
+TABLE_VALID_S = 3.0
 #: The most cached paths, and the most links in one path.
-MAX_KNOWN, MAX_LINKS = 4096, 40
+MAX_CACHED_PATHS, MAX_LINKS = 4096, 40
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
@@ -36,11 +36,15 @@ class Mounts:
 
     def refresh(self, now: float) -> bool:
         """Read the table again at monotonic *now* if it is old; return whether it was."""
-        if self._read_at is not None and 0 <= now - self._read_at < FRESH_S and len(self._known) < MAX_KNOWN:
+        if (
+            self._read_at is not None
+            and 0 <= now - self._read_at < TABLE_VALID_S
+            and len(self._known) < MAX_CACHED_PATHS
+        ):
             return False
         try:
             with open(TABLE, "rb") as file:  # noqa: PTH123 - half the time
-                lines = file.read(MAX_BYTES).decode("utf-8", "surrogateescape").splitlines()
+                lines = file.read(MAX_MOUNTS_BYTES).decode("utf-8", "surrogateescape").splitlines()
         except OSError:
             lines = []
         fields = [line.split(" ", 5) for line in lines]
@@ -63,6 +67,7 @@ class Mounts:
         return found
 
     def _by_words(self, path: str) -> str:
+        """Return the nearest mount point at or above *path*, without following links."""
         above = path
         while above not in self._points:
             if above in ("/", ""):
@@ -71,6 +76,7 @@ class Mounts:
         return above
 
     def _by_links(self, path: str) -> str:
+        """Return the mount point after following links, but only those on the mount that *path* itself is on."""
         own = self._by_words(path)
         for _ in range(MAX_LINKS):
             led = _first_link(path)

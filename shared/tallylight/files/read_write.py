@@ -112,6 +112,7 @@ def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
 
 
 def _bounded(path: Path, fd: int, found: os.stat_result, limit: int) -> bytes:
+    """Return the bytes of the open file *fd*; raise `FileError` unless it is regular and within *limit*."""
     # Checked before a file object is made: its error would name the descriptor.
     if not stat.S_ISREG(found.st_mode):
         raise FileError(path, "is a directory, not a file" if stat.S_ISDIR(found.st_mode) else _NO_FILE)
@@ -196,6 +197,7 @@ def rewrite(path: Path, data: bytes) -> None:
 
 
 def _overwrite(file: BinaryIO, data: bytes) -> None:
+    """Write *data* over the whole content of *file*."""
     file.seek(0)
     rest = data
     while rest:

@@ -21,7 +21,7 @@ from tallylight.wire import values
 
 VERSION = 1
 #: The most bytes of a receipt. That of hooks has all inserted texts.
-_MAX_BYTES = 16 << 20
+_MAX_RECEIPT_BYTES = 16 << 20
 
 
 class Kind(NamedTuple):
@@ -122,7 +122,7 @@ def load(folder: Path, kind: Kind = SETUP) -> Receipt:
     """Return the receipt in *folder*; an empty one if there is none. Raises `TallyError` for an unusable one."""
     path = folder / kind.name
     try:
-        data = read_write.read_limited(path, _MAX_BYTES)
+        data = read_write.read_limited(path, _MAX_RECEIPT_BYTES)
     except FileNotFoundError:
         return Receipt(folder, kind, ())
     except OSError as error:
@@ -141,7 +141,7 @@ def _entry(row: Any, kind: Kind) -> Entry:
     words = {key: row[key] for key in ("path", "pristine", "backup", *kind.texts)}
     series = {key: tuple(row[key]) for key in ("made", *kind.lists) if isinstance(row[key], list)}
     every = [*words.values(), *(word for one in series.values() for word in one)]
-    if len(series) <= len(kind.lists) or any(values.exact(word, _MAX_BYTES) is None for word in every):
+    if len(series) <= len(kind.lists) or any(values.exact(word, _MAX_RECEIPT_BYTES) is None for word in every):
         raise TypeError
     path, at = Path(words["path"]), values.number(row["at"], 0, values.LATEST)
     if not path.is_absolute() or at is None:

@@ -30,6 +30,7 @@ def _print(text: str) -> None:
 
 
 def _ask_person(question: str) -> bool | None:
+    """Ask *question* on the terminal; return whether the answer is yes, None without a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     # Keys typed before the question do not answer it.
@@ -41,6 +42,8 @@ def _ask_person(question: str) -> bool | None:
 
 @dataclasses.dataclass(frozen=True)
 class System:
+    """The system around a command: its environment, and functions for everything it asks of it."""
+
     env: Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(os.environ))
     say: Callable[[str], None] = _print
     #: Asks the person a question; None if there is no terminal.

@@ -15,18 +15,18 @@ from collections.abc import Iterable, Mapping
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 #: The most characters of a file.
-MAX_CHARS = 1 << 20
+MAX_TOML_CHARS = 1 << 20
 #: The most entries of a list or table. Those in our files are short.
 MAX_ITEMS = 1000
 #: The most parts of a dotted name: Python's reader needs quadratic time for them, and a level for each.
-MAX_PARTS = 32
+MAX_NAME_PARTS = 32
 #: The most mistakes that are located by line, and the most unknown keys that are named: each costs a search.
 MAX_LOCATED = 20
 
@@ -35,7 +35,7 @@ _PART = r"(?:[A-Za-z0-9_-]++|\"(?:[^\"\\]|\\.)*+\"|'[^']*+')"
 _NAME = rf"({_PART}(?:\s*+\.\s*+{_PART})*+)\s*+"
 _HEADER = re.compile(rf"\s*+\[\[?+\s*+{_NAME}\]\]?+\s*+(?:#.*)?$")
 _KEY = re.compile(rf"\s*+{_NAME}=")
-_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_PARTS}}}")
+_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_NAME_PARTS}}}")
 _AT_LINE = re.compile(r"at line (\d+)")
 
 
@@ -46,11 +46,11 @@ def parse(text: str, path: str) -> Table:
 
 def load(text: str, path: str) -> dict[str, Any]:
     """Return the values in *text*; raise `DataFileError` with the line if it is not readable TOML."""
-    if len(text) > MAX_CHARS:
-        raise DataFileError(path, f"is longer than {MAX_CHARS} characters, the limit, so it is not read")
+    if len(text) > MAX_TOML_CHARS:
+        raise DataFileError(path, f"is longer than {MAX_TOML_CHARS} characters, the limit, so it is not read")
     if (many := _MANY_PARTS.search(text)) is not None:
         line = text.count("\n", 0, many.start()) + 1
-        raise DataFileError(path, f"has a name of more than {MAX_PARTS} parts", line=line)
+        raise DataFileError(path, f"has a name of more than {MAX_NAME_PARTS} parts", line=line)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -129,6 +129,7 @@ class Table:
         self._taken |= self._data.keys() & set(keys)
 
     def complain(self, key: str, problem: str, *, is_note: bool = False) -> None:
+        """Note an error, or a note, about *key* with its line."""
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_LOCATED else None
         self.errors.append(DataFileError(self._path, problem, key=dotted, line=line, is_note=is_note))
@@ -204,6 +205,7 @@ class Table:
         return tuple(word for word in value if word in allowed) or default
 
     def table(self, key: str) -> Table:
+        """Return the table at *key*; an empty one if it is missing or wrong."""
         value = self._take(key)
         if value is not None and not isinstance(value, dict):
             self.complain(key, f"must be a table, not {_shown(value)}")
@@ -217,6 +219,7 @@ class Table:
         return self.table(key)
 
     def tables(self, key: str) -> list[Table]:
+        """Return the list of tables at *key*, with their lines; empty if it is missing or wrong."""
         value = self._take(key)
         if value is None:
             return []
@@ -239,6 +242,7 @@ class Table:
         ]
 
     def close(self) -> None:
+        """Report the keys that were not read, with the word that may have been meant."""
         unknown = [key for key in self._data if key not in self._taken]
         for key in unknown[:MAX_LOCATED]:
             meant = did_you_mean(key, self._taken - set(self._data))
@@ -251,11 +255,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a message that suggests the word of *known* nearest to *word*; empty if none is near."""
     import difflib  # slow to load, and needed only for mistakes
 
-    near = difflib.get_close_matches(word[:MAX_WORD], sorted(known), n=1)
+    near = difflib.get_close_matches(word[:MAX_WORD_CHARS], sorted(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _shown(value: object) -> str:
+    """Return *value* for a message, at most 60 characters."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer with more digits than Python writes, or a table of many levels

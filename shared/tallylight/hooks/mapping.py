@@ -25,7 +25,7 @@ TEXT_CHARS = 1024
 #: long id must not become another.
 SESSION_CELLS = 257
 MODE_CHARS = 64
-MAX_ID_CHARS = 64
+MAX_HOOK_ID_CHARS = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
 
 
@@ -159,5 +159,5 @@ def _id(value: Any) -> str | None:
     text = _text(value)
     if not text:
         return ""
-    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID_CHARS])
+    made = "".join(character if character in _ID else "-" for character in text[:MAX_HOOK_ID_CHARS])
     return made if made.strip("-") else None

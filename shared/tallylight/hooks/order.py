@@ -30,12 +30,12 @@ from tallylight.wire import osc1338, pairs
 RULE = "hook"
 #: Hundredths of a second that a late report may be older than the latest; one that is older yet is of another machine's
 #: clock.
-WINDOW = 6_000
+LATEST_WITHIN_CS = 6_000
 #: Reports kept of a record, and records kept of a pane.
 MAX_KEPT = 32
-MAX_LINES = 256
+MAX_ORDER_LINES = 256
 #: Records above this number are forgotten with their agent's end, so that the next one is cheap.
-FEW = 32
+FEW_RECORDS = 32
 
 #: The rank of reports of one time: the greatest counts as the last.
 _RANK: dict[Status | None, int] = {
@@ -72,6 +72,7 @@ class _Line:
     shown: Report | None = None
 
     def add(self, entry: _Entry) -> None:
+        """Add *entry* in its place; the oldest one beyond `MAX_KEPT` goes into *base*."""
         self.entries.append(entry)
         self.entries.sort()
         while len(self.entries) > MAX_KEPT:
@@ -95,8 +96,8 @@ class _Line:
         return state
 
 
-class Order:
-    """Sorts the hooks' reports of one pane."""
+class HookOrder:
+    """Sorts the reports of hooks in one pane."""
 
     def __init__(self) -> None:
         self._lines: OrderedDict[str, _Line] = OrderedDict()
@@ -109,15 +110,15 @@ class Order:
             self._forget(report.id)
             return (report,)
         line = self._line_of(report.id)
-        if line.latest is not None and found.at < line.latest - WINDOW:
+        if line.latest is not None and found.at < line.latest - LATEST_WITHIN_CS:
             self._forget(report.id)
             line = self._line_of(report.id)
         if line.is_known(found):
             return ()
         line.add(found)
-        changed = self._settle(line, found)
+        changed = self._changed_reports(line, found)
         if found.report.status is None and not found.report.id:
-            are_many = len(self._lines) > FEW
+            are_many = len(self._lines) > FEW_RECORDS
             for id_, below in list(self._lines.items()):
                 if id_ and are_many and below.latest is not None and below.latest <= found.at:
                     # The tracker withdraws it, and a late report finds the exit in the agent's own line.
@@ -126,7 +127,7 @@ class Order:
                     changed += self._apply_exit(below, id_, found)
         return tuple(changed)
 
-    def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
+    def _changed_reports(self, line: _Line, arrived: _Entry) -> list[Report]:
         """Return the reports about *line* now that *arrived* is in it."""
         state = line.state()
         if state is None or (state is not arrived and state.report == line.shown):
@@ -142,13 +143,13 @@ class Order:
         line.add(entry)
         # The tracker withdraws a record with its subagents. A subagent that came later is reported again.
         line.shown = None
-        return self._settle(line, entry)
+        return self._changed_reports(line, entry)
 
     def _line_of(self, id_: str) -> _Line:
         """Return the reports of the record *id_*; a new subagent's begin with the agent's own exits."""
         line = self._lines.get(id_)
         if line is None:
-            while len(self._lines) >= MAX_LINES:
+            while len(self._lines) >= MAX_ORDER_LINES:
                 del self._lines[next(known for known in self._lines if known)]
             line = self._lines[id_] = _Line()
             root = self._lines.get("") if id_ else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: Bytes of a payload that are read.
-MAX_PAYLOAD_BYTES = 1 << 20
+MAX_HOOK_BYTES = 1 << 20
 _SPACE = " \t\n\r"
 _MAX_DIGITS = 40
 
@@ -41,7 +41,7 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants it there
 
 
-def members(data: bytes, limit: int = MAX_PAYLOAD_BYTES) -> dict[str, Any]:
+def members(data: bytes, limit: int = MAX_HOOK_BYTES) -> dict[str, Any]:
     """Return the members of the object in the first *limit* bytes of *data* that are whole."""
     text = data[:limit].decode("utf-8", "replace")
     found: dict[str, Any] = {}

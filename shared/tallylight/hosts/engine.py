@@ -20,11 +20,11 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.evidence.traffic import Sample
-from tallylight.hosts.beside import SessionsProcess
 from tallylight.hosts.own_files import JOB, FileReader
 from tallylight.hosts.part import Context, HostParts, made
 from tallylight.hosts.processes import Processes
 from tallylight.hosts.projects import Projects
+from tallylight.hosts.sessions_process import SessionsProcess
 from tallylight.hosts.store import Store
 from tallylight.model.decision import Decision
 from tallylight.model.jobs import Submit, ignored, raised
@@ -35,17 +35,18 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import Tab
 from tallylight.tracker.mutes import Mutes
 
-#: Up to FEW panes are all looked at in every tick. Above that, a quiet pane is looked at every OFTEN ticks if it is
-#: visible, else every SELDOM ticks.
-FEW, OFTEN, SELDOM = 16, 2, 8
-#: The clock is checked after every A_CHECK looks. If the time was too short, the next call comes AGAIN_S seconds later.
-A_CHECK, AGAIN_S = 4, 0.02
+#: Up to FEW_PANES panes are all looked at in every tick. Above that, a quiet pane is looked at every VISIBLE_EVERY
+#: ticks if it is visible, else every HIDDEN_EVERY ticks.
+FEW_PANES, VISIBLE_EVERY, HIDDEN_EVERY = 16, 2, 8
+#: The clock is checked after every LOOKS_A_CHECK looks. If the time was too short, the next call comes REST_OF_TICK_S
+#: seconds later.
+LOOKS_A_CHECK, REST_OF_TICK_S = 4, 0.02
 #: Every so many ticks the files of all agents are read, and the waiting time of agents is saved.
 FILES_EVERY, KEPT_EVERY = 2, 4
 #: Every so many ticks the agents' registries are searched for a session without a pane, if no process watches them yet.
 REGISTRY_EVERY = 16
 #: How soon, in seconds, to read an agent's file again when the end of a turn is expected there.
-SOON_S = 0.05
+REREAD_FILE_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -62,7 +63,7 @@ class _Published:
     more: tuple[object, ...] = ()
     entry: PaneEntry | None = None
     is_stale: bool = False
-    #: When its looks change by time alone, and whether a file may still report how a turn or an agent ended.
+    #: When its light changes by time alone, and whether a file may still report how a turn or an agent ended.
     due: float | None = None
     is_undecided: bool = False
     is_quiet: bool = False
@@ -105,19 +106,19 @@ class Engine(ABC, Generic[Id]):
         self._origin = 0.0
         self._mutes = Mutes()
         self._store = store
-        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._were_read), report, clock)
+        self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._files_were_read), report, clock)
         context = Context(
             name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
             touched=self._touched.add, report=report, resumable=resumable, tabs=self._open_tabs,
         )  # fmt: skip
         self.parts = HostParts(made(context), report)
         self._processes: Processes[Id] = Processes(
-            submit, table, self.guarded("processes", self._were_sampled), self.guarded("processes", raised)
+            submit, table, self.guarded("processes", self._processes_were_sampled), self.guarded("processes", raised)
         )
         self._sample = self.guarded("processes", self._processes.look)
         self._submit = submit
         #: Starts a host of sessions if these panes show some; None where this host never does.
-        self.beside: SessionsProcess | None = None
+        self.sessions_process: SessionsProcess | None = None
         self._projects = Projects(submit, environ.get("HOME", ""), self._files.mounts)
 
     # The work of a host -------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ class Engine(ABC, Generic[Id]):
         """Return *call*, wrapped so that an exception switches off its *feature* only."""
 
     @abstractmethod
-    def _tell_fault(self, id_: Id, fault: str) -> None:
+    def _report_fault(self, id_: Id, fault: str) -> None:
         """Report that the content of a pane could not be processed."""
 
     @abstractmethod
@@ -135,8 +136,10 @@ class Engine(ABC, Generic[Id]):
         """Look at one pane, and pass the findings to it."""
 
     @abstractmethod
-    def _place(self, id_: Id) -> object:
-        """Return what only the host knows of a pane and its entry contains, so that a change of it is noticed."""
+    def _host_values(self, id_: Id) -> object:
+        """
+        Return the values of a pane that only the host knows and that its entry contains. A change of them is noticed.
+        """
 
     @abstractmethod
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
@@ -154,7 +157,7 @@ class Engine(ABC, Generic[Id]):
 
     def _add(self, id_: Id, now: float) -> Pane:
         """Create and register a pane."""
-        tell = functools.partial(self._tell_fault, id_)
+        tell = functools.partial(self._report_fault, id_)
         pane = self._panes[id_] = Pane(self.config.timing, self.reader, self._table, tell)
         origin = self._store.epoch(0.0, now)
         pane.former = Former(str(id_), self._store.former, pane.attention, self._table, origin, now)
@@ -175,46 +178,44 @@ class Engine(ABC, Generic[Id]):
 
     # Turns ---------------------------------------------------------------------------------------------------
 
-    def _begin(self, now: float, in_front: Collection[Id] = ()) -> None:
+    def _begin_tick(self, now: float, in_front: Collection[Id] = ()) -> None:
         """Begin a tick: choose the panes to look at. Panes that are *in_front* (visible) come more often."""
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         self._ticks += 1
         if late > SUSPENDED_S:
-            self._pause(late)
+            self._skip_pause(late)
             self._touched.update(self._panes)
         if self._ticks % KEPT_EVERY == 0:
-            self._keep_sessions(now)
+            self._start_sessions_process(now)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(self._panes)
-        are_few = len(self._panes) <= FEW
+        are_few = len(self._panes) <= FEW_PANES
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
-            if are_few or not published.is_quiet or number % (OFTEN if id_ in in_front else SELDOM) == 0:
+            if are_few or not published.is_quiet or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0:
                 self._left[id_] = None
 
-    def _pause(self, seconds: float) -> None:
-        """Leave out *seconds* in which neither the agents nor this process could run."""
+    def _skip_pause(self, seconds: float) -> None:
+        """Move all times by *seconds* in which neither the agents nor this process could run."""
         for pane in self._panes.values():
             pane.tracker.pause(seconds)
             pane.attention.pause(seconds)
 
-    def _keep_sessions(self, now: float) -> None:
-        """
-        Now and then, make sure that a process watches sessions of tmux and GNU Screen, and sessions without a pane.
-        """
-        if self.beside is not None:
+    def _start_sessions_process(self, now: float) -> None:
+        """Every so many ticks, make sure that a process watches tmux, GNU Screen and sessions without a pane."""
+        if self.sessions_process is not None:
             is_shown = any(pane.shows_sessions for pane in self._panes.values())
             is_due = not is_shown and self._ticks % REGISTRY_EVERY == 0
             agents = tuple(agent for agent in self.reader.agents if agent.registry) if is_due else ()
             if is_shown or agents:
-                job = functools.partial(self.beside.keep, now, agents=agents)
+                job = functools.partial(self.sessions_process.keep, now, agents=agents)
                 self._submit("sessions", job, self.guarded("sessions", ignored), self.guarded("sessions", raised))
 
-    def _take_turns(self, now: float) -> list[Id]:
-        """Look at the panes that are due, as far as there is time; return their ids."""
+    def _look_at_due(self, now: float) -> list[Id]:
+        """Look at the panes that are due until the time of this call is used up; return the ids of those looked at."""
         looked: list[Id] = []
         end = time.thread_time() + self.SLICE_S
-        while self._left and (len(looked) % A_CHECK or time.thread_time() < end):
+        while self._left and (len(looked) % LOOKS_A_CHECK or time.thread_time() < end):
             id_ = next(iter(self._left))
             del self._left[id_]
             pane = self._panes[id_]
@@ -226,31 +227,31 @@ class Engine(ABC, Generic[Id]):
         self._unasked &= self._panes.keys()
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._sample({id_: self._panes[id_] for id_ in looked}, now)
-        self._projects.tell(self._panes[id_] for id_ in looked)
+        self._projects.name_panes(self._panes[id_] for id_ in looked)
         self.parts.tick(now, self._panes, looked)
         return looked
 
-    def _were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
+    def _files_were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
         now = self._clock()
         for id_, request, what in found:
             if (pane := self._panes.get(id_)) is not None:
                 pane.take_result(request, what, now)
                 self._touched.add(id_)
 
-    def _were_sampled(self, found: Mapping[Id, tuple[tuple[int, int], Sample]]) -> None:
+    def _processes_were_sampled(self, found: Mapping[Id, tuple[tuple[int, int], Sample]]) -> None:
         now = self._clock()
         for id_, (run, sample) in found.items():
             if (pane := self._panes.get(id_)) is not None:
                 pane.sampled(run, sample, now)
                 self._touched.add(id_)
 
-    def _keep_ledger(self, now: float) -> None:
-        """Now and then, add up how long agents waited today."""
+    def _add_waiting_time(self, now: float) -> None:
+        """Every so many ticks, add up how long agents waited today."""
         if self._ticks % KEPT_EVERY == 0:
-            self._store.keep([pane.attention for pane in self._panes.values()], now)
+            self._store.add_waiting_time([pane.attention for pane in self._panes.values()], now)
 
-    def _let_pass(self, now: float) -> None:
-        """Pass *now* to the panes that change by time alone, and ask again for files that are still missing."""
+    def _pass_time(self, now: float) -> None:
+        """Pass *now* to the panes that change by time alone, and request files again that are still missing."""
         late = [id_ for id_, published in self._published.items() if published.due is not None and published.due <= now]
         for id_ in late:
             self._panes[id_].tick(now)
@@ -262,8 +263,8 @@ class Engine(ABC, Generic[Id]):
 
     # Publication --------------------------------------------------------------------------------------------
 
-    def _settle(self, now: float) -> dict[Id, bool]:
-        """Decide again for all touched panes. Return those that changed, each with whether the change is drawn."""
+    def _decide_touched(self, now: float) -> dict[Id, bool]:
+        """Decide all touched panes again. Return those that changed, each with whether the change is drawn."""
         # Read the clock again: the tick may have taken long.
         if (origin := self._store.epoch(0.0, self._clock())) != self._origin:  # the clock was set
             self._origin = origin
@@ -281,7 +282,7 @@ class Engine(ABC, Generic[Id]):
                 pane.is_undecided,
                 pane.is_quiet,
             )
-            shown, more = _compared(pane, decision, self._place(id_), origin, self._files.hangs(id_))
+            shown, more = _compared(pane, decision, self._host_values(id_), origin, self._files.hangs(id_))
             is_drawn = shown != published.shown
             if not is_drawn and more == published.more:
                 continue
@@ -317,12 +318,12 @@ class Engine(ABC, Generic[Id]):
         return entries is not None
 
     def _due(self, now: float) -> float:
-        """Return when something is due before the next tick; infinity if nothing is."""
+        """Return the monotonic time of the next thing to do before the next tick; infinity if there is none."""
         dues = [published.due for published in self._published.values() if published.due is not None]
         if any(published.is_undecided for published in self._published.values()):
-            dues.append(now + SOON_S)
+            dues.append(now + REREAD_FILE_S)
         if self._left:
-            dues.append(now + AGAIN_S)
+            dues.append(now + REST_OF_TICK_S)
         if self._is_unsaved:
             dues.append(self._store.next_at)
         return min(dues, default=float("inf"))

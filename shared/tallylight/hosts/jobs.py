@@ -17,13 +17,13 @@ from tallylight.model.jobs import Done, Failed, Result, ignored
 
 #: Threads, threads that may be lost to jobs that hang, and jobs that wait for a thread. Up to eight of the threads may
 #: read agents' files that hang, before this is noticed.
-MAX_THREADS = 12
+MAX_JOB_THREADS = 12
 MAX_HUNG = 24
-MAX_WAITING = 2048
+MAX_WAITING_JOBS = 2048
 #: A job that takes longer, in seconds, hangs: its disk or network does not respond.
 JOB_HANGS_S = 6.0
 #: The pause after a failure in seconds, doubled with each further one up to the maximum.
-RETRY_S, RETRY_MAX_S = 1.0, 60.0
+RETRY_JOB_S, RETRY_JOB_MAX_S = 1.0, 60.0
 
 
 class Jobs:
@@ -43,7 +43,7 @@ class Jobs:
         self._clock = clock
         self._patience = patience
         #: Each job returns the call that the loop is to make.
-        self._queue: queue.Queue[tuple[Hashable, Callable[[], Callable[[], object]]]] = queue.Queue(MAX_WAITING)
+        self._queue: queue.Queue[tuple[Hashable, Callable[[], Callable[[], object]]]] = queue.Queue(MAX_WAITING_JOBS)
         self._busy: set[Hashable] = set()
         #: When each running job began. Written by the threads.
         self._began: dict[Hashable, float] = {}
@@ -62,7 +62,7 @@ class Jobs:
     def is_waiting(self) -> bool:
         """Return whether a result may arrive at any moment: some job does not hang, and a thread is free for it."""
         hung = len(self.hung())
-        return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
+        return hung < min(len(self._busy), MAX_JOB_THREADS + MAX_HUNG)
 
     def submit(
         self, key: Hashable, job: Callable[[], Result], done: Done[Result] = ignored, failed: Failed = ignored
@@ -75,7 +75,7 @@ class Jobs:
         is_taken = key not in self._busy
         if is_taken:
             try:
-                self._queue.put_nowait((key, functools.partial(call_of, job, done, failed)))
+                self._queue.put_nowait((key, functools.partial(run_job, job, done, failed)))
             except queue.Full:
                 is_taken = False
             else:
@@ -86,11 +86,12 @@ class Jobs:
     def replace_hung(self) -> None:
         """Start a thread if a job waits and there are too few, or one was lost to a job that hangs."""
         hung = min(len(self.hung()), MAX_HUNG)
-        if self._threads < min(len(self._busy), MAX_THREADS + hung):
+        if self._threads < min(len(self._busy), MAX_JOB_THREADS + hung):
             self._threads += 1
             threading.Thread(target=self._work, name=f"tallylight-{self._threads}", daemon=True).start()
 
     def _work(self) -> None:
+        """Run jobs without end; each thread does."""
         while True:
             key, job = self._queue.get()
             self._began[key] = self._clock()
@@ -103,8 +104,8 @@ class Jobs:
         call()
 
 
-def call_of(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
-    """Run *job*; return the call of *done* or *failed* with its result."""
+def run_job(job: Callable[[], Result], done: Done[Result], failed: Failed) -> Callable[[], object]:
+    """Run *job* and return a call that passes its result to *done*, or its exception to *failed*."""
     try:
         return functools.partial(done, job())
     except Exception as error:  # whatever it is, it is the caller's to judge
@@ -117,11 +118,11 @@ def at_once(
     done: Done[Result] = ignored,
     failed: Failed = ignored,
 ) -> bool:
-    """Run *job* now, with the signature of `Submit`: for a loop that may wait for the disk."""
-    call_of(job, done, failed)()
+    """Run *job* and pass on its result before returning. It has the signature of `Submit`, for a loop that may wait."""
+    run_job(job, done, failed)()
     return True
 
 
 def backoff(failures: int) -> float:
     """Return how many seconds to wait after so many *failures* in a row."""
-    return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))
+    return min(RETRY_JOB_MAX_S, RETRY_JOB_S * 2.0 ** min(failures - 1, 10))

@@ -2,7 +2,7 @@
 Runs a user's own command instead of a notification: an argument list, with its data in the environment.
 
 The command starts away from the terminal's main thread, in a session of its own, with empty standard streams. At most
-`MAX_RUNNING` run at once, each for at most `LIMIT_S`; `tick` ends them and leaves no zombies.
+`MAX_RUNNING` run at once, each for at most `COMMAND_S`; `tick` ends them and leaves no zombies.
 
 No shell reads the arguments. Yet `sh` changes to the home directory and becomes the command. Python holds its global
 lock until a new child has become its program. A program on a disk that does not respond would block the terminal from
@@ -32,7 +32,7 @@ from tallylight.tracker.notify import Notice
 
 MAX_RUNNING = 4
 #: The longest time, in seconds, that a command may run.
-LIMIT_S = 10.0
+COMMAND_S = 10.0
 JOB = "notify.command"
 #: Changes to the directory $0 and becomes the program, with its arguments unchanged.
 _BECOME = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')
@@ -82,7 +82,7 @@ class Command:
         self.worker.lend()
         self._running = [(process, since) for process, since in self._running if process.poll() is None]
         for process, since in self._running:
-            if now - since >= LIMIT_S:
+            if now - since >= COMMAND_S:
                 with contextlib.suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
 

@@ -31,7 +31,7 @@ MAX_READINGS = 8
 #: For so long, in seconds, a pane counts as waiting for a file that hangs: its agent may be gone after that.
 WANTED_S = 60.0
 #: Groups that are remembered.
-MAX_GROUPS = 64
+MAX_MOUNT_GROUPS = 64
 JOB = "agents' files"
 
 Id = TypeVar("Id")
@@ -153,7 +153,7 @@ class FileReader(Generic[Id]):
         """Add *want* to the group *key*, unless that hangs."""
         group = self._groups.get(key)
         if group is None:
-            if len(self._groups) >= MAX_GROUPS:
+            if len(self._groups) >= MAX_MOUNT_GROUPS:
                 idle = [other for other, one in self._groups.items() if one.is_idle]
                 if not idle:
                     return
@@ -186,7 +186,7 @@ class FileReader(Generic[Id]):
         left = [id_ for id_, _ in (*reading.wanted[len(reading.found) :], *group.waiting)]
         self._hanging |= dict.fromkeys(left, (key, now))
         group.waiting = []
-        if key not in self._reported and len(self._reported) < MAX_GROUPS:
+        if key not in self._reported and len(self._reported) < MAX_MOUNT_GROUPS:
             self._reported.add(key)
             self.report(f"{JOB}: {self.hangs(left[0])} does not respond; they are read when it does")
         self._hand_over(group, reading)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.caller import Caller, Who
-from tallylight.actions.request import CHUNK_BYTES, MAX_REQUEST_BYTES, Lines, TooLongError
+from tallylight.actions.request import MAX_REQUEST_BYTES, MESSAGE_CHUNK_BYTES, Lines, TooLongError
 from tallylight.snapshot import sockets
 
 
@@ -42,7 +42,7 @@ class Channel:
     def receive(self) -> list[bytes] | None:
         """Return the lines received since the last call; None if the peer has closed, or sent too much."""
         try:
-            data = self.socket.recv(CHUNK_BYTES)
+            data = self.socket.recv(MESSAGE_CHUNK_BYTES)
             return self._lines.feed(data) if data else None
         except BlockingIOError:
             return []

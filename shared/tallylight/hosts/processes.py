@@ -53,5 +53,6 @@ class Processes(Generic[Id]):
 
 
 def _read(due: Mapping[Id, tuple[tuple[int, int], Tree]]) -> dict[Id, tuple[tuple[int, int], Sample]]:
-    samples = connections.look([tree for _, tree in due.values()])
+    """Return a sample of each process tree that is due; runs on a thread."""
+    samples = connections.samples_of([tree for _, tree in due.values()])
     return {id_: (run, sample) for (id_, (run, _)), sample in zip(due.items(), samples, strict=True)}

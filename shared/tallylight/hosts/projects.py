@@ -20,7 +20,7 @@ class Projects:
 
         self._names = ByDirectory("projects", read, submit, mounts)
 
-    def tell(self, panes: Iterable[Pane]) -> None:
+    def name_panes(self, panes: Iterable[Pane]) -> None:
         """Set the project name of each of *panes* where it is known; look up the others."""
         unknown = []
         for pane in panes:

@@ -20,20 +20,20 @@ from tallylight.evidence.foreground import identify
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.records import claude_status, copilot_locks
 from tallylight.evidence.records.claude_status import Listed
-from tallylight.evidence.records.locate import SLACK_S
+from tallylight.evidence.records.locate import SESSION_SLACK_S
 from tallylight.evidence.records.places import read_part
 from tallylight.wire.values import is_number
 
 #: Seconds after which a folder is listed even if it seems unchanged.
 RELIST_S = 30.0
 #: Files of one folder that are listed, most of them of ended processes.
-MAX_FILES = 10_000
+MAX_REGISTRY_FILES = 10_000
 #: Running sessions of one agent that are looked at.
-MAX_SESSIONS = 200
+MAX_AGENT_SESSIONS = 200
 
 
 class _File(NamedTuple):
-    """A *path* that names a process."""
+    """A file that names a process: its pid and the path."""
 
     pid: int
     path: Path
@@ -45,14 +45,14 @@ class _Registry(Protocol):
     folder: Path
 
     def files(self) -> Iterator[_File]:
-        """Return those that name a process, living or not."""
+        """Return the files that name a process, alive or not."""
 
     def read(self, file: _File, table: Table) -> Listed | None:
         """Return the session in *file*, of a living process of this user; None if it has a pane."""
 
 
 class _ClaudeSessions:
-    """A file a process, with its status."""
+    """One file for each process, which includes its status."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,7 +63,7 @@ class _ClaudeSessions:
                 yield _File(int(name[:-5]), self.folder / name)
 
     def read(self, file: _File, table: Table) -> Listed | None:
-        data = read_part(file.path, 0, claude_status.MAX_CHARS) or b""
+        data = read_part(file.path, 0, claude_status.MAX_STATUS_CHARS) or b""
         start = table.start(file.pid) or 0
         found = claude_status.listed(data.decode("utf-8", "replace"), pid=file.pid, start=start)
         # A background session has a terminal that its daemon holds. Any other one with a terminal has a pane there.
@@ -72,7 +72,7 @@ class _ClaudeSessions:
 
 
 class _CopilotLocks:
-    """A folder a session, with the lock of its process. The status is in its events."""
+    """One folder for each session, with a lock file of its process. The status is in its events."""
 
     def __init__(self, agent: Agent, folder: Path) -> None:
         self.folder, self._agents = folder, Agents((agent,))
@@ -97,7 +97,7 @@ class _CopilotLocks:
     def read(self, file: _File, table: Table) -> Listed | None:
         process, started = table.get(file.pid), table.start_time(file.pid)
         try:
-            is_its_own = started is not None and file.path.stat().st_mtime >= started - SLACK_S
+            is_its_own = started is not None and file.path.stat().st_mtime >= started - SESSION_SLACK_S
         except OSError:
             return None
         if process is None or not is_its_own or identify((process,), self._agents).agent is None:
@@ -108,7 +108,7 @@ class _CopilotLocks:
 
 def _names(folder: Path) -> list[str]:
     with os.scandir(folder) as entries:
-        return [entry.name for _, entry in zip(range(MAX_FILES), entries, strict=False)]
+        return [entry.name for _, entry in zip(range(MAX_REGISTRY_FILES), entries, strict=False)]
 
 
 def _registries(environ: Mapping[str, str], agents: Iterable[Agent]) -> Iterator[tuple[str, _Registry]]:
@@ -140,14 +140,14 @@ class Registries:
         ]
 
     def _files(self, agent: str, registry: _Registry) -> list[_File]:
-        """Return the files of living processes, at most `MAX_SESSIONS`."""
+        """Return the files of living processes, at most `MAX_AGENT_SESSIONS`."""
         now = time.monotonic()
         try:
             stamp = registry.folder.stat().st_mtime_ns
             listed_at, before, files = self._listed.get(agent, (-RELIST_S, 0, []))
             if stamp != before or now - listed_at >= RELIST_S:
                 living = (file for file in registry.files() if self._table.start(file.pid) is not None)
-                files = sorted(living)[:MAX_SESSIONS]
+                files = sorted(living)[:MAX_AGENT_SESSIONS]
                 self._listed[agent] = now, stamp, files
         except (OSError, ValueError):
             return []

@@ -25,11 +25,13 @@ from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
 #: How often, in seconds, to look for requests although a descriptor reports new ones.
-LOOK_S = 2.0
+LOOK_FOR_REQUESTS_S = 2.0
 
 
 @attrs.frozen
 class _Opened:
+    """The files of an open runtime directory: the snapshot, the requests and the waiting times."""
+
     snapshot: SnapshotWriter
     spool: Spool
     #: Notices new requests.
@@ -157,7 +159,7 @@ class Store:
         """Look for requests if it is time; *taken* gets those that were found."""
         if self._opened is None:
             return
-        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_S
+        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_FOR_REQUESTS_S
         if not is_due and self._request_fd is not None:
             door = select.poll()
             door.register(self._request_fd, select.POLLIN)
@@ -175,7 +177,7 @@ class Store:
 
     # The ledger ----------------------------------------------------------------------------------------------
 
-    def keep(self, ledgers: Iterable[Attention], now: float) -> None:
+    def add_waiting_time(self, ledgers: Iterable[Attention], now: float) -> None:
         """Add up how long agents waited today, and save the sum if it is due."""
         clock = time.time()
         found = self.ledger.sum(waiting_time_file.today(clock), list(ledgers), now, clock)

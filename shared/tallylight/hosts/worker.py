@@ -17,9 +17,10 @@ from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.model.bucket import Bucket
 
-#: The main thread is kept for at most LEND_S seconds, an eighth of a frame at 60 Hz, in every LEND_EVERY_S.
-LEND_S = 0.002
-LEND_EVERY_S = 0.02
+#: The main thread is kept for at most LEND_THREADS_S seconds, an eighth of a frame at 60 Hz, in every
+#: LEND_THREADS_EVERY_S.
+LEND_THREADS_S = 0.002
+LEND_THREADS_EVERY_S = 0.02
 #: The same while all jobs hang: enough for one of them to end, once its disk responds.
 HUNG_LEND_S = 0.0002
 #: How long, in seconds, a thread may compute when the main thread wants to run: Python's own is 5 ms.
@@ -53,7 +54,7 @@ class Worker:
         self._reported: set[str] = set()
         self._is_lending = False
         #: How much time may still be lent.
-        self._left = Bucket(LEND_S / LEND_EVERY_S, LEND_S)
+        self._left = Bucket(LEND_THREADS_S / LEND_THREADS_EVERY_S, LEND_THREADS_S)
 
     @property
     def is_waiting(self) -> bool:
@@ -64,8 +65,8 @@ class Worker:
         """
         Let the threads run, then pass the results that are ready to their callers.
 
-        The time is the rest of `LEND_S` in every `LEND_EVERY_S`, or *seconds* where that is more. It ends as soon as no
-        result is expected; jobs that hang are not waited for.
+        The time is the rest of `LEND_THREADS_S` in every `LEND_THREADS_EVERY_S`, or *seconds* where that is more. It
+        ends as soon as no result is expected; jobs that hang are not waited for.
         """
         if self._is_lending:
             return  # called by one that was just handed its result

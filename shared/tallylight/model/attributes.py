@@ -81,6 +81,10 @@ def _frozen(cls: Any = None, *, kw_only: bool = False) -> Any:
 
 
 def _made(cls: Any, *, is_frozen: bool, kw_only: bool) -> Any:
+    """
+    Return the class with slots and with equality, hash and `repr` by its fields; `__init__` is compiled at its first
+    call.
+    """
     assert cls.__bases__ == (object,), f"{cls.__name__} inherits: use attrs"
     inside = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     fields = []

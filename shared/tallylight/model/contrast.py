@@ -93,7 +93,7 @@ def legible(colour: RGB, ground: RGB, least: float = SIGN_CONTRAST) -> RGB:
 
 
 def marked(colour: RGB, ground: RGB) -> RGB:
-    """*colour* as a mark on *ground*: as `legible`, or as far as a shape needs where text would leave no colour."""
+    """Return *colour* as a mark on *ground*: as `legible`, or with less contrast where that would leave no colour."""
     found = legible(colour, ground)
     return found if _is_vivid(found, colour) else legible(colour, ground, FILL_CONTRAST)
 
@@ -141,6 +141,7 @@ def _linear(channel: float) -> float:
 
 
 def _oklab(colour: RGB) -> tuple[float, float, float]:
+    """Return *colour* in OKLab: lightness, green to red, blue to yellow."""
     red, green, blue = (_linear(channel) for channel in colour)
     long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
     medium = math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
@@ -167,6 +168,7 @@ def _shown(lightness: float, a: float, b: float) -> RGB:
 
 
 def _linear_rgb(lightness: float, a: float, b: float) -> tuple[float, float, float]:
+    """Return a colour of OKLab as linear red, green and blue; outside of 0 to 1 where a screen has no such colour."""
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
     short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
@@ -178,5 +180,6 @@ def _linear_rgb(lightness: float, a: float, b: float) -> tuple[float, float, flo
 
 
 def _channel(share: float) -> int:
+    """Return a linear *share* as a channel of sRGB, 0 to 255."""
     share = min(1.0, max(0.0, share))
     return round(255 * (12.92 * share if share <= 0.0031308 else 1.055 * share ** (1 / 2.4) - 0.055))

@@ -13,10 +13,10 @@ from tallylight.model import attributes
 from tallylight.model.status import Kind
 
 #: The most lines and choices of one dialog.
-MAX_LINES = 48
-MAX_CHOICES = 20
+MAX_DIALOG_LINES = 48
+MAX_DIALOG_CHOICES = 20
 #: The most cells of a dialog's subject. A longer one is cut in the middle.
-WHAT_CELLS = 200
+SUBJECT_CELLS = 200
 
 
 @attributes.frozen
@@ -89,6 +89,7 @@ class Dialog:
 
 @functools.lru_cache(maxsize=256)
 def _fingerprint(lines: tuple[str, ...], choices: tuple[Choice, ...]) -> str:
+    """Return the hash of *lines* and *choices*."""
     parts = [*lines, *(f"{choice.keys}\x1f{choice.label}" for choice in choices)]
     import hashlib  # loads OpenSSL, which a relay never needs
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 
 class Health(enum.StrEnum):
+    """The result of a check."""
+
     OK = "ok"
     MISSING = "missing"
     STALE = "stale"

@@ -24,6 +24,7 @@ def encoding(name: str, environ: Mapping[bytes, bytes]) -> str:
 
 
 def _stand_in(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Return the ASCII character for a sign that the encoding lacks: the handler of such errors."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     char = error.object[error.start]

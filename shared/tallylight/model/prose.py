@@ -9,7 +9,7 @@ if there is none. `tally hook` starts with this module, so that it imports nothi
 from __future__ import annotations
 
 #: The last so many characters of a reply are looked at, and the last so many of a question are kept.
-LOOKED_AT = 8_000
+LOOKED_AT_CHARS = 8_000
 MAX_QUESTION_CHARS = 400
 #: The most rows after a question that may be its answers.
 _ANSWERS = 12
@@ -19,7 +19,7 @@ _MARKS = ("?", "？")
 _ENDS = (". ", "! ", "? ", ": ", "。", "！", "？")
 _BULLETS = ("- ", "* ", "+ ", "• ")
 #: The last so many sentences of a row are looked at; and the beginnings of sentences that only offer more.
-_LAST = 3
+_LAST_SENTENCES = 3
 _OFFERS = ("let me know", "please let me know", "feel free", "happy to", "i hope", "hope this")
 #: The beginnings of questions with a list of answers, of requests to answer, and of advice after a question.
 _ASKING = (
@@ -54,7 +54,7 @@ def last_question(text: object) -> str:
     """Return the question at the end of *text*; empty if there is none."""
     if not isinstance(text, str):
         return ""
-    lines = [line.strip() for line in text[-LOOKED_AT:].splitlines()]
+    lines = [line.strip() for line in text[-LOOKED_AT_CHARS:].splitlines()]
     if sum(line.startswith("```") for line in lines) % 2 or (lines and lines[-1].startswith("```")):
         return ""
     rows = _unwrapped([line for line in lines if line])
@@ -108,7 +108,7 @@ def last_sentence(text: object) -> str:
     A sentence that only offers more is passed over for the one before.
     """
     is_code, offer = False, ""
-    for line in reversed(text[-LOOKED_AT:].splitlines()) if isinstance(text, str) else ():
+    for line in reversed(text[-LOOKED_AT_CHARS:].splitlines()) if isinstance(text, str) else ():
         row = line.strip()
         if row.startswith("```"):
             is_code = not is_code
@@ -126,7 +126,7 @@ def _from_the_end(row: str) -> list[str]:
     for bullet in _BULLETS:
         bare = bare.removeprefix(bullet)
     found: list[str] = []
-    while len(found) < _LAST and any(map(str.isalnum, bare)):
+    while len(found) < _LAST_SENTENCES and any(map(str.isalnum, bare)):
         last_word = max(at for at, char in enumerate(bare) if char.isalnum())
         start = next((at + 1 for at in range(last_word - 1, 0, -1) if _ends(bare, at)), 0)
         found.append(bare[start:].strip()[:MAX_QUESTION_CHARS])

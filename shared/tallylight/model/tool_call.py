@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: The most characters of a result: of a longer one both ends are kept.
 MAX_CALL_CHARS = 400
 #: The most characters of an input that are looked at.
-_LOOKED_AT = 200_000
+_LOOKED_AT_CALL_CHARS = 200_000
 _NAME = 64
 _COMMANDS = ("command", "cmd", "commands", "script")
 _FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename")
@@ -27,7 +27,7 @@ _PATCH = "*** Begin Patch"
 _PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _OLD = ("old_string", "oldString", "old_str", "old_text", "oldText")
 _NEW = ("new_string", "newString", "new_str", "new_text", "newText", "content", "file_text")
-MAX_EDITS = 200
+MAX_TURN_EDITS = 200
 
 
 def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
@@ -87,7 +87,7 @@ def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:
             is_patch = len(words) == 2 and words[1].startswith(_PATCH)
             value = words[-1] if is_script or is_patch else " ".join(words)
         if isinstance(value, str) and value.strip():
-            return value[:_LOOKED_AT]
+            return value[:_LOOKED_AT_CALL_CHARS]
     return ""
 
 
@@ -120,12 +120,12 @@ def alike(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 def _edits(given: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the single edits in the input of a call."""
     edits = given.get("edits")
-    return [edit for edit in edits[:MAX_EDITS] if isinstance(edit, dict)] if isinstance(edits, list) else [given]
+    return [edit for edit in edits[:MAX_TURN_EDITS] if isinstance(edit, dict)] if isinstance(edits, list) else [given]
 
 
 def _text(edit: dict[str, Any], names: tuple[str, ...]) -> str | None:
     """Return the first value under *names* that is a text; None if there is none."""
-    return next((edit[name][:_LOOKED_AT] for name in names if isinstance(edit.get(name), str)), None)
+    return next((edit[name][:_LOOKED_AT_CALL_CHARS] for name in names if isinstance(edit.get(name), str)), None)
 
 
 def replaced(given: Any) -> list[tuple[str, str | None, str]]:
@@ -152,7 +152,7 @@ def _replaced_by_patch(text: str) -> list[tuple[str, str | None, str]]:
     path = ""
     old: list[str] = []
     new: list[str] = []
-    for line in [*text.partition(_PATCH)[2][:_LOOKED_AT].splitlines(), "***"]:
+    for line in [*text.partition(_PATCH)[2][:_LOOKED_AT_CALL_CHARS].splitlines(), "***"]:
         if line.startswith(("@@", "***")):
             if path and (old or new):
                 found.append((path, "\n".join(old) if old else None, "\n".join(new)))
@@ -161,12 +161,12 @@ def _replaced_by_patch(text: str) -> list[tuple[str, str | None, str]]:
         elif line[:1] in ("-", "+", " "):
             old += [line[1:]] if line[0] != "+" else []
             new += [line[1:]] if line[0] != "-" else []
-    return found[:MAX_EDITS]
+    return found[:MAX_TURN_EDITS]
 
 
 def _patch(tool: str, text: str) -> str:
     """Return the files of a patch with its added and removed lines; empty if *text* is no patch."""
-    text = text[:_LOOKED_AT].lstrip()
+    text = text[:_LOOKED_AT_CALL_CHARS].lstrip()
     if not text.startswith(_PATCH):
         return ""
     lines = text.splitlines()

@@ -14,18 +14,18 @@ from __future__ import annotations
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.options import carried, dangerous_flags, remembered
+from tallylight.agents.options import dangerous_flags, kept_options, remembered
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity, leads_to
 from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import Table
-from tallylight.evidence.stranger import itself, stranger
+from tallylight.evidence.stranger import process_and_file, stranger
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire import osc26
 
 #: How often the process of a stranger is looked for, when it reports how to continue it.
-_LOOKS = 8
+_STRANGER_LOOKS = 8
 
 
 @attrs.define
@@ -82,7 +82,7 @@ class Conversation:
         self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
-        """Take in that the agent of *found*, working in *cwd*, holds the foreground. It may be a known run."""
+        """Note that the agent of *found*, working in *cwd*, holds the foreground: of a new run, or of the same one."""
         first, agent = found.leader or found.process, found.agent
         if first is None:
             return
@@ -90,11 +90,11 @@ class Conversation:
             self._is_listening = (
                 first.run == self._run and bool(self.entry.program) and self.entry.agent == found.stranger
             )
-            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _LOOKS)
+            self._stranger, self._looks = (NOBODY, 0) if self._is_listening else (found, _STRANGER_LOOKS)
         elif agent is not None:
-            self._goes_on(found, first, agent, cwd)
+            self._continue_or_begin(found, first, agent, cwd)
 
-    def _goes_on(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
+    def _continue_or_begin(self, found: Identity, first: Process, agent: Agent, cwd: str) -> None:
         """Take in *agent*, started by the command *first*: begin another conversation, or go on with the same."""
         if self._is_next(found, first) or self.entry.program:
             had = places(self.table.environ((found.process or first).pid))
@@ -115,7 +115,7 @@ class Conversation:
         if (process.argv, agent) == self._read:
             return
         self._read = process.argv, agent
-        kept = remembered(carried(arguments(process.argv, process.exe, process.comm), agent))
+        kept = remembered(kept_options(arguments(process.argv, process.exe, process.comm), agent))
         flags, options = dangerous_flags(process.argv[1:], agent), tuple(word for run in kept.kept for word in run)
         self.entry = attrs.evolve(self.entry, flags=flags, options=options, lost=kept.lost)
 
@@ -131,15 +131,16 @@ class Conversation:
             self.entry = attrs.evolve(self.entry, lost=tuple(dict.fromkeys((*self.entry.lost, name))))
 
     def _begin(self, run: tuple[int, int], entry: ConversationEntry) -> None:
+        """Begin the conversation of another run, with nothing known but *entry*."""
         self._run, self.entry = run, entry
         self._own_session, self._said_session, self._read, self._pid, self._own = False, "", None, None, (0, 0)
         self.resume = self.fork = ()
 
-    def _meet(self) -> None:
+    def _begin_for_stranger(self) -> None:
         """Begin a conversation for the stranger in the foreground, if there is one and its process is found."""
         found, self._looks = self._stranger, self._looks - 1
         first = found.leader or found.process
-        own = itself(found, self.table) if self._looks >= 0 else None
+        own = process_and_file(found, self.table) if self._looks >= 0 else None
         if first is None or own is None:
             return
         process, file = own
@@ -149,13 +150,13 @@ class Conversation:
             cwd=self.table.cwd(process.pid),
             program=file,
             relayed=is_relayed(first.argv),
-            lost=carried(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
+            lost=kept_options(arguments(process.argv, process.exe, process.comm), stranger(name)).lost,
         )
         self._begin(first.run, entry)
         self._stranger, self._pid, self._is_listening = NOBODY, process.pid, True
 
     def ended(self) -> None:
-        """Take in that no agent holds the foreground any more."""
+        """Note that no agent holds the foreground any more."""
         self._is_listening, self._stranger = False, NOBODY
 
     def take(self, report: Report) -> None:
@@ -163,7 +164,7 @@ class Conversation:
         if report.id or report.status is None:
             return
         if (report.resume or report.fork) and report.agent in ("", self._stranger.stranger):
-            self._meet()
+            self._begin_for_stranger()
         if not self._is_listening or report.agent not in ("", self.entry.agent):
             return
         is_own = report.source is Source.REGISTRY
@@ -190,6 +191,6 @@ class Conversation:
     def set_resume(self, argv: tuple[str, ...]) -> None:
         """Keep the command with which the program asked to be resumed; an empty *argv* withdraws it."""
         if argv:
-            self._meet()
+            self._begin_for_stranger()
         if self._is_listening:
             self.resume = argv

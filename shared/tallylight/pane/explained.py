@@ -16,7 +16,7 @@ from tallylight.model.timing import Timing
 from tallylight.snapshot.entries import AnswerEntry, LosingEntry
 from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
-from tallylight.tracker.table import FACTS, LATE, LATE_S, Fact
+from tallylight.tracker.table import FACTS, FILE_LAG_S, LATE, Fact
 
 #: The words for the end of a turn, by the status in the best claim.
 _ENDS = {
@@ -27,7 +27,7 @@ _ENDS = {
 }
 _NOTHING = "nothing"
 #: So many names of sources are summed up in one phrase.
-_MANY = 6
+_MANY_SOURCES = 6
 
 
 def explained(
@@ -39,42 +39,47 @@ def explained(
 
 
 def _turn(found: Answers, decision: Decision, timing: Timing) -> AnswerEntry:
+    """Return the answer to the question `turn`: whether one runs, or how the last one ended."""
     turn = found.turn
     if found.asks is not None and found.asks.fact.is_so:  # some titles report the end of the turn then
         return AnswerEntry(question="turn", answer="waits for an answer")
     if turn is None:
         return AnswerEntry(question="turn", answer=f"none: {decision.reason.rule}", changes=decision.reason.changes)
     if found.is_awaited:
-        return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {LATE_S:g} s")
+        return AnswerEntry(question="turn", answer="over", changes=f"its file has the outcome within {FILE_LAG_S:g} s")
     if turn.fact.is_so:
         quiet = timing.silence_s if turn.source is Source.HEURISTIC else timing.fades_s(turn.source)
-        return _entry("turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else "")
+        return _answer_entry(
+            "turn", "running", turn.claim, 0, turn.fact, f"{quiet:g} s without output" if quiet else ""
+        )
     how = found.ended_by or turn.claim
     is_news = how.status is Status.DONE
-    return _entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
+    return _answer_entry("turn", _ENDS.get(how.status, "over"), how, 0, turn.fact, "a look" if is_news else "")
 
 
 def _asks(found: Answers, decision: Decision) -> AnswerEntry:
+    """Return the answer to the question `asks`: the dialog that is open, if any."""
     asks, prefix = found.asks, f"{decision.child_name}: " if decision.child_name else ""
     if asks is None or not asks.fact.is_so:
         is_other = prefix and decision.status is Status.WAITING
         return AnswerEntry(question="asks", answer=f"{prefix}{decision.kind or 'something'}" if is_other else _NOTHING)
-    return _entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
+    return _answer_entry("asks", f"{asks.claim.report.kind or 'something'}", asks.claim, 1, asks.fact)
 
 
 def _rest(found: Answers, decision: Decision) -> AnswerEntry:
-    """Return the answer to the question `rest`: what still runs beside the turn, such as subagents."""
+    """Return the answer to the question `rest`: what runs on beside the turn, such as subagents."""
     rest, count = found.rest, decision.report.background
     if rest is None or not rest.fact.is_so:
         return AnswerEntry(question="rest", answer=f"{count} of its subagents still run" if count else _NOTHING)
-    return _entry("rest", f"{count} still run" if count else "something still runs", rest.claim, 2, rest.fact)
+    return _answer_entry("rest", f"{count} still run" if count else "something still runs", rest.claim, 2, rest.fact)
 
 
-def _entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
+def _answer_entry(question: str, answer: str, claim: Claim, column: int, fact: Fact, more: str = "") -> AnswerEntry:
+    """Return *answer* to *question* for the snapshot, with the source that gave it and those that could overrule it."""
     report = claim.report
     others = (one for one in contradictors(column, fact) if one is not Source.PROCESS or not claim.tells_turns)
     *names, last = (source.word for source in others)
-    if len(names) >= _MANY:
+    if len(names) >= _MANY_SOURCES:
         names, last = [], f"any source{'' if last == Source.HEURISTIC.word else ' but silence'}"
     changes = f"{', '.join(names)} or {last} disagrees" if names else f"{last} disagrees"
     return AnswerEntry(

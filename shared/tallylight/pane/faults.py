@@ -15,8 +15,8 @@ from typing import Any, Concatenate, ParamSpec
 import attrs
 
 #: The most characters of a reported line, and the most faults that are reported for one pane.
-MAX_LINE = 300
-MAX_REPORTED = 32
+MAX_FAULT_CHARS = 300
+MAX_FAULTS = 32
 
 
 @attrs.define
@@ -33,9 +33,9 @@ class Faults:
             trace = trace.tb_next
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"
         fault = (what, type(error).__name__, place)
-        if fault not in self._reported and len(self._reported) < MAX_REPORTED:
+        if fault not in self._reported and len(self._reported) < MAX_FAULTS:
             self._reported.add(fault)
-            line = f"{what} could not be processed: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
+            line = f"{what} could not be processed: {fault[1]} at {fault[2]}: {error}"[:MAX_FAULT_CHARS]
             self.tell("".join(c if c.isprintable() else "?" for c in line))
 
 

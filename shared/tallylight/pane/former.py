@@ -24,7 +24,7 @@ from tallylight.snapshot.values import text
 from tallylight.tracker.attention import Attention
 
 #: A status must begin within so many seconds after the pane was first seen to count as the old one.
-SETTLE_S = 15.0
+FORMER_STATUS_S = 15.0
 #: The error, in seconds, that the system may make about when a process began.
 EXACT_S = 2.0
 
@@ -85,7 +85,7 @@ class Former:
 
     def goes_on(self, now: float) -> bool:
         """Return whether this object is still of use at *now*: a status may get an older begin, or has one."""
-        if now <= self.began + SETTLE_S:
+        if now <= self.began + FORMER_STATUS_S:
             return True
         self._is_sure = True
         if self._entry is None:
@@ -106,14 +106,14 @@ class Former:
         if self._entry is not before:
             waits = decision.status is Status.WAITING
             began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
-            self.attention.took_over(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
+            self.attention.add_former(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
         """Return whether *entry* shows the same status of the same run of the same agent, at a possible time."""
         report = decision.report
         if (entry.status, entry.kind, entry.agent) != (decision.status, decision.kind, report.agent):
             return False
-        if not entry.since - self.origin <= decision.since <= self.began + SETTLE_S:
+        if not entry.since - self.origin <= decision.since <= self.began + FORMER_STATUS_S:
             return False
         if entry.session and report.session and entry.session != report.session:
             return False

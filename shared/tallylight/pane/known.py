@@ -15,9 +15,9 @@ from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.evidence.unknown import UnknownProgramWatch
-from tallylight.hooks.order import Order
+from tallylight.hooks.order import HookOrder
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
 from tallylight.model.prose import last_sentence
@@ -33,7 +33,7 @@ from tallylight.pane.process_watch import ProcessWatch
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run
 from tallylight.pane.screen_looks import ScreenLooks
-from tallylight.pane.tape import Tape, plain
+from tallylight.pane.tape import Tape, report_fields
 from tallylight.pane.transcript import Transcript
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.tracker.attention import Attention
@@ -47,14 +47,14 @@ _READ_ELSEWHERE = (Source.REGISTRY, Source.RECORD, Source.PROCESS, Source.NOTIFI
 #: The multiplexers, by the name of their program: a terminal does not see into their sessions.
 MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
 #: A program in the foreground is new for so many looks: a shell may yet become an agent.
-EAGER_LOOKS = 16
+NEW_PROGRAM_LOOKS = 16
 
 
-class Known:
+class BasePane:
     """
     The state of one pane. *now* is monotonic seconds throughout; *tell* gets the faults, see `pane.faults`.
 
-    *tracker*: one that a recorder listens to; the pane makes its own if there is none.
+    *tracker* is one that a recorder listens to; without one the pane makes its own.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Known:
     ) -> None:
         self.faults = Faults(tell)
         self.tracker = tracker if tracker is not None else Tracker(timing)
-        self.tracker.on_report = self._heard
+        self.tracker.on_report = self._record_report
         #: The recent inputs of its light.
-        self.tape = Tape(self._was)
+        self.tape = Tape(self._record_state)
         self.attention = Attention()
         #: Its status before the host was restarted. The host sets it.
         self.former: Former | None = None
-        self._order = Order()
+        self._order = HookOrder()
         self._inbox = Inbox()
         self.conversation = Conversation(table)
         self._reader = reader
@@ -130,7 +130,7 @@ class Known:
         if not until:
             said = shown.since, shown.report.message
             if self._limit[0] != said:
-                self._limit = said, limits.ends(said[1], time.time())
+                self._limit = said, usage_limits.ends(said[1], time.time())
             until = self._limit[1]
         if self._limited is None or self._limited[0] is not shown or self._limited[1].limited_until != until:
             self._limited = shown, attrs.evolve(shown, limited_until=until)
@@ -191,7 +191,7 @@ class Known:
     @property
     def is_quiet(self) -> bool:
         """Return whether no change is likely soon: there is no agent, or its screen does not change."""
-        if self._unmoved < EAGER_LOOKS or self.is_undecided:
+        if self._unmoved < NEW_PROGRAM_LOOKS or self.is_undecided:
             return False
         if self._run is None and self.unknown.program is None and not self.decision.is_lit:
             return True
@@ -266,24 +266,24 @@ class Known:
         due, deadline = self._inbox.due(), self.tracker.deadline()
         return deadline if due is None else due if deadline is None else min(due, deadline)
 
-    def _heard(self, report: Report, now: float, since: float) -> None:
-        """Note on the tape a *report* that a replay could not derive again."""
+    def _record_report(self, report: Report, now: float, since: float) -> None:
+        """Add *report* to the tape, unless a replay can derive it again."""
         if report.source in _READ_ELSEWHERE:
-            self.tape.note("report", now, plain(report), max(0.0, now - since))
+            self.tape.note("report", now, report_fields(report), max(0.0, now - since))
 
-    def _held(self, foreground: Foreground | None) -> tuple[object, object]:
-        """Return the foreground and the path and arguments of its process, as the tape keeps them."""
+    def _foreground_facts(self, foreground: Foreground | None) -> tuple[object, object]:
+        """Return the foreground, and the path and arguments of its process, as the tape keeps them."""
         process = self._identity.process
         named = [process.exe, *process.argv[:8]] if process is not None else None
         return (attrs.asdict(foreground) if foreground is not None else None), named
 
-    def _was(self, now: float) -> None:
-        """Note the present state on the tape as a stretch of it begins."""
+    def _record_state(self, now: float) -> None:
+        """Add the present state to the tape, at the begin of a stretch."""
         if self._run is None:
             return
-        self.tape.note("was", now, "foreground", *self._held(self._run.foreground), True)
+        self.tape.note("was", now, "foreground", *self._foreground_facts(self._run.foreground), True)
         self.tape.note("was", now, "title", self._title)
         if self.has_bar:
             self.tape.note("was", now, "bar", True)
         for claim in sorted(self.tracker.answers.claims.values(), key=lambda claim: claim.at):
-            self.tape.note("was", now, "claim", plain(claim.report), claim.at - now, claim.since - now)
+            self.tape.note("was", now, "claim", report_fields(claim.report), claim.at - now, claim.since - now)

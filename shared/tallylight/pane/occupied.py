@@ -15,7 +15,7 @@ from tallylight.evidence.traffic import Sample
 from tallylight.evidence.unknown import UnknownProgram
 from tallylight.pane.faults import isolates_faults
 from tallylight.pane.file_request import Request
-from tallylight.pane.known import Known
+from tallylight.pane.known import BasePane
 from tallylight.pane.package import PackageRequest, package_of
 from tallylight.pane.run import Run, same_run
 from tallylight.tracker.claims import Claim
@@ -26,7 +26,7 @@ from tallylight.tracker.tracker import ADOPT_S
 SPOKEN_S = 1.0
 
 
-class Occupied(Known):
+class Occupied(BasePane):
     """Follows the program in the foreground of one pane. *now* is monotonic seconds."""
 
     def requests(self) -> tuple[Request, ...]:
@@ -53,9 +53,9 @@ class Occupied(Known):
         if program is not None and program.agent is None:
             program.talks = watch.traffic.is_known
             if watch.traffic.has_asked:
-                program.asked()
+                program.note_request()
                 self._reconsider_program(now)
-        watch.tell(now, is_asked=self.dialog is not None)
+        watch.report_fact(now, is_asked=self.dialog is not None)
 
     @isolates_faults("the foreground")
     def foreground(self, pgid: int, now: float) -> None:
@@ -75,7 +75,7 @@ class Occupied(Known):
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
-            self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+            self._changed_to(self.unknown.note_foreground(found.with_title(self._title), is_wanted=is_wanted), now)
             self._watch(found)
         if pgid != before == self._said[0] and found.is_shell and self._has_left(before, now):
             self._command_ended(None, now)
@@ -111,7 +111,7 @@ class Occupied(Known):
 
     def _reconsider_program(self, now: float) -> None:
         """Change the foreground if the unknown program there is now taken for an agent, or no more."""
-        found = self.unknown.applied(self._identity)
+        found = self.unknown.with_candidate(self._identity)
         if found.is_remote and self.tracker.claims.has_protocol_claim:
             return  # an agent of another machine reports for itself, which is better than its screen
         is_over = found.is_remote and found.agent is None and self._run is not None
@@ -124,6 +124,7 @@ class Occupied(Known):
         return attrs.evolve(found, is_candidate=True) if self.unknown.is_candidate(found) else found
 
     def _command_ended(self, exit_code: int | None, now: float) -> None:
+        """Note that a command of the shell ended with *exit_code*; its agent may have ended with it."""
         before = self.tracker.after_exit_claim
         self.tracker.command_end(exit_code, now)
         self._note_end(before, now)
@@ -134,7 +135,7 @@ class Occupied(Known):
             self.attention.shown(self.decision, now)
             self.attention.ended(now)
 
-    def recall(self, now: float) -> None:
+    def reconsider_foreground(self, now: float) -> None:
         """Judge the foreground again after new agent files were loaded: earlier reports may be this agent's."""
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
@@ -156,7 +157,7 @@ class Occupied(Known):
         """
         before = self._run
         if before is not None and found.agent is not None and same_run(before.identity, found):
-            self._goes_on(before, found, now)
+            self._continue_run(before, found, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # These inputs came before the change.
@@ -173,13 +174,13 @@ class Occupied(Known):
         self.conversation.ended()
         self._remember(found)
         self.looks.begin(self.agent)
-        self.tape.note("foreground", now, *self._held(foreground), is_gone)
+        self.tape.note("foreground", now, *self._foreground_facts(foreground), is_gone)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         self._note_end(None, now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
 
-    def _goes_on(self, run: Run, found: Identity, now: float) -> None:
+    def _continue_run(self, run: Run, found: Identity, now: float) -> None:
         """Take in *found*, which says more about the *run* in the foreground."""
         run.identity = found
         self._remember(found)
@@ -187,16 +188,18 @@ class Occupied(Known):
         if found.speaks and not run.foreground.speaks:
             # At the first look it was still `env`, or a launcher.
             run.foreground = attrs.evolve(run.foreground, speaks=True)
-            self.tape.note("foreground", now, *self._held(run.foreground), False)
+            self.tape.note("foreground", now, *self._foreground_facts(run.foreground), False)
             self.tracker.foreground(run.foreground, now)
 
     def _remember(self, found: Identity) -> None:
+        """Note the program *found* for the conversation of the pane, unless it runs on another machine."""
         if found.is_remote:
             return  # an agent of another machine cannot be continued here
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
 
     def _read_title(self, now: float) -> None:
+        """Report the status that the title of the agent shows."""
         if self._run is not None:
             report = self._run.titles.read(self._title, now)
             if report is not None:

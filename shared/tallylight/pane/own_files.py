@@ -15,12 +15,12 @@ from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, isolates_faults
 from tallylight.pane.file_request import FileRequest, Request
-from tallylight.pane.run import EAGER_LOOKS, Run
+from tallylight.pane.run import MISSING_FILE_TICKS, Run
 from tallylight.pane.transcript import Transcript, TranscriptRequest, TranscriptState
 from tallylight.tracker.tracker import Tracker
 
 #: For so many seconds after its end it is checked whether an agent has removed its status file.
-LAST_WORDS_S = 1.0
+FILE_REMOVED_S = 1.0
 
 
 @attrs.define
@@ -43,7 +43,7 @@ class OwnFiles:
             self._ended, self.tracker.held_until = None, 0.0
         if is_gone and before is not None and before.known is not None:
             before.missed = 0
-            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
+            self._ended, self.tracker.held_until = before, now + FILE_REMOVED_S
 
     @property
     def transcript(self) -> Transcript | None:
@@ -53,7 +53,7 @@ class OwnFiles:
     @property
     def _leaving(self) -> Run | None:
         """The agent that has ended, while its status file is worth another check."""
-        return self._ended if self._ended is not None and self._ended.missed < EAGER_LOOKS else None
+        return self._ended if self._ended is not None and self._ended.missed < MISSING_FILE_TICKS else None
 
     @property
     def is_undecided(self) -> bool:
@@ -80,15 +80,16 @@ class OwnFiles:
     def take_result(self, request: Request, found: object, now: float) -> None:
         """Take *found*, a worker's result for one of `requests`; None if nothing was new."""
         if isinstance(found, TranscriptState) and isinstance(request, TranscriptRequest):
-            self._transcribed(request, found, now)
+            self._take_transcript(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
             self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
     @isolates_faults("the agent's record")
-    def _transcribed(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
+    def _take_transcript(self, request: TranscriptRequest, found: TranscriptState, now: float) -> None:
+        """Pass a worker's result on, if it is about the process that holds the foreground."""
         # Otherwise another agent has come to the foreground since.
         if (transcript := self.transcript) is not None and transcript.process == request.process:
-            transcript.tell(found, self.tracker, self.conversation, now)
+            transcript.apply(found, self.tracker, self.conversation, now)
 
     @isolates_faults("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:

@@ -53,7 +53,7 @@ class PackageRequest:
         found = (
             made_with.of_npm(text) or made_with.of_itself(_text(folder / "README.md", _README_BYTES)) if text else ""
         )
-        return found or made_with.of_python(_metadata(self.program)) or _of_itself(self.program)
+        return found or made_with.of_python(_metadata(self.program)) or _sign_in_bytes(self.program)
 
 
 def version_of(process: Process) -> str:
@@ -104,17 +104,18 @@ def _distributions(program: Path) -> Iterator[Path]:
         yield from itertools.islice(found, _MAX_DISTRIBUTIONS)
 
 
-def _of_itself(program: Path) -> str:
+def _sign_in_bytes(program: Path) -> str:
+    """Return the sign of a language model in the bytes of *program* itself; empty for none."""
     try:
         found = program.stat()
     except (OSError, ValueError):
         return ""
-    return _of_bytes(program, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+    return _cached_sign_in_bytes(program, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 
 
 @functools.lru_cache(256)
-def _of_bytes(program: Path, stamp: tuple[int, ...]) -> str:
-    """Return the sign in the program's own bytes. *stamp* identifies the file, so that it is searched once."""
+def _cached_sign_in_bytes(program: Path, stamp: tuple[int, ...]) -> str:
+    """Return the same; *stamp* identifies the content of the file, so that it is searched once."""
     size, until = stamp[2], time.monotonic() + _SEARCH_S
     begin = range(0, min(size, _BEGIN_BYTES), _STEP_BYTES)
     end = range(size - _STEP_BYTES, max(_BEGIN_BYTES, size - _END_BYTES) - _STEP_BYTES, -_STEP_BYTES)

@@ -39,12 +39,14 @@ class Pane(Occupied):
 
     @isolates_faults("an unknown program")
     def _look_for_signs(self, look: Look, now: float) -> None:
+        """Look at the screen of a program that may be an agent."""
         self.unknown.look(look)
         self.processes.look(look, now)
         self._reconsider_program(now)
 
     @isolates_faults("the screen")
     def _take_look(self, look: Look, now: float) -> None:
+        """Take in a look at the screen of the agent."""
         self.tape.look(look, now)
         self.processes.look(look, now)
         self.looks.take(look, self._run, now)
@@ -79,6 +81,7 @@ class Pane(Occupied):
         return self._receive(key, functools.partial(self._notified, report), len(report.message), now)
 
     def _receive(self, key: Key, call: Call, size: int, now: float) -> bool:
+        """Make *call* now, or keep it for later if too much arrives; return whether it was made."""
         if self._inbox.admits(now):
             call(now)
             return True
@@ -87,6 +90,7 @@ class Pane(Occupied):
 
     @isolates_faults("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
+        """Take in a mark of the shell, which was admitted."""
         self.tape.note("mark", now, is_start, exit_code)
         if is_start:
             self._unmoved = 0
@@ -101,6 +105,7 @@ class Pane(Occupied):
 
     @isolates_faults("the title")
     def _titled(self, title: str, now: float) -> None:
+        """Take in a title, which was admitted."""
         self.tape.note("title", now, title)
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
@@ -145,7 +150,7 @@ class Pane(Occupied):
         self._note_end(before, now)
 
     def look(self, visible: bool, now: float) -> None:
-        """Take in whether the pane is visible to a person."""
+        """Take in whether the pane is visible to a person: their look counts after a moment."""
         if self.former is not None and not self.former.goes_on(now):
             self.former = None
         self.attention.shown(self.decision, now)

@@ -19,7 +19,7 @@ from tallylight.tracker.tracker import Tracker
 #: connections, and of one at rest.
 ACTIVE_S, REPORTING_S, UNCONNECTED_S, RESTING_S = 0.4, 2.0, 1.0, 10.0
 #: The last rows of the screen that are compared.
-_ROWS = 16
+_COMPARED_ROWS = 16
 
 
 @attrs.define
@@ -49,6 +49,7 @@ class ProcessWatch:
         return self.process is not None and now - self._at >= self._pause(now)
 
     def _pause(self, now: float) -> float:
+        """Return the seconds between two samples: the more is going on, the fewer."""
         tracker = self.tracker
         if tracker.claims.tells_turns:
             return REPORTING_S if tracker.decision.status is Status.WORKING else RESTING_S
@@ -61,7 +62,7 @@ class ProcessWatch:
         last = len(look.lines)
         while last and not look.lines[last - 1].strip():
             last -= 1
-        first = max(0, last - _ROWS)
+        first = max(0, last - _COMPARED_ROWS)
         rows = list(look.lines[first:last])
         if look.cursor_visible and first <= look.cursor_row < last:
             del rows[look.cursor_row - first]
@@ -78,7 +79,7 @@ class ProcessWatch:
         if self.unanswered != before:
             tracker.touch()
 
-    def tell(self, now: float, *, is_asked: bool) -> None:
+    def report_fact(self, now: float, *, is_asked: bool) -> None:
         """Report the fact of the last sample to the tracker. *is_asked*: a dialog is on the screen, and wins."""
         fact, said = self._fact, self._said
         if fact is None and said is not None:

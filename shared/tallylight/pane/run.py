@@ -25,9 +25,9 @@ from tallylight.pane.file_request import FileRequest, Growth
 from tallylight.pane.transcript import Transcript, TranscriptRequest
 from tallylight.tracker.foreground import Foreground
 
-#: A missing status file is looked for in the first so many ticks, then in every `SELDOM`th.
-EAGER_LOOKS = 40
-SELDOM = 8
+#: A missing status file is looked for in the first so many ticks, then in every `MISSING_FILE_EVERY`th.
+MISSING_FILE_TICKS = 40
+MISSING_FILE_EVERY = 8
 
 
 @attrs.define
@@ -87,7 +87,7 @@ class Run:
         if self.turns is None or self.status_file is None:
             return None
         self.missed = self.missed + 1 if self.known is None else 0
-        if self.missed > EAGER_LOOKS and self.missed % SELDOM:
+        if self.missed > MISSING_FILE_TICKS and self.missed % MISSING_FILE_EVERY:
             return None
         where = self.turns.transcript
         path = _transcript(self.status_file, *where) if where is not None else None
@@ -137,6 +137,8 @@ def same_run(before: Identity, after: Identity) -> bool:
 
 @functools.lru_cache(1024)
 def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
-    """Return the path of a session's transcript; None if a part of it would be unsafe. Asked for at every tick."""
+    """
+    Return the path of a session's transcript; None if a part of it would be unsafe. Cached: it is wanted at each tick.
+    """
     parts = claude_ending.path_parts(cwd, session)
     return status_file.parents[1].joinpath(*parts) if parts is not None else None

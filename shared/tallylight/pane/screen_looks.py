@@ -58,6 +58,7 @@ class ScreenLooks:
 
     @property
     def _is_unchanged(self) -> bool:
+        """Return whether the status file reports the question too, and no claim has changed since the last look."""
         return (
             self.dialog is not None
             and self._tracker.claims.has_file_ask
@@ -96,10 +97,10 @@ class ScreenLooks:
         if report is not None:
             tracker.report(report, now, self._reader.since)
         if run is not None:
-            found = [run.progress.looked()]
+            found = [run.progress.note_look()]
             if report is not None and report.status is Status.WORKING:
                 found.append(run.titles.note_work_on_screen())
-            found += [run.titles.stopped(), run.progress.stopped()] if self._reader.is_stopped else []
+            found += [run.titles.note_stop(), run.progress.note_stop()] if self._reader.is_stopped else []
             for one in filter(None, found):
                 tracker.report(one, now)
         self._same = self._same + 1 if self._is_unchanged else 0

@@ -2,9 +2,9 @@
 The tape of one pane: all inputs of its light in the last two minutes, in memory and nowhere else.
 
 Every input that the pane reads is noted with its time; an input that a flood replaced before that is not. A screen
-is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_BYTES`, are dropped, a stretch at a
-time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in any
-process in which a person asks what was wrong.
+is compressed against the one before it. Entries older than `SPAN_S`, or beyond `MAX_TAPE_BYTES`, are dropped, a stretch
+at a time; each stretch begins with the state before it. `data` is the whole tape as bytes, and `entries` reads it, in
+any process in which a person asks what was wrong.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tallylight.model.report import Report
 from tallylight.wire import values
 
 #: The most seconds and bytes of one tape, and the most bytes of all tapes of a host.
-SPAN_S, MAX_BYTES, MAX_BYTES_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
+SPAN_S, MAX_TAPE_BYTES, MAX_BYTES_OF_ALL = 120.0, 256 * 1024, 16 * 1024 * 1024
 #: The most seconds of a stretch, and its share of a tape's bytes: one in so many.
 _STRETCH_S, _STRETCHES = 15.0, 8
 #: The memory that Python needs for one entry, in addition to its bytes.
@@ -39,8 +39,8 @@ _FIELDS = tuple(
 _ALL: weakref.WeakSet[Tape] = weakref.WeakSet()
 
 
-def plain(report: Report, **more: float) -> dict[str, Any]:
-    """Return *report* as JSON for a recording."""
+def report_fields(report: Report, **more: float) -> dict[str, Any]:
+    """Return *report* as JSON for a recording, with *more* fields."""
     fields = {name: value for name in _FIELDS if (value := getattr(report, name))}
     return {"type": "report", "source": report.source.word, "status": report.status, **fields, **more}
 
@@ -65,31 +65,32 @@ class Tape:
 
     def note(self, kind: str, now: float, *data: Any) -> None:
         """Add an input of this *kind*."""
-        self._keep(kind, now, json.dumps(data, separators=(",", ":")).encode() if data else b"")
+        self._add(kind, now, json.dumps(data, separators=(",", ":")).encode() if data else b"")
 
     def look(self, look: Look, now: float) -> None:
         """Add a look at the screen."""
-        self._turn(now)
+        self._begin_stretch_if_full(now)
         if look == self._look:
-            self._keep("again", now, b"")
+            self._add("again", now, b"")
             return
         self._look = look
         place = [look.cursor_row, look.cursor_column, look.columns, int(look.cursor_visible)]
         text = "\n".join([json.dumps(place), *look.lines]).encode("utf-8", "surrogatepass")
-        self._keep("look", now, text)
+        self._add("look", now, text)
 
     @property
     def data(self) -> bytes:
         """The whole tape, as `entries` reads it."""
         return b"".join(part for _, _, parts in self._stretches for part in parts)
 
-    def _keep(self, kind: str, now: float, data: bytes) -> None:
-        self._turn(now)
+    def _add(self, kind: str, now: float, data: bytes) -> None:
+        """Add an entry, compressed against the screen before it; drop the oldest stretches beyond the limits."""
+        self._begin_stretch_if_full(now)
         packed = data
         if kind == "look":
             packer = zlib.compressobj(1, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, self._before[-32768:])
             packed, self._before = packer.compress(data) + packer.flush(), data
-        limit = min(MAX_BYTES, MAX_BYTES_OF_ALL // max(1, len(_ALL)))
+        limit = min(MAX_TAPE_BYTES, MAX_BYTES_OF_ALL // max(1, len(_ALL)))
         if len(packed) + _OVERHEAD_BYTES > limit // 2:
             self._forget()
         # The state at the begin of a stretch may have been too large already.
@@ -110,10 +111,12 @@ class Tape:
         self._stretches.clear()
         self._look, self._before, self.size = None, b"", 0
 
-    def _turn(self, now: float) -> None:
+    def _begin_stretch_if_full(self, now: float) -> None:
         """Begin another stretch if the last one is full."""
         last = self._stretches[-1] if self._stretches else None
-        if self._begins or (last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= MAX_BYTES // _STRETCHES):
+        if self._begins or (
+            last is not None and now - last[0] <= _STRETCH_S and last[1][0] <= MAX_TAPE_BYTES // _STRETCHES
+        ):
             return
         self._look, self._before = None, b""
         self._stretches.append((now, [0], []))
@@ -122,18 +125,18 @@ class Tape:
         self._begins = False
 
 
-def entries(told: bytes) -> Iterator[tuple[float, str, Any]]:
+def entries(data: bytes) -> Iterator[tuple[float, str, Any]]:
     """
     Yield the entries of a tape as time, kind and data; the state before the first stretch comes first.
 
     Raises `ValueError` for bytes that are no tape.
     """
     at, before, stretches = 0, b"", 0
-    while at < len(told):
-        if len(told) - at < _HEAD.size:
+    while at < len(data):
+        if len(data) - at < _HEAD.size:
             raise ValueError("a tape breaks off")
-        now, number, begins, length = _HEAD.unpack_from(told, at)
-        data = told[at + _HEAD.size : at + _HEAD.size + length]
+        now, number, begins, length = _HEAD.unpack_from(data, at)
+        data = data[at + _HEAD.size : at + _HEAD.size + length]
         at += _HEAD.size + length
         if number >= len(KINDS) or len(data) != length:
             raise ValueError("a tape breaks off")

@@ -17,7 +17,7 @@ from tallylight.agents.agent import Agent
 from tallylight.evidence.others import rival_starts
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, own_number
-from tallylight.evidence.records.locate import SLACK_S, Facts
+from tallylight.evidence.records.locate import SESSION_SLACK_S, Facts
 from tallylight.evidence.records.places import (
     Growth,
     Place,
@@ -133,6 +133,7 @@ class TranscriptRequest:
         return found
 
     def _located(self, reader: Reader) -> TranscriptState:
+        """Return the state of the agent's transcript, which is looked for; unchanged if it is the known one."""
         agent, process, table, before = self.transcript.agent, self.process, self.transcript.table, self.before
         environ = table.environ(process.pid)
         # A daemon that it has started serves others as well, and is left out.
@@ -296,7 +297,7 @@ class Transcript:
             transcript=self, before=self.found, is_locating=is_due, session=session, cwd=cwd, title=title
         )
 
-    def tell(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
+    def apply(self, found: TranscriptState, tracker: Tracker, conversation: Conversation, now: float) -> None:
         """Take a worker's result at monotonic *now*, and pass its news to *tracker* and *conversation*."""
         before = self.published
         report = self.take(found, now)
@@ -338,6 +339,6 @@ class Transcript:
             return None
         if turn.status is Status.WORKING or found.reading.asked:
             # A turn of an earlier process does not go on. After the clock was set back a new turn seems older.
-            is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SLACK_S)
+            is_own = found.started > 0 and (found.is_new or found.started <= turn.at + SESSION_SLACK_S)
             return turn if is_own and found.is_exact else None
         return turn if now - found.age >= self.since else None

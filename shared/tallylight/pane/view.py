@@ -10,7 +10,7 @@ from tallylight.tracker.notify import View
 
 
 def view_of(pane: Pane, name: str) -> View:
-    """Return *pane*, with display name *name*, as the notifier sees it at this moment."""
+    """Return *pane* as the notifier sees it now; *name* is its display name."""
     attention = pane.attention
     return View(
         decision=pane.decision,

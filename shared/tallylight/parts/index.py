@@ -29,7 +29,7 @@ from tallylight.wire.text import sanitise
 #: The version of the file; another one is ignored.
 VERSION = 3
 #: Bytes of the file, parts in it, and characters of each text.
-MAX_BYTES, MAX_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
+MAX_PART_INDEX_BYTES, MAX_INDEXED_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
 #: The directory of packages for other people's parts, as an extra: kitty's Python looks there, too.
 EXTRA = "parts"
 
@@ -74,7 +74,7 @@ def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, .
 def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Return the contents of the file; empty if it is missing or unreadable."""
     try:
-        return values.members(read_write.read_own(path(environ), MAX_BYTES))
+        return values.members(read_write.read_own(path(environ), MAX_PART_INDEX_BYTES))
     except (OSError, TallyError):
         return {}
 
@@ -82,7 +82,7 @@ def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
 def listed(kept: Mapping[str, object]) -> tuple[InstalledPart, ...]:
     """Return the parts in an index of this version; a faulty entry affects only its part."""
     rows, off = kept.get("parts"), _off(kept)
-    found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_PARTS]]
+    found = [_from_json(one, off) for one in (rows if isinstance(rows, list) else [])[:MAX_INDEXED_PARTS]]
     return tuple(one for one in found if one is not None)
 
 
@@ -96,7 +96,7 @@ def find() -> Iterator[InstalledPart]:
     extras.enable(EXTRA)
     names: set[str] = set()
     for name, version, imported in (*_own(), *_of_others()):
-        if name in names or len(names) == MAX_PARTS:
+        if name in names or len(names) == MAX_INDEXED_PARTS:
             continue
         names.add(name)
         try:
@@ -110,12 +110,14 @@ def find() -> Iterator[InstalledPart]:
 
 
 def _own() -> Iterator[tuple[str, str, Any]]:
+    """Yield our own parts: each with its name, no version, and a function that loads it."""
     for module in pkgutil.iter_modules(parts.__path__):
         if module.ispkg:
             yield module.name, "", functools.partial(load, f"{parts.__name__}.{module.name}:PART")
 
 
 def _of_others() -> Iterator[tuple[str, str, Any]]:
+    """Yield the parts of other packages: each with its name, its version, and a function that loads it."""
     import importlib.metadata  # it takes as long to load as all else
 
     for point in importlib.metadata.entry_points(group=GROUP):
@@ -165,11 +167,13 @@ def forget() -> None:
 
 
 def _off(kept: Mapping[str, object]) -> set[str]:
+    """Return the names of the parts that a person has turned off, by the index *kept*."""
     listed = kept.get("off")
-    return {name for name in (listed if isinstance(listed, list) else [])[:MAX_PARTS] if isinstance(name, str)}
+    return {name for name in (listed if isinstance(listed, list) else [])[:MAX_INDEXED_PARTS] if isinstance(name, str)}
 
 
 def _to_json(found: InstalledPart) -> dict[str, object]:
+    """Return the entry of a part for the index."""
     part = found.part
     verbs = {name: [verb.group, verb.about, verb.module, *verb.words] for name, verb in part.verbs.items()}
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
@@ -179,6 +183,7 @@ def _to_json(found: InstalledPart) -> dict[str, object]:
 
 
 def _from_json(value: object, off: set[str]) -> InstalledPart | None:
+    """Return the part in an entry of the index; None for a malformed one. *off* names the parts that are turned off."""
     if not isinstance(value, dict):
         return None
 

@@ -11,7 +11,8 @@ until `deadline`. Its contract, each line held by a test:
   with any content. For the numbers that other programs use, too (21337, 3008, 777), a codec decides. All else is passed
   on. So is a sequence that aborts another by its ESC: without it the terminal would stay inside that one. With
   *passthrough* nothing is consumed; sequences are read and answered all the same.
-* An unfinished sequence of that kind is held, for `HELD_S` at most. Its rest is then passed on unread. The terminal's
+* An unfinished sequence of that kind is held, for `SEQUENCE_HELD_S` at most. Its rest is then passed on unread. The
+terminal's
   parser is followed through it, so that nothing of ours is written into it.
 * The state is sent as the `tally` user variable, one write for each changed record. There are at most
   `WRITES_A_SECOND` rounds of `BATCH` writes; the last state is never lost. A variable that the program writes itself is
@@ -35,8 +36,8 @@ from tallylight.relay.deferred import DeferredSequences
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
 from tallylight.relay.position import Position
+from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import ProtocolReader
 from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, user_var
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
@@ -47,7 +48,7 @@ from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
 #: The seconds to wait for the rest of a sequence. Over ssh a lost packet comes again after 1 to 3 s
 #: (https://www.rfc-editor.org/rfc/rfc6298), and no terminal draws anything for half a sequence.
-HELD_S = 3.0
+SEQUENCE_HELD_S = 3.0
 #: The seconds for which an answer waits for the rest of a key that a person pressed.
 KEY_S = 0.030
 WRITES_A_SECOND = 10
@@ -104,7 +105,7 @@ class RelayCore(Core):
         self._keys = Position()
         #: Answers that wait for the end of a sequence from the terminal, and since when.
         self._pending_answers: list[bytes] = []
-        self._owed_at = 0.0
+        self._answers_since = 0.0
         self._is_fresh = True  # nothing was read since the last reset
         #: Nothing is due, and only a sequence of interest changes that. So a key and its echo cost little.
         self._is_idle = False
@@ -151,9 +152,9 @@ class RelayCore(Core):
 
     def tick(self, now: float) -> None:
         """Let time pass: release a sequence that was held too long, and send what had to wait."""
-        if self._splitter.held and now >= self._held_at + HELD_S:
+        if self._splitter.held and now >= self._held_at + SEQUENCE_HELD_S:
             self._splitter.release(self._terminal)
-        if self._pending_answers and now >= self._owed_at + KEY_S:
+        if self._pending_answers and now >= self._answers_since + KEY_S:
             self._send_answers()
         self._now = now
         self._is_idle = False
@@ -165,7 +166,7 @@ class RelayCore(Core):
             payloads = self._records.repeated(BATCH)
             self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
             if payloads:
-                self._terminal.append(self._carried(payloads))
+                self._terminal.append(self._as_user_variables(payloads))
 
     def resized(self, now: float) -> None:
         """
@@ -202,7 +203,7 @@ class RelayCore(Core):
         self._send_answers()
         # An unfinished sequence of the program would swallow our reports.
         end = b"" if self._splitter.position.is_safe else envelope.ST
-        while self._is_changed and (data := self._writes(now)):
+        while self._is_changed and (data := self._due_writes(now)):
             self._terminal.append(end + data)
             end = b""
 
@@ -214,8 +215,8 @@ class RelayCore(Core):
         ):
             self._is_idle = True
             return None
-        held = self._held_at + HELD_S if self._splitter.held else None
-        owed = self._owed_at + KEY_S if self._pending_answers else None
+        held = self._held_at + SEQUENCE_HELD_S if self._splitter.held else None
+        owed = self._answers_since + KEY_S if self._pending_answers else None
         # Inside a sequence nothing is written before its end has come.
         write = self._next_write if self._is_changed and self._splitter.position.is_safe else None
         beat = self._next_beat if self._splitter.position.is_safe else None
@@ -302,9 +303,10 @@ class RelayCore(Core):
         return self._inbox.is_full(self._now) or (self._answers.left < 1 and self._now == self._answers.at)
 
     def _answer(self, sequence: Sequence) -> None:
+        """Note the constant answer to a query; beyond the limit a query gets none."""
         if self._answers.take(self._now):
             if not self._pending_answers:
-                self._owed_at = self._now
+                self._answers_since = self._now
             self._pending_answers.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)
             if self._keys.is_safe:
                 self._send_answers()
@@ -319,7 +321,7 @@ class RelayCore(Core):
         if self._is_fresh:  # a flood of them is cheap
             return
         self._is_fresh = True
-        self._inbox.forget_but_arms()
+        self._inbox.forget_all_but_recipes()
         self._protocols.clear()
         self._mirror.clear()
 
@@ -330,20 +332,23 @@ class RelayCore(Core):
         return bool(self._attention) or self._records.is_changed or self._mirror.is_changed
 
     def _write(self, now: float, gap: int | None = None) -> None:
+        """Write what is due: at the end of the output, or at *gap* in it while the program has begun a sequence."""
         # A clock that went back must not stop our writes.
         self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
         # At the end; or in place of the last consumed sequence, if the program has begun another one since.
         place = len(self._terminal) if self._splitter.position.is_safe else gap
-        if now >= self._next_write and place is not None and (data := self._writes(now)):
+        if now >= self._next_write and place is not None and (data := self._due_writes(now)):
             self._terminal.insert(place, data)
             self._next_write = now + 1 / WRITES_A_SECOND
 
-    def _writes(self, now: float) -> bytes:
+    def _due_writes(self, now: float) -> bytes:
+        """Return the bytes of the changed records and of the bar, at most one batch."""
         payloads = [self._attention] if self._attention else []
         self._attention = ""
-        return self._carried([*payloads, *self._records.take(BATCH, now)], self._mirror.take(now))
+        return self._as_user_variables([*payloads, *self._records.take(BATCH, now)], self._mirror.take(now))
 
-    def _carried(self, payloads: list[str], rest: bytes = b"") -> bytes:
+    def _as_user_variables(self, payloads: list[str], rest: bytes = b"") -> bytes:
+        """Return *payloads* as user variables, then *rest*, all in the envelope of the multiplexer around us."""
         self._hand(payloads)
         data = b"".join([envelope.user_var(envelope.CARRIER, payload) for payload in payloads]) + rest
         return self._wrap(data) if data and self._wrap else data

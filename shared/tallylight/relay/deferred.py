@@ -72,13 +72,14 @@ class DeferredSequences(Inbox):
         self._sort()
         return super().take(now, is_last=is_last)
 
-    def forget_but_arms(self) -> None:
+    def forget_all_but_recipes(self) -> None:
         """Drop all waiting sequences except recipes, which a reset of the screen does not concern."""
         self._unsorted = [raw for raw in self._unsorted if raw.startswith(_ARM)]
         self._sort()
         self.forget_but(osc88.NUMBER)
 
     def _sort(self) -> None:
+        """Decode the stored sequences as far as they count, and keep them by their keys."""
         unsorted, self._unsorted, self._unsorted_size = self._unsorted, [], 0
         for key, sequence in reversed([*self._newest(unsorted)]):
             self.keep(key, lambda _, sequence=sequence: self._read_sequence(sequence), len(sequence.raw))  # type: ignore[misc]
@@ -90,7 +91,7 @@ class DeferredSequences(Inbox):
         #: For sequences about the program itself, by kind: no older one counts, or only a withdrawal.
         is_over: dict[tuple[bytes, bool], bool] = {}
         self._has_room = True
-        for raw in self._in_question(list(dict.fromkeys(reversed(raws)))):
+        for raw in self._that_may_count(list(dict.fromkeys(reversed(raws)))):
             text = _own_text(raw)
             if text is None and not self._has_room:
                 continue
@@ -110,7 +111,7 @@ class DeferredSequences(Inbox):
                 is_over[kind] = key.replaces is not None
             yield key, sequence
 
-    def _in_question(self, raws: list[bytes]) -> Iterator[bytes]:
+    def _that_may_count(self, raws: list[bytes]) -> Iterator[bytes]:
         """Yield each of *raws* while there is room, then only those that may be about the program itself."""
         for at, raw in enumerate(raws, 1):
             yield raw

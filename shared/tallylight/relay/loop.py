@@ -27,7 +27,7 @@ else:
 
 
 #: The most bytes of one read, and the size of a read after which there may be more: the kernel returns up to 4 KiB.
-CHUNK_BYTES, _FULL_READ_BYTES = 8192, 2048
+OUTPUT_CHUNK_BYTES, _FULL_READ_BYTES = 8192, 2048
 #: The most bytes that are read from the program before everything else gets a turn.
 TURN_BYTES = 65536
 #: The most bytes that are read when a program ends or stops while another still writes to its terminal.
@@ -158,7 +158,7 @@ class Relay:
         size, now = 0, monotonic()
         while size < TURN_BYTES and not (waits and self._out.size):
             try:
-                data = os.read(self._inner, CHUNK_BYTES)
+                data = os.read(self._inner, OUTPUT_CHUNK_BYTES)
             except OSError:
                 break  # nothing more; or no process has that terminal open any more
             self._core.from_child(data, now)
@@ -182,7 +182,7 @@ class Relay:
                 self._flush()
         if event & _IN:
             try:
-                data = os.read(self._outer.fd, CHUNK_BYTES)
+                data = os.read(self._outer.fd, OUTPUT_CHUNK_BYTES)
             except BlockingIOError:
                 return None
             except OSError:
@@ -261,6 +261,7 @@ class Relay:
                     _kill(self._program, number)
 
     def _read_monitor(self) -> None:
+        """Act on the reports of the monitor: the program was started, has stopped, or has ended."""
         data = os.read(self._pipe, 4096)
         *lines, self._lines = (self._lines + data).split(b"\n")
         for line in lines:
@@ -279,6 +280,7 @@ class Relay:
             self._end(signal.SIGKILL)
 
     def _end(self, status: int) -> None:
+        """Pass on the last output, and have the core write its last reports; the program ended with *status*."""
         self._program = 0
         self._drain()
         if self._has_core:
@@ -309,6 +311,7 @@ class Relay:
         self._serve_signals(continued=True)
 
     def _resume(self) -> None:
+        """Take the terminal again after a stop, send everything again, and continue the program."""
         # A terminal that is gone has no modes; the next read from it will fail.
         with pty.ignoring(termios.error):
             self._outer.enter_raw()
@@ -325,6 +328,7 @@ class Relay:
 
 
 def _cwd(pid: int) -> str:
+    """Return the working directory of the process *pid*; empty if it cannot be read."""
     try:
         return os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115
     except OSError:

@@ -13,7 +13,7 @@ from tallylight.wire import envelope
 
 CLEAR = "0"
 #: The bar is sent again after so many seconds: kitty removes one without news for a minute.
-REFRESH_S = 30.0
+REPEAT_BAR_S = 30.0
 
 
 class Mirror:
@@ -36,7 +36,7 @@ class Mirror:
             self._wanted = "2"
         elif report.status is not Status.WAITING:
             self._wanted = CLEAR
-        if now - self._shown_at >= REFRESH_S:
+        if now - self._shown_at >= REPEAT_BAR_S:
             self.renew()
 
     def clear(self) -> None:

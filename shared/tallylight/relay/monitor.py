@@ -59,6 +59,8 @@ def start(command: list[str], outer: pty.Outer, inner: tuple[int, int], collecte
 
 
 class _Monitor:
+    """The code of the monitor process."""
+
     def __init__(self, outer: pty.Outer, slave: int, pipe: int) -> None:
         self._outer = outer
         self._slave = slave
@@ -66,6 +68,7 @@ class _Monitor:
         self._program = 0
 
     def run(self, command: list[str]) -> NoReturn:
+        """Start *command* in a group of its own, report its fate, and end with it."""
         os.setsid()
         fcntl.ioctl(self._slave, termios.TIOCSCTTY, 0)
         before = {number: signal.signal(number, signal.SIG_IGN) for number in _IGNORED}
@@ -93,6 +96,7 @@ class _Monitor:
             os._exit(0)
 
     def _become(self, command: list[str], ignored: list[signal.Signals]) -> NoReturn:
+        """Become *command*, in the foreground of the inner terminal; report why if that fails."""
         _own_group(0)
         os.tcsetpgrp(self._slave, os.getpid())
         for number in (*_IGNORED, signal.SIGHUP, signal.SIGCONT, signal.SIGCHLD):
@@ -114,11 +118,13 @@ class _Monitor:
             os.write(self._pipe, f"{line}\n".encode())
 
     def _continue(self, _number: int, _frame: FrameType | None) -> None:
+        """Continue the program: the monitor got SIGCONT."""
         if self._program:
             with pty.ignoring(OSError):
                 os.killpg(self._program, signal.SIGCONT)
 
     def _hung_up(self, _number: int, _frame: FrameType | None) -> None:
+        """Restore the outer terminal if the relay was killed: the inner one has hung up."""
         try:
             termios.tcgetattr(self._slave)
             return  # someone sent us the signal by hand

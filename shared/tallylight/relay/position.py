@@ -51,13 +51,13 @@ class Position:
     def state(self) -> State:
         """The state of the reader now."""
         if self._later:
-            self._look()
+            self._read_later()
         return self._state
 
     @state.setter
     def state(self, state: State) -> None:
         if self._later:
-            self._look()
+            self._read_later()
         self._state = state
 
     @property
@@ -69,13 +69,13 @@ class Position:
     def is_safe(self) -> bool:
         """Return whether other bytes may be written here without cutting a sequence or a character."""
         if self._later:
-            self._look()
+            self._read_later()
         return self._state is State.GROUND and not unfinished(self._last)
 
     def note(self, data: bytes, start: int, end: int) -> None:
         """Take in data[start:end]."""
         if self._later:
-            self._look()
+            self._read_later()
         if start >= end:
             return
         escape = data.rfind(b"\x1b", start, end)
@@ -88,7 +88,7 @@ class Position:
     def passed(self, data: bytes, end: int) -> None:
         """Take in a whole sequence, or the end of an envelope, that ends at *end* of data."""
         if self._later:
-            self._look()
+            self._read_later()
         self._state = State.GROUND
         self._last = data[max(0, end - 3) : end]
 
@@ -101,7 +101,8 @@ class Position:
             # Earlier bytes do not matter: an ESC interrupts them, and without one the ground state stays.
             self._later, self._escape = data, escape
 
-    def _look(self) -> None:
+    def _read_later(self) -> None:
+        """Read the bytes that `note_later` has kept."""
         data, self._later = self._later, b""
         if self._escape >= 0:
             self._state = _after(State.ESCAPE, data, self._escape + 1, len(data))

@@ -73,6 +73,7 @@ def open_outer() -> Outer | None:
 
 
 def _open_again(fd: int) -> int:
+    """Return a descriptor of its own for the terminal *fd*; raise `OSError` if it cannot be opened."""
     flags = os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         name = os.ttyname(fd)

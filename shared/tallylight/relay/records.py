@@ -23,7 +23,7 @@ from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
 #: An identical report is sent again after so many seconds, so that the host's fuse does not burn down.
-REFRESH_S = 30.0
+RESEND_REPORT_S = 30.0
 #: The host's fuse for explicit reports, in seconds.
 FUSE_S = 300.0
 #: The mark of a repetition: a key that no reader knows, and so every reader skips.
@@ -41,6 +41,7 @@ _Claims = dict[int, tuple[Report, float]]
 
 
 def _best(claims: _Claims) -> int:
+    """Return the best rank among *claims* that has reported recently enough."""
     newest = max(at for _, at in claims.values())
     return max(rank for rank, (_, at) in claims.items() if newest - at < FUSE_S)
 
@@ -117,7 +118,7 @@ class Records:
                 # Records below inherit the name.
                 for id_ in self._within(report.id, self._records):
                     self._changed[id_] = None
-        elif (last := self._published.get(report.id)) and now - last[1] >= REFRESH_S and rank == _best(claims):
+        elif (last := self._published.get(report.id)) and now - last[1] >= RESEND_REPORT_S and rank == _best(claims):
             self._published[report.id] = (None, last[1])
             self._changed[report.id] = None
 
@@ -138,10 +139,10 @@ class Records:
         elif not report.id and self._recipe != self._recipe_published:
             self._changed[""] = None
 
-    def set_recipe(self, arm: osc1338.Recipe) -> None:
+    def set_recipe(self, recipe: osc1338.Recipe) -> None:
         """Set the recipe of OSC 88, which wins over that in a report; an empty one withdraws it."""
-        if self._recipe != arm:
-            self._recipe = arm
+        if self._recipe != recipe:
+            self._recipe = recipe
             self._changed[""] = None
 
     def replace(self, report: Report, now: float) -> None:
@@ -211,6 +212,7 @@ class Records:
         return [payload + BEAT for payload in payloads if len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _goodbye(self, id_: str) -> str:
+        """Return the payload that withdraws the record *id_*."""
         fields = [("state", osc1338.CLEAR), ("id", id_), ("via", osc1338.EXIT if id_ in self._left else "")]
         return pairs.join([pair for pair in fields if pair[1]]).decode()
 
@@ -222,6 +224,7 @@ class Records:
         return [id_ for id_ in ids if id_.startswith(prefix)] if self._nested else []
 
     def _drop(self, id_: str) -> None:
+        """Drop the record *id_*, and withdraw it from a host that has it."""
         del self._records[id_]
         if id_ not in self._published:
             self._nested -= "/" in id_
@@ -243,6 +246,7 @@ class Records:
             self._nested -= "/" in id_
 
     def _withdraw(self, top: str, rank: int) -> None:
+        """Drop the claims of *rank* about *top* and all records below it; with the best rank the records themselves."""
         for id_ in [top, *self._within(top, self._records)]:
             claims = self._records.get(id_)
             # The best protocol ends the record; a weaker one only withdraws its own report.
@@ -252,6 +256,7 @@ class Records:
                 self._changed[id_] = None
 
     def _merged(self, id_: str) -> Report:
+        """Return the merged report of a record; that of the program itself with its recipe."""
         report = _merged(self._records[id_])
         if self._recipe.argv and not id_:
             report = attributes.evolve(report, resume=self._recipe.argv, cwd=report.cwd or self._recipe.cwd)
@@ -267,6 +272,7 @@ class Records:
 
 
 def _payload(report: Report | None) -> str:
+    """Return *report* as a payload; empty for one that the wire cannot express."""
     try:
         return osc1338.encode_payload(report, via=report.rule) if report is not None else ""
     except ValueError:

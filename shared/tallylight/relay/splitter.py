@@ -43,6 +43,7 @@ _SCREEN_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+(?:([\x18\x1a]|
 
 
 def _branches(words: list[bytes]) -> list[bytes]:
+    """Return *words* as a pattern in the form of a trie: one branch for each first byte."""
     found: dict[bytes, list[bytes]] = {}
     for word in words:
         found.setdefault(word[:1], []).append(word[1:])
@@ -192,6 +193,7 @@ class Splitter:
         return last if may_become else len(data)
 
     def _split(self, data: bytes, out: list[bytes]) -> None:
+        """Pass on *data*, and take the sequences of interest in it; hold back one that has not ended."""
         position, note, take = self.position, self.position.note, self._take
         data, begin, at = self._resume(data, out)
         if begin < 0:
@@ -288,7 +290,7 @@ class Splitter:
         """
         self._is_same = False
         if not self._held:
-            return data, 0, self._late(data) if self._tail else 0
+            return data, 0, self._note_late_introducer(data) if self._tail else 0
         if not self._in_body:
             self._is_same = True
             data = bytes(self._held) + data
@@ -316,7 +318,7 @@ class Splitter:
         out.append(held)
         return data, 0, end
 
-    def _late(self, data: bytes) -> int:
+    def _note_late_introducer(self, data: bytes) -> int:
         """Check whether *data* completes an envelope's introducer or a RIS that was released; return where to go on."""
         joined = self._tail + data[:_LONGEST]
         passed, self._tail = len(self._tail), b""

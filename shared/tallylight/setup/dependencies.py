@@ -55,7 +55,7 @@ _OWN_FILES: tuple[str, ...] = (
 )
 #: Bytes of a download; pip's wheel has 2 MB, its index page less.
 MAX_DOWNLOAD_BYTES = 32 << 20
-_TIMEOUT_S = 900.0
+_INSTALL_S = 900.0
 #: Characters of an address and of a file name.
 _MAX_NAME_CHARS = 2000
 
@@ -89,7 +89,7 @@ def install(
                 problems.append(f"  {name}: {error}")
                 continue
             for packages in filter(None, dict.fromkeys((required + wanted, required))):
-                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT_S)
+                done = quiet.run([*words, "--target", target, *packages], timeout=_INSTALL_S)
                 if done.returncode == 0:
                     return packages == required + wanted
             lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
@@ -216,6 +216,7 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
 
 
 def _download(url: str) -> bytes:
+    """Return the bytes at *url*; raise `NoWayError` if they cannot be fetched."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
             data: bytes = answer.read(MAX_DOWNLOAD_BYTES + 1)

@@ -60,6 +60,7 @@ def running_source() -> Source:
 
 
 def _files(folder: Path) -> list[Path]:
+    """Return the files below *folder*, sorted, without caches."""
     found: list[Path] = []
     for here, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _LEFT_OUT]
@@ -128,7 +129,7 @@ def has_tab_bar(place: Layout) -> bool:
 
 
 class State(NamedTuple):
-    """The changes to make; empty strings and False are none."""
+    """The changes that the private environment needs. Empty texts and False mean none."""
 
     release: str
     #: Whether the release must be built.
@@ -195,6 +196,7 @@ def _files_to_write(
 
 
 def _links_to(link: Path, target: str) -> bool:
+    """Return whether *link* is a link with exactly this *target*."""
     try:
         return str(link.readlink()) == target
     except OSError:
@@ -210,6 +212,7 @@ def _is_our_link(path: Path) -> bool:
 
 
 def _holds(path: Path, data: bytes) -> bool:
+    """Return whether the file at *path* has exactly *data*."""
     try:
         return read_write.read_limited(path) == data
     except (OSError, TallyError):
@@ -227,7 +230,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         place.data.mkdir(parents=True, exist_ok=True)
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
-        made.write(_note(place), around)
+        made.write(_made_directories_file(place), around)
         for link in _links(place):
             if link in state.stale:
                 _relink(link, f"releases/{state.release}/{link.name}")
@@ -254,7 +257,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
     return complete
 
 
-def _note(place: Layout) -> Path:
+def _made_directories_file(place: Layout) -> Path:
     """Return the path of the note about directories that we made."""
     return place.data / "made.json"
 
@@ -338,8 +341,8 @@ def remove(system: System) -> list[Path]:
     shutil.rmtree(place.releases, ignore_errors=True)
     shutil.rmtree(extras.root(system.env), ignore_errors=True)
     existed = place.data.is_dir()
-    around = made.read(_note(place))
-    _note(place).unlink(missing_ok=True)
+    around = made.read(_made_directories_file(place))
+    _made_directories_file(place).unlink(missing_ok=True)
     made.remove([place.launcher.parent, place.data])
     token, devices = directories.serve_token(system.env), directories.serve_devices(system.env)
     for file in (token, devices):

@@ -60,9 +60,9 @@ def main():
 main()
 """
 #: Seconds to wait for kitty, which takes a tenth; a machine under load more.
-_TIMEOUT_S = 20.0
+_ASK_KITTY_S = 20.0
 #: Characters of a key's binding.
-_MAX_TEXT_CHARS = 1000
+_MAX_BINDING_CHARS = 1000
 
 
 class Answer(NamedTuple):
@@ -92,22 +92,22 @@ def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) 
     if here.program is None:
         return None
     asked = dict.fromkeys((*key_bindings.CANDIDATES, *also))
-    done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT_S)
+    done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_ASK_KITTY_S)
     found = values.members("".join(done.stdout.splitlines()[-1:]))
     taken = found.get("taken")
     if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
         return None
     keys_taken = {
-        key: [text for each in on if (text := values.text(each, _MAX_TEXT_CHARS))] for key, on in taken.items()
+        key: [text for each in on if (text := values.text(each, _MAX_BINDING_CHARS))] for key, on in taken.items()
     }
     wrong = found.get("wrong")
     told = wrong if isinstance(wrong, list) else []
     return Answer(
-        values.text(found.get("mod"), _MAX_TEXT_CHARS),
+        values.text(found.get("mod"), _MAX_BINDING_CHARS),
         keys_taken,
         frozenset(asked) & {str(key) for key in told},
-        values.text(found.get("remote_control"), _MAX_TEXT_CHARS),
-        values.text(found.get("bar_style"), _MAX_TEXT_CHARS),
+        values.text(found.get("remote_control"), _MAX_BINDING_CHARS),
+        values.text(found.get("bar_style"), _MAX_BINDING_CHARS),
         values.integer(found.get("bar_min_tabs"), 0, 1000) or 0,
         found.get("has_decorations") is not False,
     )

@@ -91,6 +91,7 @@ def find_conf(system: System) -> Path:
 
 
 def _expanded(system: System, text: str) -> Path:
+    """Return *text* as an absolute path, `~` being the home directory."""
     if text == "~" or text.startswith("~/"):
         return system.home / text[2:]
     return Path(text).absolute()

@@ -17,7 +17,7 @@ from tallylight.wire import values
 
 URL = "https://pypi.org/pypi/tallylight/json"
 #: Seconds that the index may be silent, and bytes of its answer that are read.
-INDEX_WAIT_S, MAX_ANSWER_BYTES = 5.0, 4 * 1024 * 1024
+INDEX_WAIT_S, MAX_INDEX_BYTES = 5.0, 4 * 1024 * 1024
 _VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){0,3}")
 
 
@@ -27,7 +27,7 @@ def findings(version: str, url: str = "") -> Iterator[Finding]:
     request = urllib.request.Request(url or URL, headers=headers)  # noqa: S310 - a constant address
     try:
         with urllib.request.urlopen(request, timeout=INDEX_WAIT_S) as answer:  # noqa: S310 - a constant address
-            data = answer.read(MAX_ANSWER_BYTES)
+            data = answer.read(MAX_INDEX_BYTES)
     except urllib.error.HTTPError as error:
         reason = "it has no tallylight" if error.code == 404 else f"it answers with {error.code}"
         yield Finding("update", Health.SKIPPED, f"the package index was asked: {reason}")
@@ -54,6 +54,7 @@ def compare(data: bytes, version: str) -> Finding:
 
 
 def _numbers(version: str) -> list[int]:
+    """Return the numbers in *version*, without zeros at its end."""
     found = [int(number) for number in re.findall(r"[0-9]+", version)]
     while found and found[-1] == 0:
         found.pop()

@@ -17,7 +17,7 @@ from tallylight.snapshot.schema import Snapshot
 from tallylight.wire.text import sanitise
 
 #: Servers that are asked, at most.
-MAX_SERVERS = 8
+MAX_ASKED_SERVERS = 8
 _START = "run `tally setup --with tmux` or `tally host sessions`; kitty and WezTerm watch their own sessions"
 
 
@@ -43,7 +43,7 @@ def _sockets(system: System) -> list[Path]:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
             return []
-        return [path for path in sorted(folder.iterdir()) if stat.S_ISSOCK(path.lstat().st_mode)][:MAX_SERVERS]
+        return [path for path in sorted(folder.iterdir()) if stat.S_ISSOCK(path.lstat().st_mode)][:MAX_ASKED_SERVERS]
     except OSError:
         return []
 

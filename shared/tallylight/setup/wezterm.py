@@ -149,6 +149,7 @@ def look(system: System) -> WezTerm:
 
 
 def _leads_to(link: Path) -> Path | None:
+    """Return the target of *link*; None if it is no link."""
     try:
         return link.readlink()
     except OSError:
@@ -175,7 +176,7 @@ def is_stale(here: WezTerm) -> bool:
 def apply(system: System, here: WezTerm) -> None:
     """Make the link, and note which directories had to be made for it."""
     try:
-        made.write(_note(system), made.missing(here.link.parent))
+        made.write(_made_directories_file(system), made.missing(here.link.parent))
         here.link.parent.mkdir(parents=True, exist_ok=True)
         if _is_ours(here.link):
             here.link.unlink()
@@ -227,14 +228,14 @@ def undo(system: System) -> list[Path]:
     elif here.has_stub:
         _remove_stub(here.link)
         removed.append(here.link)
-    note = _note(system)
+    note = _made_directories_file(system)
     removed += made.remove(made.read(note))
     note.unlink(missing_ok=True)
     made.remove((note.parent,))
     return removed
 
 
-def _note(system: System) -> Path:
+def _made_directories_file(system: System) -> Path:
     return directories.state_dir(system.env) / "wezterm.json"
 
 

@@ -99,6 +99,7 @@ def add_pane(parser: argparse._ActionsContainer, name: str = "pane", nargs: str 
 
 
 def _named(word: str) -> str:
+    """Return *word* as the name of a pane; raise an error for an empty one."""
     if not word.strip():
         raise argparse.ArgumentTypeError(EMPTY)
     return word

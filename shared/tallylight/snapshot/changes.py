@@ -20,7 +20,7 @@ _LOST = _DELETE_SELF | _MOVE_SELF | _IGNORED
 #: An event: watch, mask, cookie, length of the name that follows.
 _EVENT = struct.Struct("iIII")
 #: The most bytes of one read.
-_CHUNK_BYTES = 64 * 1024
+_EVENT_CHUNK_BYTES = 64 * 1024
 
 
 class Changes:
@@ -56,7 +56,7 @@ class Changes:
         was_lost = False
         while True:
             try:
-                data = os.read(watch, _CHUNK_BYTES)
+                data = os.read(watch, _EVENT_CHUNK_BYTES)
             except OSError:  # that was all
                 return was_lost
             while len(data) >= _EVENT.size:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tallylight.model import attributes
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.values import (
@@ -132,7 +132,7 @@ class ConversationEntry:
 class MachineEntry:
     """Another machine that this host asks."""
 
-    name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD)))
+    name: str = attributes.field(metadata=declared("its name in `[machines]`", short(MAX_WORD_CHARS)))
     is_up: bool = key(False, "it answers", name="up")
     says: str = key("", "its state in words")
 

@@ -21,7 +21,7 @@ LIVENESS_S = 1.0
 
 
 class Hosts(Protocol):
-    """A source of the present state of hosts: those of this machine, or of a fleet."""
+    """A source of snapshots: the hosts of this machine, or of a fleet."""
 
     @property
     def snapshots(self) -> tuple[Snapshot, ...]: ...

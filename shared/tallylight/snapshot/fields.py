@@ -18,7 +18,7 @@ from tallylight.wire.text import sanitise
 #: The forms that a declaration can name, except `text`, which has a limit.
 FORMS = {"texts": TEXTS, "number": NUMBER, "count": COUNT, "truth": FLAG}
 #: The most cells of the words of all parts, shown after the outcome of a turn.
-MAX_WORDS = 60
+MAX_PART_WORDS_CELLS = 60
 
 _EMPTY: tuple[object, ...] = (None, "", 0, False, ())
 
@@ -54,8 +54,8 @@ def words(more: Mapping[str, Any]) -> str:
     for name, field in index.fields().items():
         if field.shown and name in more:
             with contextlib.suppress(Exception):  # a part must not cost a surface
-                found.append(sanitise(index.load(field.shown)(more[name]), cells=MAX_WORDS))
-    return sanitise("  ".join(filter(None, found)), cells=MAX_WORDS)
+                found.append(sanitise(index.load(field.shown)(more[name]), cells=MAX_PART_WORDS_CELLS))
+    return sanitise("  ".join(filter(None, found)), cells=MAX_PART_WORDS_CELLS)
 
 
 def _safely(field: Field, value: object, *, is_written: bool = False) -> Any:

@@ -20,9 +20,9 @@ from tallylight.snapshot.waiting_time_file import today
 from tallylight.snapshot.writer import SnapshotError, aside, checked_directory, directory, read
 
 #: The most files kept for one kind of host, for several may run at once; and the seconds for which they are kept.
-MAX_FILES, KEEP_S = 8, 86400.0
+MAX_FORMER_FILES, KEEP_S = 8, 86400.0
 #: A time may be in the future by so many seconds, for the clock may have been set.
-SLACK_S = 2.0
+CLOCK_SLACK_S = 2.0
 
 #: The panes of earlier runs by their id: one of each process, the newest first.
 FormerPanes = dict[str, list[Pane]]
@@ -42,7 +42,7 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPa
             with contextlib.suppress(OSError):
                 times[path] = path.lstat().st_mtime
         paths = sorted(times, key=lambda path: -times[path])
-        kept = [path for path in paths[:MAX_FILES] if clock - times[path] < KEEP_S]
+        kept = [path for path in paths[:MAX_FORMER_FILES] if clock - times[path] < KEEP_S]
         for path in paths[len(kept) :]:
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -53,11 +53,11 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPa
     known: FormerPanes = {}
     boot, _, _ = birth_of(os.getpid()).rpartition("/")
     for snapshot in sorted(found, key=lambda one: -one.written):
-        if snapshot.birth.rpartition("/")[0] != boot or snapshot.written > clock + SLACK_S:
+        if snapshot.birth.rpartition("/")[0] != boot or snapshot.written > clock + CLOCK_SLACK_S:
             continue
         is_today = today(snapshot.written) == today(clock)
         for pane in snapshot.panes:
             others = known.setdefault(pane.id, [])
-            if 0 < pane.since <= snapshot.written + SLACK_S and pane.pid not in [other.pid for other in others]:
+            if 0 < pane.since <= snapshot.written + CLOCK_SLACK_S and pane.pid not in [other.pid for other in others]:
                 others.append(pane if is_today else attrs.evolve(pane, waited_s=0.0))
     return known

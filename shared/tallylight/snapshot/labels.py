@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from tallylight.model import attributes
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.values import MAX_TEXT, Json, Reads, key, number, one_of, read, short, write
+from tallylight.snapshot.values import MAX_TEXT_CHARS, Json, Reads, key, number, one_of, read, short, write
 from tallylight.wire.text import sanitise
 from tallylight.wire.values import exact
 
@@ -23,7 +23,7 @@ MAX_NAME = 40
 #: The most labels; beyond that the one with the oldest change is dropped.
 MAX_LABELS = 500
 #: The most characters of a key.
-MAX_KEY = 600
+MAX_LABEL_KEY_CHARS = 600
 
 
 def named(name: str) -> str:
@@ -35,7 +35,7 @@ def named(name: str) -> str:
 class Label:
     """A person's label of one conversation. Further fields in a file of an earlier version are left out."""
 
-    name: str = key("", "the name that you gave the conversation", short(MAX_TEXT, named))
+    name: str = key("", "the name that you gave the conversation", short(MAX_TEXT_CHARS, named))
 
     from_json = Reads()
     to_json = write
@@ -69,7 +69,7 @@ class Labels:
         listed = value.get("labels")
         for one in listed[:MAX_LABELS] if isinstance(listed, list) else ():
             label = Label.from_json(one) or NOTHING
-            if label != NOTHING and (kept := exact(one.get("key"), MAX_KEY)):
+            if label != NOTHING and (kept := exact(one.get("key"), MAX_LABEL_KEY_CHARS)):
                 entries[kept] = label, number(one.get("at"))
         return cls(found.group, entries)
 

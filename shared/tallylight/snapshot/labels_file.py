@@ -18,7 +18,7 @@ from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
 #: The most bytes of the file. Five hundred labels fit.
-MAX_BYTES = 1024 * 1024
+MAX_LABELS_BYTES = 1024 * 1024
 #: The seconds for which another list may hold the file before a change is dropped.
 LOCK_WAIT_S = 1.0
 
@@ -40,7 +40,7 @@ def read(file: Path) -> Labels:
     user's.
     """
     try:
-        data = read_write.read_own(file, MAX_BYTES)
+        data = read_write.read_own(file, MAX_LABELS_BYTES)
     except FileNotFoundError:
         return Labels()
     try:

@@ -51,7 +51,7 @@ def is_alive(pid: int, birth: str) -> bool:
 #: The mark of an up-to-date file, and the mark that overwrites it if the host cannot replace the file.
 CURRENT, STALE = b'"stale":false', b'"stale":true '
 #: A file is read so many times, for its host may be replacing it just now.
-TRIES = 3
+LIFE_TRIES = 3
 #: The name of the sealed memory file, as the kernel shows it; and the seals, which keep its bytes unchanged.
 _SEALED = "tallylight"
 _SEALS = 0x2 | 0x4 | 0x8  # F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE
@@ -109,6 +109,7 @@ def has_written(pid: int, birth: str, descriptor: object, data: bytes) -> bool:
 
 
 def _holds(descriptor: int, data: bytes) -> bool:
+    """Return whether *descriptor* is a sealed memory file with exactly *data*."""
     import fcntl
 
     try:
@@ -120,6 +121,7 @@ def _holds(descriptor: int, data: bytes) -> bool:
 
 
 def _owner(pid: int) -> int | None:
+    """Return the user id of the process *pid*; None if unknown."""
     try:
         return os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - see above
     except OSError:

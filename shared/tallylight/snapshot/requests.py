@@ -2,8 +2,9 @@
 Requests of other processes to a host, as small files in a directory that the host reads.
 
 `<runtime directory>/tallylight/<host>-<pid>.requests/` is next to the host's snapshot and made by the host. It has one
-JSON file for each request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` wait at a time; a file that
-is older than `MAX_AGE_S`, or no request, is removed. There is no answer: the snapshot shows the result.
+JSON file for each request, put there by rename. At most `MAX_WAITING_REQUESTS` files of `MAX_REQUEST_FILE_BYTES` wait
+at a time; a file that is older than `MAX_AGE_S`, or no request, is removed. There is no answer: the snapshot shows the
+result.
 
 A request may only move a person's view or change marks. None will ever type into a pane or start a program, for the
 writer of a file is unknown. That needs a key pressed in the terminal itself, or a permitted caller that the kernel
@@ -41,9 +42,9 @@ VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
 #: The verbs that need no pane.
 _FOR_ALL = ("jump", "mute")
 #: The most requests that wait at a time.
-MAX_WAITING = 64
+MAX_WAITING_REQUESTS = 64
 #: The most bytes of one file.
-MAX_BYTES = 4096
+MAX_REQUEST_FILE_BYTES = 4096
 #: The most characters of a text in a request, and the most arguments.
 MAX_ARG_CHARS = 256
 MAX_ARGS = 8
@@ -108,8 +109,8 @@ def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -
         raise RequestError(f"{request.verb[:40]!r} cannot be asked of a host")
     folder = folder_of(name, environ)
     try:
-        if len(list(checked_directory(folder).iterdir())) >= MAX_WAITING:
-            raise RequestError(f"{name} does not answer; {MAX_WAITING} requests wait already")
+        if len(list(checked_directory(folder).iterdir())) >= MAX_WAITING_REQUESTS:
+            raise RequestError(f"{name} does not answer; {MAX_WAITING_REQUESTS} requests wait already")
         path = folder / f"{time.time_ns()}-{os.getpid()}-{next(_count)}.json"
         data = json.dumps(request.to_json(), separators=(",", ":")).encode("ascii")
         read_write.atomic_write(path, data, 0o600, durable=False)
@@ -149,9 +150,9 @@ class Spool:
         """Remove and return all requests, oldest first."""
         taken: list[Request] = []
         for path in sorted(self._paths()):
-            if _FILE.match(path.name) and len(taken) < MAX_WAITING:
+            if _FILE.match(path.name) and len(taken) < MAX_WAITING_REQUESTS:
                 with contextlib.suppress(OSError, TallyError):
-                    value = values.load(read_write.read_own(path, MAX_BYTES, MAX_AGE_S))
+                    value = values.load(read_write.read_own(path, MAX_REQUEST_FILE_BYTES, MAX_AGE_S))
                     if (request := Request.from_json(value)) is not None:
                         taken.append(request)
             elif not _is_old(path):
@@ -182,6 +183,7 @@ class Spool:
 
 
 def _is_old(path: Path) -> bool:
+    """Return whether the file is no regular one, or older than `MAX_AGE_S`."""
     try:
         found = path.lstat()
     except OSError:
@@ -191,7 +193,7 @@ def _is_old(path: Path) -> bool:
 
 def _sweep(parent: Path) -> None:
     """Remove the directories of hosts that are gone."""
-    for entry in itertools.islice(parent.iterdir(), 4 * MAX_WAITING):
+    for entry in itertools.islice(parent.iterdir(), 4 * MAX_WAITING_REQUESTS):
         found = _FOLDER.match(entry.name)
         if found is None:
             continue
@@ -204,6 +206,7 @@ def _sweep(parent: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
+    """Remove *folder* and all in it, even if another program made it a file."""
     with contextlib.suppress(OSError):
         # It may be no directory: `rmtree` would open a FIFO and wait for its writer without end.
         if stat.S_ISDIR(folder.lstat().st_mode):

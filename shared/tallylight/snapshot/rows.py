@@ -170,11 +170,11 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
         for host in snapshots
         for pane in host.panes
     )
-    return _together(listed(in_order(every, now)))
+    return _grouped_by_conversation(listed(in_order(every, now)))
 
 
-def _together(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return *rows* with those of one conversation together, at the most urgent one, each with the others' names."""
+def _grouped_by_conversation(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return *rows* with those of one conversation next to each other, each with the names of the others."""
     found: dict[Hashable, list[Row]] = {}
     for row in rows:
         found.setdefault((row.machine, conversation_of(row.pane)), []).append(row)

@@ -23,7 +23,7 @@ from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
 from tallylight.snapshot.values import (
-    MAX_TEXT,
+    MAX_TEXT_CHARS,
     Form,
     Json,
     declared,
@@ -44,12 +44,13 @@ VERSION = 1
 #: The level of a host that names none.
 OWN = "own"
 #: The most choices of a question, and the most subagents and variables of an agent.
-MAX_CHOICES = MAX_CHILDREN = 16
+MAX_PUBLISHED_CHOICES = MAX_CHILDREN = 16
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def _read_pairs(value: object) -> Pairs:
+    """Return the pairs of texts in *value*; others are left out."""
     if not isinstance(value, list):
         return ()
     pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
@@ -60,13 +61,15 @@ def _read_choices(value: object) -> Pairs:
     """Return the choices in *value*, without ones that would be cut: half of their keys would be another answer."""
     if not isinstance(value, list | tuple):
         return ()
-    pairs = (entry for entry in value[:MAX_CHOICES] if isinstance(entry, list | tuple) and len(entry) == 2)
-    return tuple((keys, text(label)) for keys, label in pairs if _is_key(keys) and exact(label, MAX_TEXT) is not None)
+    pairs = (entry for entry in value[:MAX_PUBLISHED_CHOICES] if isinstance(entry, list | tuple) and len(entry) == 2)
+    return tuple(
+        (keys, text(label)) for keys, label in pairs if _is_key(keys) and exact(label, MAX_TEXT_CHARS) is not None
+    )
 
 
 def _is_key(value: object) -> bool:
     """Return whether *value* can be the keys of a choice: an agent's file may have controls, but nothing hidden."""
-    keys = exact(value, MAX_TEXT)
+    keys = exact(value, MAX_TEXT_CHARS)
     return keys is not None and not hidden(keys)
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.model.errors import TallyError
-from tallylight.model.limits import MAX_FILES
+from tallylight.model.limits import MAX_HOST_FILES
 from tallylight.snapshot.requests import folder_of
 from tallylight.snapshot.writer import SnapshotError, checked_directory
 
@@ -166,7 +166,7 @@ def has_ended(connection: socket.socket) -> bool:
 
 def _sweep(folder: Path) -> None:
     """Remove sockets without a listener from *folder*."""
-    for path in itertools.islice(folder.iterdir(), MAX_FILES):
+    for path in itertools.islice(folder.iterdir(), MAX_HOST_FILES):
         if _FILE.match(path.name) is None:
             continue
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:

@@ -16,16 +16,16 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from tallylight.model import attributes
+from tallylight.model.limits import MAX_ARGUMENTS as MAX_ARGUMENTS
 from tallylight.model.limits import MAX_PATH as MAX_PATH
-from tallylight.model.limits import MAX_TEXT as MAX_TEXT
-from tallylight.model.limits import MAX_WORD
-from tallylight.model.limits import MAX_WORDS as MAX_WORDS
+from tallylight.model.limits import MAX_TEXT_CHARS as MAX_TEXT_CHARS
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 from tallylight.wire.text import is_visible, sanitise
 
 #: The most cells of an id. The id of a record is a path of a few levels.
-MAX_ID = 500
+MAX_ID_CELLS = 500
 #: The most entries of a list.
 MAX_LIST = 64
 #: The greatest number, in seconds.
@@ -57,7 +57,7 @@ class Key(NamedTuple):
     is_always: bool
 
 
-def text(value: object, cap: int = MAX_TEXT) -> str:
+def text(value: object, cap: int = MAX_TEXT_CHARS) -> str:
     """Return *value* if it is text, made harmless and cut to *cap* cells; `""` if it is not."""
     return sanitise(value, cells=cap) if isinstance(value, str) else ""
 
@@ -68,6 +68,7 @@ def path(value: object) -> str:
 
 
 def _visible(value: object, cap: int) -> str | None:
+    """Return *value* if it is text of at most *cap* characters, all visible; else None."""
     found = values.exact(value, cap)
     return found if found is not None and is_visible(found) else None
 
@@ -83,15 +84,17 @@ def count(value: object) -> int | None:
 
 
 def status_of(value: object) -> Status | None:
+    """Return the status called *value*; None if there is no such status."""
     try:
-        return Status(values.text(value, MAX_WORD))
+        return Status(values.text(value, MAX_WORD_CHARS))
     except ValueError:
         return None
 
 
 def kind_of(value: object) -> Kind | None:
+    """Return the kind called *value*; None if there is no such kind."""
     try:
-        return Kind(values.text(value, MAX_WORD))
+        return Kind(values.text(value, MAX_WORD_CHARS))
     except ValueError:
         return None
 
@@ -103,13 +106,13 @@ def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
     return tuple(found for entry in value[:cap] if (found := text(entry)))
 
 
-def words(value: object, cap: int = MAX_TEXT) -> tuple[str, ...]:
+def words(value: object, cap: int = MAX_TEXT_CHARS) -> tuple[str, ...]:
     """
     Return *value* if it is an argument list within the limits, else an empty one.
 
     Nothing of it is cut: an argument list without a word or a letter would be another command.
     """
-    if not value or not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
+    if not value or not isinstance(value, list | tuple) or len(value) > MAX_ARGUMENTS:
         return ()
     found = tuple(word for word in value if _visible(word, cap) is not None)
     return found if len(found) == len(value) else ()
@@ -125,20 +128,20 @@ def one_of(words: tuple[str, ...]) -> Form:
     return Form(lambda value: value if value in words else None, {"enum": list(words)})
 
 
-def _ways(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
+def _reader_and_writer(cls: Any) -> tuple[Callable[[object], Any], Callable[[Any], Json]]:
     """Return the reader and the writer of *cls*: its own `from_json` and `to_json`, else by its declared fields."""
     return getattr(cls, "from_json", None) or functools.partial(read, cls), getattr(cls, "to_json", write)
 
 
 def record(cls: Any) -> Form:
     """Return the form of an object of the class *cls*."""
-    read_one, write_one = _ways(cls)
+    read_one, write_one = _reader_and_writer(cls)
     return Form(read_one, {"record": cls}, write_one)
 
 
 def many(cls: Any, cap: int = MAX_LIST) -> Form:
     """Return the form of a list of at most *cap* objects of the class *cls*; invalid ones are left out."""
-    read_one, write_one = _ways(cls)
+    read_one, write_one = _reader_and_writer(cls)
 
     def read_all(value: object) -> tuple[Any, ...]:
         found = map(read_one, value[:cap] if isinstance(value, list) else ())
@@ -149,7 +152,7 @@ def many(cls: Any, cap: int = MAX_LIST) -> Form:
 
 
 TEXT = Form(text, _STRING, text)
-ID = short(MAX_ID)
+ID = short(MAX_ID_CELLS)
 PATH = Form(path, _STRING, path)
 NUMBER = Form(number, {"type": "number", "minimum": 0})
 COUNT = Form(count, {"type": "integer", "minimum": 0})

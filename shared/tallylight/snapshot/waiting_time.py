@@ -61,7 +61,7 @@ class Ledger:
         """
         Return the sum of today at *now*, which is *clock* by the wall; a new *day* begins at 0.
 
-        To be called every few moments, with the attention of all *panes*.
+        Call it every few moments, with the attention of all *panes*.
         """
         if self.day not in ("", day):
             for attention in panes:

@@ -17,15 +17,15 @@ from pathlib import Path
 
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
-from tallylight.model.limits import MAX_FILES
+from tallylight.model.limits import MAX_HOST_FILES
 from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import Snapshot, SnapshotError, checked_directory, directory, read_living
 from tallylight.wire import values
 
 #: The most bytes of a file.
-MAX_BYTES = 1024
+MAX_WAITING_TIME_BYTES = 1024
 #: The file is written again once a reader's own sum would be wrong by so many seconds.
-SLACK_S = 2.0
+WRONG_SUM_S = 2.0
 
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\.waited\Z")
 
@@ -63,7 +63,7 @@ class WaitingTimeFile:
             return bool(waited.waited_s or waited.waiting)
         if (saved.day, saved.waiting) != (waited.day, waited.waiting):
             return True
-        return abs(saved.at(waited.written) - waited.waited_s) > SLACK_S
+        return abs(saved.at(waited.written) - waited.waited_s) > WRONG_SUM_S
 
     def save(self, waited: Waited) -> None:
         """Write *waited*. Raises `OSError` and `SnapshotError` if that fails."""
@@ -87,13 +87,14 @@ def waited_today(environ: Mapping[str, str], clock: float) -> float:
 def _paths(folder: Path) -> list[Path]:
     """Return the files of all hosts; none if other users could write to the directory."""
     try:
-        return sorted(path for path in checked_directory(folder).iterdir() if _NAME.match(path.name))[:MAX_FILES]
+        return sorted(path for path in checked_directory(folder).iterdir() if _NAME.match(path.name))[:MAX_HOST_FILES]
     except (OSError, SnapshotError):
         return []
 
 
 def _read(path: Path) -> Waited | None:
+    """Return the sum in the file; None if it cannot be read, or is none."""
     try:
-        return Waited.from_json(values.load(read_write.read_own(path, MAX_BYTES)))
+        return Waited.from_json(values.load(read_write.read_own(path, MAX_WAITING_TIME_BYTES)))
     except (OSError, TallyError):
         return None

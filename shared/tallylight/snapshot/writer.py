@@ -23,9 +23,9 @@ from tallylight.files import read_write
 from tallylight.files.lock import locked
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
-from tallylight.model.limits import MAX_FILES as MAX_FILES
+from tallylight.model.limits import MAX_HOST_FILES as MAX_HOST_FILES
 from tallylight.model.limits import MAX_PANES as MAX_PANES
-from tallylight.snapshot.lives import CURRENT, STALE, TRIES, fill, has_written, seal, unwritable
+from tallylight.snapshot.lives import CURRENT, LIFE_TRIES, STALE, fill, has_written, seal, unwritable
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
@@ -34,11 +34,11 @@ from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
 
 #: The most bytes of one file. A pane with one agent has about 1 kB.
-MAX_BYTES = 4 * 1024 * 1024
+MAX_SNAPSHOT_BYTES = 4 * 1024 * 1024
 #: The seconds until the next try after the disk refused.
-RETRY_S = 5.0
+RETRY_WRITE_S = 5.0
 #: The mark of an out-of-date file is in its first so many bytes.
-HEAD_BYTES = 512
+STALE_MARK_BYTES = 512
 
 _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _ASIDE = re.compile(r"\A([a-z]{1,16})-[0-9]{1,10}\.former\Z")
@@ -193,7 +193,7 @@ class SnapshotWriter:
         """Return when `flush` has something to write; None if it has not."""
         if self._panes is None or (self._state == self._written and not self._is_stale):
             return None
-        wait = max(RETRY_S, self.min_interval) if self.error else self.min_interval
+        wait = max(RETRY_WRITE_S, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
 
     def flush(self, now: float) -> bool:
@@ -207,18 +207,18 @@ class SnapshotWriter:
         except (OSError, SnapshotError) as error:
             self.error = self._words(error)
             self._is_stale = True
-            self._mark()
+            self._mark_stale()
             return False
         self.error, self._is_stale = "", False
         self._written = state
         return True
 
-    def _mark(self) -> None:
+    def _mark_stale(self) -> None:
         """Mark the last file as out of date."""
         with contextlib.suppress(OSError):
             fd = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
-                if (at := os.pread(fd, HEAD_BYTES, 0).find(CURRENT)) >= 0:
+                if (at := os.pread(fd, STALE_MARK_BYTES, 0).find(CURRENT)) >= 0:
                     os.pwrite(fd, STALE, at)
             finally:
                 os.close(fd)
@@ -243,7 +243,7 @@ class SnapshotWriter:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             self.error = self._words(error)
-        self._hold(None)
+        self._replace_sealed(None)
 
     def _words(self, error: OSError | SnapshotError) -> str:
         """Return the error in words that stay the same: without the name of the temporary file."""
@@ -251,6 +251,7 @@ class SnapshotWriter:
         return f"{self.path.parent}: {words}" if words else str(error)
 
     def _write(self, panes: tuple[Pane, ...]) -> None:
+        """Write *panes*, with a sealed copy in memory that proves who wrote them."""
         sealed = seal()
         try:
             self._write_sealed(panes, sealed)
@@ -258,9 +259,10 @@ class SnapshotWriter:
             if sealed is not None:
                 os.close(sealed)
             raise
-        self._hold(sealed)
+        self._replace_sealed(sealed)
 
     def _write_sealed(self, panes: tuple[Pane, ...], sealed: int | None) -> None:
+        """Replace the file by one with *panes*, and fill the memory file *sealed* with the same."""
         if not self._birth:
             self._birth = birth_of(self.pid)
         snapshot = Snapshot(
@@ -279,14 +281,14 @@ class SnapshotWriter:
         # The list of panes is last.
         head = _dumps(snapshot.to_json()).removesuffix("]}")
         data = f"{head}{','.join(self._texts[id(pane)][1] for pane in panes)}]}}".encode("ascii")
-        if len(data) > MAX_BYTES:
+        if len(data) > MAX_SNAPSHOT_BYTES:
             raise SnapshotError(self.path, f"{len(data)} bytes are too many for a snapshot")
         checked_directory(self.path.parent, create=True)
         if sealed is not None:
             fill(sealed, data)
         read_write.atomic_write(self.path, data, 0o600, durable=False)
 
-    def _hold(self, sealed: int | None) -> None:
+    def _replace_sealed(self, sealed: int | None) -> None:
         """Replace the memory file that readers compare with by *sealed*."""
         before, self._sealed = self._sealed, sealed
         if before is not None:
@@ -315,7 +317,7 @@ def read_living(path: Path) -> Snapshot | SnapshotError | None:
 
     A file is a problem if its host has another copy in memory. One that is just being replaced is read again.
     """
-    for _ in range(TRIES):
+    for _ in range(LIFE_TRIES):
         try:
             data = _data(path)
             found = _parsed(path, data)
@@ -355,14 +357,15 @@ def _as_of(snapshots: Sequence[Snapshot]) -> str:
 
 def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
     """
-    Return the names of the snapshots in *folder*, at most `MAX_FILES`, each with a stamp that changes at every write.
+    Return the names of the snapshots in *folder*, at most `MAX_HOST_FILES`, each with a stamp that changes at every
+    write.
 
     Raises SnapshotError if the directory cannot be read or is not this user's alone; no directory has no names.
     """
     found: dict[str, tuple[int, int, int]] = {}
     try:
         names = sorted(path.name for path in checked_directory(folder).iterdir() if _NAME.match(path.name))
-        for name in names[:MAX_FILES]:
+        for name in names[:MAX_HOST_FILES]:
             with contextlib.suppress(FileNotFoundError):
                 status = (folder / name).lstat()
                 found[name] = status.st_mtime_ns, status.st_ino, status.st_size
@@ -379,8 +382,9 @@ def read(path: Path) -> Snapshot:
 
 
 def _data(path: Path) -> bytes:
+    """Return the content of a file; raise `SnapshotError` if it cannot be read."""
     try:
-        return read_write.read_own(path, MAX_BYTES)
+        return read_write.read_own(path, MAX_SNAPSHOT_BYTES)
     except read_write.FileError as error:
         raise SnapshotError(error.path, error.problem) from None
     except FileNotFoundError:
@@ -390,6 +394,7 @@ def _data(path: Path) -> bytes:
 
 
 def _parsed(path: Path, data: bytes) -> Snapshot:
+    """Return the snapshot in *data*; raise `SnapshotError` for anything else."""
     try:
         found_json = values.load(data)
     except DecodeError as error:
@@ -410,13 +415,14 @@ def aside(folder: Path, host: str) -> list[Path]:
 
 
 def _put_aside(path: Path) -> None:
+    """Rename the file, so that only a later run of the host reads it."""
     os.utime(path.replace(path.with_suffix(".former")))
 
 
 def sweep(folder: Path) -> list[Path]:
     """Remove the files of dead writers of this user in *folder*, or put their snapshots aside; return the paths."""
     swept: list[Path] = []
-    for path in sorted(folder.iterdir())[: 4 * MAX_FILES]:
+    for path in sorted(folder.iterdir())[: 4 * MAX_HOST_FILES]:
         try:
             if leftover := _LEFTOVER.match(path.name):
                 found = path.lstat()

@@ -12,7 +12,7 @@ from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.tracker.claims import Claim
 
 #: A command that ends within so many seconds after its agent vanished is taken to be that agent.
-LAST_WORDS_S = 2.0
+EXIT_CODE_S = 2.0
 #: A shell's exit codes for a command that a signal killed: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
@@ -45,7 +45,7 @@ def summarise_exit(last: Decision, now: float, *, was_agent: bool, is_gone: bool
 
 def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
     """Return *ended*, corrected by the exit code that the shell reports if its command can have been the agent."""
-    if now - ended.at > LAST_WORDS_S:
+    if now - ended.at > EXIT_CODE_S:
         return ended
     if ended.status is Status.DOWN and exit_code == 0:
         return _restated(ended, Status.DONE, "its command ended well")

@@ -100,7 +100,7 @@ class Attention:
         return True
 
     def ended(self, now: float) -> None:
-        """Take note that the agent ended at *now*: a person who had looked before must look again."""
+        """Note that the agent ended at *now*: a person who had looked before must look again."""
         self.seen, self._since = False, now
 
     def see(self) -> None:
@@ -115,7 +115,7 @@ class Attention:
         """Snooze the present status for *seconds*, or until it changes; 0 ends the snooze."""
         self.snoozed_until = now + seconds if seconds > 0 else None
 
-    def took_over(self, waited_s: float, already_s: float) -> None:
+    def add_former(self, waited_s: float, already_s: float) -> None:
         """Add what an earlier run of the host saw: *waited_s* of ended waits today, *already_s* of the present one."""
         self.earlier_s, self._already_s = waited_s, already_s
 

@@ -76,6 +76,7 @@ class Claim:
             self.facts.append((1, DatedFact(self.at, source, self.sequence, self, still, self.since)))
 
     def _says(self, question: int, *, is_so: bool) -> bool:
+        """Return whether the report answers *question* with yes, or with no if not *is_so*."""
         return any(number == question and word.fact.is_so is is_so for number, word in self.facts)
 
     @property
@@ -186,7 +187,7 @@ def _question(
 
 def confirmed_kind(claims: dict[Source, Claim], answered_sequence: int) -> Kind | None:
     """
-    Return the kind of question that all sources but the screen agree on; None if none reports one, or they differ.
+    Return the kind of question that all sources except the screen agree on; None if none reports one, or they differ.
 
     A model writes what is on the screen, so the screen alone proves no kind. Reports up to *answered_sequence* are old.
     """

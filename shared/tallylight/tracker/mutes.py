@@ -16,7 +16,7 @@ TAB, PROJECT, ALL = "tab", "project", "all"
 #: The most mutes of one host; the oldest is forgotten for a new one.
 MAX_MUTES = 256
 #: The longest mute, in seconds: a week.
-MAX_S = 7 * 86_400.0
+MAX_MUTE_S = 7 * 86_400.0
 
 
 @attrs.define
@@ -45,7 +45,7 @@ class Mutes:
         except ValueError:
             return
         # NaN is in no range, so it is refused.
-        is_sound = bool(name) == (scope == PROJECT) and 0 <= seconds <= MAX_S
+        is_sound = bool(name) == (scope == PROJECT) and 0 <= seconds <= MAX_MUTE_S
         names = {TAB: tab, PROJECT: name, ALL: ""}
         if is_sound and scope in names and (names[scope] or scope == ALL):
             self.mute(scope, names[scope], seconds, now)

@@ -25,17 +25,17 @@ from tallylight.wire.text import middle, sanitise, width
 #: The statuses that can be notified.
 STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.LIMITED, Status.DOWN)
 #: A need must have lasted so many seconds before it is notified: until then a flicker ends, and a question is read.
-SETTLE_S = 0.7
+NEED_SETTLES_S = 0.7
 #: The same while the question of a wait, or the outcome of a turn, has not been read yet.
 QUESTION_S = 2.0
 #: A need that comes back within so many seconds is the same one: sources disagreed. After them its notice goes.
-AGAIN_S = 1.5
+SAME_NEED_S = 1.5
 #: The least seconds between two notices of one pane. A notice that is held back comes later, if it is still true.
-GAP_S = 5.0
+NOTICE_GAP_S = 5.0
 #: An agent's own notification covers a need that begins up to so many seconds after it.
 OWN_S = 2.0
-TITLE_CELLS = 80
-BODY_CELLS = 240
+NOTICE_TITLE_CELLS = 80
+NOTICE_BODY_CELLS = 240
 
 #: The words for what an agent does, by status and kind. A kind that is missing has the words of its status.
 _DOES: dict[tuple[Status, Kind | None], str] = {
@@ -169,7 +169,7 @@ class _Need:
         return is_new
 
     def look(self, view: View, now: float) -> bool:
-        """Take in the pane at *now*; return whether an earlier notice is out of date."""
+        """Note the state of the pane at *now*; return whether an earlier notice is out of date."""
         was_looked_at, is_rested = view.seen and not self.was_seen, self.was_snoozed
         self.was_seen, self.was_snoozed = view.seen, view.snoozed
         self.is_known = self.is_known or was_looked_at
@@ -184,6 +184,8 @@ class _Need:
 
 @attrs.define
 class _Pane:
+    """The needs and the notices of one pane."""
+
     need: _Need | None = None
     #: The need with a notice on the person's desktop, and when a notice was last made.
     out: _Need | None = None
@@ -211,7 +213,7 @@ class Notifier:
         _time_turn(pane, view.decision)
         need = self._need(pane, view, now)
         is_over = need is not None and need.look(view, now)
-        is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= AGAIN_S
+        is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= SAME_NEED_S
         if view.visible or view.snoozed or is_stale:
             return _withdraw(id_, pane)
         if need is None or need.is_known or not self._is_due(pane, need, view, now):
@@ -228,8 +230,8 @@ class Notifier:
     def _is_due(self, pane: _Pane, need: _Need, view: View, now: float) -> bool:
         """Return whether *need* has lasted long enough, and the last notice is long enough ago."""
         is_unread = (need.status is Status.WAITING and not need.questions) or not view.is_whole
-        settle = QUESTION_S if is_unread else SETTLE_S
-        return now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + GAP_S)
+        settle = QUESTION_S if is_unread else NEED_SETTLES_S
+        return now >= max(need.began + max(settle, self.settings.delay_s), pane.notified_at + NOTICE_GAP_S)
 
     def is_resting(self, id_: str) -> bool:
         """Return whether the next `look` would return None as long as the pane does not change."""
@@ -272,7 +274,9 @@ class Notifier:
         return _withdraw(id_, self._panes.pop(id_, _Pane()))
 
     def _need(self, pane: _Pane, view: View, now: float) -> _Need | None:
-        """Return the pane's present need: the last one if it goes on or came back within `AGAIN_S`, else a new one."""
+        """
+        Return the pane's present need: the last one if it goes on or came back within `SAME_NEED_S`, else a new one.
+        """
         decision, need = view.decision, pane.need
         status, since = decision.status, decision.since
         is_wanted = status in self.settings.when
@@ -285,7 +289,7 @@ class Notifier:
             need.changes_to(decision)
             if (
                 last is not None
-                and now - pane.ended < AGAIN_S
+                and now - pane.ended < SAME_NEED_S
                 and last.status is status
                 and not last.changes_to(decision)
             ):
@@ -313,15 +317,15 @@ def notice(id_: str, view: View) -> Notice:
         body = view.outcome or body
     elif status is Status.WAITING and report.what:
         head, asked = f"{project or agent}: ", request(report.what)
-        title = head + middle(asked, TITLE_CELLS - width(head))
+        title = head + middle(asked, NOTICE_TITLE_CELLS - width(head))
         # The whole subject where the title cuts it, and the question, unless one contains the other.
         body = "" if body in report.what else body
         whole = "" if asked in title or report.what in body else report.what
         body = ": ".join(filter(None, (tells, ". ".join(filter(None, (whole, body))))))
     if view.behind:
         body = f"{body} ({view.behind})".strip()
-    title, discreet = (sanitise(text, cells=TITLE_CELLS) for text in (title, discreet))
-    return Notice(id_, status, kind, agent, project, title, sanitise(body, cells=BODY_CELLS), discreet)
+    title, discreet = (sanitise(text, cells=NOTICE_TITLE_CELLS) for text in (title, discreet))
+    return Notice(id_, status, kind, agent, project, title, sanitise(body, cells=NOTICE_BODY_CELLS), discreet)
 
 
 def enriched(view: View, title: str, body: str) -> tuple[str, str]:
@@ -336,7 +340,7 @@ def enriched(view: View, title: str, body: str) -> tuple[str, str]:
     text = ": ".join(filter(None, (title, without_adverts(body))))
     says = f"{agent} {_DOES[Status.DONE, None]}" if view.decision.status is Status.DONE else agent
     head = f"{project}: {says}" if project not in ("", agent) else says
-    return (sanitise(head, cells=TITLE_CELLS), sanitise(text, cells=BODY_CELLS)) if text else ("", "")
+    return (sanitise(head, cells=NOTICE_TITLE_CELLS), sanitise(text, cells=NOTICE_BODY_CELLS)) if text else ("", "")
 
 
 def without_adverts(text: str) -> str:
@@ -352,6 +356,7 @@ def _project(view: View) -> str:
 
 
 def _withdraw(id_: str, pane: _Pane) -> Withdrawal | None:
+    """Return the withdrawal of the notice of *pane*, which is then forgotten; None if it has none."""
     out, pane.out = pane.out, None
     return Withdrawal(id_) if out is not None else None
 

@@ -14,13 +14,13 @@ from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
 from tallylight.tracker.claims import GUESSES, Claim, DatedFact
-from tallylight.tracker.table import CONTRADICTION_S, HOW, LATE, LATE_S, SHOWN_S
+from tallylight.tracker.table import CONTRADICTION_S, FILE_LAG_S, HOW, LATE, SHOWN_DIALOG_S
 
 _NEVER = float("-inf")
 
 
 @attrs.frozen
-class View:
+class Circumstances:
     """The circumstances in which claims are judged. *is_explicit*: the agent reports its own status."""
 
     timing: Timing
@@ -69,7 +69,7 @@ class Answers:
     deadlines: list[float] = attrs.Factory(list)
 
 
-def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
+def answers(claims: Mapping[Source, Claim], view: Circumstances) -> Answers:
     """Return the answers that follow from *claims* by the trust table."""
     found, voters = Answers(claims), []
     words: tuple[list[DatedFact], list[DatedFact], list[DatedFact]] = ([], [], [])
@@ -81,7 +81,7 @@ def answers(claims: Mapping[Source, Claim], view: View) -> Answers:
         for question, word in claim.facts:
             words[question].append(word)
     screen = claims.get(Source.SCREEN)
-    shown_until = screen.at + SHOWN_S if screen is not None and screen.status is Status.WAITING else _NEVER
+    shown_until = screen.at + SHOWN_DIALOG_S if screen is not None and screen.status is Status.WAITING else _NEVER
     turns = _believed(words[0], view.now, found.deadlines)
     found.turn = turns[-1]
     found.asks = _believed(words[1], view.now, found.deadlines, shown_until)[-1]
@@ -121,8 +121,8 @@ def _believed(
 def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, knowers: list[Claim], now: float) -> None:
     """Set in *found* which of *knowers*, the best first, says how the *turn* ended that began with *begin*."""
     # An end is as old as its first report, however often it is repeated.
-    first = max(turn.since, begin.time + LATE_S) if begin is not None else turn.since
-    due = min(turn.time, first) + LATE_S
+    first = max(turn.since, begin.time + FILE_LAG_S) if begin is not None else turn.since
+    due = min(turn.time, first) + FILE_LAG_S
     for claim in knowers:
         source = claim.report.source
         if claim.tells_how and (begin is None or claim.facts[0][1] > begin):
@@ -134,7 +134,7 @@ def _resolve_ending(found: Answers, turn: DatedFact, begin: DatedFact | None, kn
             found.deadlines.append(due)
             found.turn, found.is_awaited = begin, True
             return
-        if claim.tells_how and begin is not None and begin.until - begin.since < LATE_S:
+        if claim.tells_how and begin is not None and begin.until - begin.since < FILE_LAG_S:
             found.ended_by = claim  # the work was too short for this source to notice
             return
 

@@ -177,6 +177,7 @@ class Records:
         self._claims, self._gone_at, self._nested = OrderedDict({"": {}}), float("-inf"), 0
 
     def _drop(self, id_: str) -> None:
+        """Forget the record *id_* with all its claims."""
         del self._claims[id_]
         self._nested -= "/" in id_
 

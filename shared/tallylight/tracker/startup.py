@@ -7,15 +7,15 @@ from __future__ import annotations
 import attrs
 
 #: The seconds that an agent may take to start once it has drawn and reported. Claude Code takes 0.4 to 2.
-START_S = 3.0
+STARTUP_S = 3.0
 #: The same for an agent that has drawn nothing, since its arrival or since its screen was last seen without text.
 #: On a busy machine that takes up to 36.
-SLOW_START_S = 30.0
+SLOW_STARTUP_S = 30.0
 #: The same from its first output, for an agent that has reported nothing: some draw a line and go on to load.
 #: In the corpus that takes up to 14.3.
 LOADING_S = 20.0
 #: An agent that has drawn for longer, in seconds, is at work. In the corpus no agent draws for longer at its start.
-BUSY_S = 1.75
+STARTUP_DRAWING_S = 1.75
 #: One output counts for at most so many seconds of drawing: hosts look four times a second.
 _OUTPUT_S = 0.25
 
@@ -49,11 +49,11 @@ class Startup:
     def ends(self) -> float:
         """When the start ends if the agent reports and draws nothing more; 0.0 if it is over."""
         is_blank = self.drew is None and self._blank is not None
-        if not (self.speaks or is_blank) or self._busy_s > BUSY_S:
+        if not (self.speaks or is_blank) or self._busy_s > STARTUP_DRAWING_S:
             return 0.0
         if self.drew is None:
-            return max(self.arrived, self._blank or 0.0) + SLOW_START_S
-        return self.drew + (START_S if self.has_spoken else LOADING_S)
+            return max(self.arrived, self._blank or 0.0) + SLOW_STARTUP_S
+        return self.drew + (STARTUP_S if self.has_spoken else LOADING_S)
 
     def output(self, now: float) -> None:
         """Take in that it drew something at *now*."""

@@ -16,12 +16,12 @@ from tallylight.model.decision import Decision, what_would_change
 from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim, with_gaps_filled
-from tallylight.tracker.questions import View, answers, light
+from tallylight.tracker.questions import Circumstances, answers, light
 from tallylight.tracker.rollup import urgency
 
 
 def survey(
-    root: Decision, children: Iterable[tuple[str, dict[Source, Claim]]], view: View, deadlines: list[float]
+    root: Decision, children: Iterable[tuple[str, dict[Source, Claim]]], view: Circumstances, deadlines: list[float]
 ) -> tuple[int, str]:
     """
     Return how many *children* work, and the id of the one that shows in place of *root*, the pane's own decision.
@@ -40,7 +40,8 @@ def survey(
     return busy, urgent
 
 
-def _shown(claims: dict[Source, Claim], view: View, deadlines: list[float]) -> tuple[Status, float] | None:
+def _shown(claims: dict[Source, Claim], view: Circumstances, deadlines: list[float]) -> tuple[Status, float] | None:
+    """Return the status of a child with these *claims*, and since when; None if no claim counts."""
     if len(claims) == 1:  # the common case, made cheap: there may be hundreds
         (claim,) = claims.values()
         return None if view.refusal(claim, claims, deadlines) else (claim.status, claim.since)

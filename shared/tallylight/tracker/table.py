@@ -43,18 +43,19 @@ IMPLIES: dict[Status, tuple[str, str, str]] = {
 #: an answer. Longer than one poll, so that a file that is read late contradicts nothing.
 CONTRADICTION_S = 0.4
 #: A file may report a turn's end so many seconds late: it is written up to 0.6 s after, and read every 0.25 s.
-LATE_S = 1.0
+FILE_LAG_S = 1.0
 LATE = frozenset({Source.RECORD, Source.REGISTRY})
 #: A dialog seen on the screen counts for so many seconds against a turn's end in a record or a progress bar: a little
-#: longer than until the screen is read again (`evidence.looks.AGAIN_LOOKS`). A closed dialog is noticed much sooner.
-SHOWN_S = 2.5
+#: longer than until the screen is read again (`evidence.looks.REPEAT_REPORT_LOOKS`). A closed dialog is noticed much
+#: sooner.
+SHOWN_DIALOG_S = 2.5
 #: Reports of a turn's end that an open dialog on the screen may outlast.
 KEEPS_DIALOG = frozenset(
     {(Source.RECORD, Status.DONE), (Source.RECORD, Status.BACKGROUND), (Source.PROGRESS, Status.DONE)}
 )
 #: A report that is always of now: the file is read all the time, and it alone tells background work from a turn.
 CURRENT = (Source.REGISTRY, Status.BACKGROUND)
-#: Reports that are events: repeated, they are of now. A request of a process and an end on the screen are among them.
+#: Reports of events: a repeated one is a new event. Requests of processes and ends on the screen are among them.
 EVENTS = frozenset({(Source.PROTOCOL, status) for status in Status} | {(Source.PROCESS, Status.WORKING)}) | {
     (Source.SCREEN, status) for status in (Status.DONE, Status.IDLE, Status.ERROR, Status.BACKGROUND)
 }
@@ -69,6 +70,7 @@ class Fact(NamedTuple):
 
 
 def _fact(source: Source, column: str) -> Fact | None:
+    """Return the fact in a cell of the table; None for an empty cell."""
     says, _, holds = CELLS[source].get(column, "-").partition("/")
     return Fact(column in ("runs", "asks", "still", "rest"), int(says), int(holds)) if holds else None
 

@@ -20,7 +20,7 @@ from tallylight.model.timing import Timing
 from tallylight.tracker import after_exit, subagents
 from tallylight.tracker.claims import Claim, confirmed_kind, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
-from tallylight.tracker.questions import Answers, View, answers, light
+from tallylight.tracker.questions import Answers, Circumstances, answers, light
 from tallylight.tracker.records import Records
 from tallylight.tracker.startup import Startup, is_starting
 from tallylight.wire import osc1338
@@ -36,7 +36,7 @@ _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.PROCESS, Source.RECORD
 
 
 def no_prompt() -> tuple[str, bool]:
-    """Return no text and no question: the answer for a screen without a prompt."""
+    """Return no text and no question: the reading of a screen without a prompt."""
     return "", False
 
 
@@ -157,10 +157,11 @@ class Tracker:
                 if screen.status is Status.WAITING and report.status is not Status.WAITING:
                     # The agent closed its dialog, so it works. The time it waited does not count as silence.
                     self._last_output = now
-                    self._guess(Status.WORKING, None, "its dialog is gone", now)
-        self._settle(now)
+                    self._report_guess(Status.WORKING, None, "its dialog is gone", now)
+        self._update_decision(now)
 
     def _take(self, report: Report, now: float, since: float) -> None:
+        """Take in *report*, or the exit that it reports, in place of the earlier claim of its source."""
         source, is_goodbye = report.source, report.status is None
         # A goodbye is explicit too: no guess lights an agent that has just exited.
         self._explicit |= source is Source.PROTOCOL or (source is Source.REGISTRY and is_goodbye)
@@ -186,7 +187,7 @@ class Tracker:
                 call(now)
         finally:
             self._is_receiving = False
-            self._settle(self._advance(now))
+            self._update_decision(self._advance(now))
 
     def output(self, now: float, *, has_started: bool = False) -> None:
         """
@@ -201,10 +202,10 @@ class Tracker:
         if self._start is not None:
             self._start.output(now)
         if self._agent is not None and not is_starting(self._start, now):
-            self._guess(Status.WORKING, None, "output", now)
+            self._report_guess(Status.WORKING, None, "output", now)
             # A notification is never taken back by its sender. Output shows that the question was answered.
             self.claims.withdraw("", Source.NOTIFICATION)
-        self._settle(now)
+        self._update_decision(now)
 
     def blank(self, now: float) -> None:
         """Take in that the agent's screen has no text: an agent that has drawn none is still starting."""
@@ -212,7 +213,7 @@ class Tracker:
             self._start.blank(self._advance(now))
             if is_starting(self._start, now):
                 self.claims.withdraw("", Source.HEURISTIC)
-                self._settle(now)
+                self._update_decision(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
         """
@@ -234,12 +235,12 @@ class Tracker:
                 self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=before.is_agent, is_gone=is_gone)
         self._foreground = foreground
         if is_same:
-            self._known_to_speak(now)
+            self._note_that_agent_speaks(now)
         elif foreground is not None:
             self.after_exit_claim, self._at_prompt = None, False
             if foreground.is_agent:
                 self._agent_started(foreground, now)
-        self._settle(now)
+        self._update_decision(now)
 
     def command_end(self, exit_code: int | None, now: float) -> None:
         """Take in that a command of the shell ended (OSC 133 D), or that its prompt appeared."""
@@ -253,7 +254,7 @@ class Tracker:
             self.after_exit_claim = after_exit.summarise_exit(last, now, was_agent=True, is_gone=True)
         self._forget()
         self._at_prompt = True
-        self._settle(now)
+        self._update_decision(now)
 
     def command_start(self, now: float) -> None:
         """Take in that a command of the shell started (OSC 133 C): a person typed, so older claims are dropped."""
@@ -262,7 +263,7 @@ class Tracker:
             return
         self._forget()
         self.after_exit_claim, self._at_prompt = None, False
-        self._settle(now)
+        self._update_decision(now)
 
     def seen(self, now: float, *, is_so: bool = True) -> None:
         """
@@ -275,7 +276,7 @@ class Tracker:
             self.after_exit_claim = None
         if not is_so or self.timing.done_is is Status.DONE:
             self.claims.seen(is_so=is_so)
-        self._settle(now)
+        self._update_decision(now)
 
     def tick(self, now: float) -> None:
         """Let time pass: silence, decay, debounce."""
@@ -283,15 +284,15 @@ class Tracker:
         if self._start is not None and not is_starting(self._start, now):
             self._start = None
             if not self.claims.own:
-                self._guess(Status.WORKING, None, "it came to the foreground", now)
+                self._report_guess(Status.WORKING, None, "it came to the foreground", now)
         guess = self.claims.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
                 says, is_question = self.read_prompt()
                 status, kind = (Status.WAITING, Kind.INPUT) if is_question else (Status.QUIET, None)
-                self._guess(status, kind, f"{self.timing.silence_s:g} s of silence", now, says)
-        self._settle(now)
+                self._report_guess(status, kind, f"{self.timing.silence_s:g} s of silence", now, says)
+        self._update_decision(now)
 
     def pause(self, seconds: float) -> None:
         """Shift all times by *seconds* in which neither the agent nor the host ran (suspend, SIGSTOP)."""
@@ -311,6 +312,7 @@ class Tracker:
     # Deciding ------------------------------------------------------------------------------------------------
 
     def _advance(self, now: float) -> float:
+        """Return *now*, or the latest time so far if that is later: time never goes back."""
         if self._now is None:
             self._now = now
             self._shown = attrs.evolve(self._shown, since=now)
@@ -322,7 +324,8 @@ class Tracker:
         """The agent in the foreground; None if the foreground is no agent's."""
         return self._foreground if self._foreground is not None and self._foreground.is_agent else None
 
-    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
+    def _report_guess(self, status: Status, kind: Kind | None, rule: str, now: float, says: str = "") -> None:
+        """Take in a guess of ours about the agent in the foreground; none about a candidate."""
         if self._foreground is None or not self._foreground.is_candidate:
             guess = Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule, message=says)
             self.claims.claim(guess, now)
@@ -338,9 +341,9 @@ class Tracker:
         self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self.claims.own)
         if not is_starting(self._start, now):
             # Without a guess here an agent that stays silent would never become `quiet`.
-            self._guess(Status.WORKING, None, "it came to the foreground", now)
+            self._report_guess(Status.WORKING, None, "it came to the foreground", now)
 
-    def _known_to_speak(self, now: float) -> None:
+    def _note_that_agent_speaks(self, now: float) -> None:
         """Judge the start of the agent in the foreground again: it is known only now that it reports its status."""
         has_spoken = any(source is not Source.HEURISTIC for source in self.claims.own)
         drew = self._last_output if self._last_output != self._arrived else None
@@ -349,13 +352,14 @@ class Tracker:
             self.claims.withdraw("", Source.HEURISTIC)
 
     def _forget(self) -> None:
+        """Drop all claims: another program holds the foreground, or its user has begun something else."""
         self.claims.forget()
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
 
-    def _view(self, now: float, *, of_child: bool) -> View:
-        return View(self.timing, now, self._last_output, self._explicit and not of_child)
+    def _view(self, now: float, *, of_child: bool) -> Circumstances:
+        return Circumstances(self.timing, now, self._last_output, self._explicit and not of_child)
 
     def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
         """Decide one record, and add to *deadlines* the times at which the result may change by itself."""
@@ -382,7 +386,10 @@ class Tracker:
         confirmed = confirmed_kind(claims, self.claims.answered_sequence) if status is Status.WAITING else None
         return Decision(status, kind, reason, since, report, confirmed_kind=confirmed)
 
-    def _target(self, now: float) -> Decision:
+    def _new_decision(self, now: float) -> Decision:
+        """
+        Return the decision that the records give now: that of the pane, or that of the child that shows in its place.
+        """
         self._deadlines = []
         root = self._decide("", now, self._deadlines)
         if len(self.claims) == 1:
@@ -395,10 +402,11 @@ class Tracker:
         shown = self._decide(urgent, now, self._deadlines)
         return subagents.in_place_of(root, shown, self.claims.own.get(Source.SCREEN), self.claims.answered_sequence)
 
-    def _settle(self, now: float) -> None:
+    def _update_decision(self, now: float) -> None:
+        """Decide again. Show the result, or hold it back until the debounce is over."""
         if self._is_receiving:
             return
-        target = self._target(now)
+        target = self._new_decision(now)
         self.claims.decided(target.status)
         guess = self.claims.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:

@@ -53,7 +53,7 @@ class _Paint:
 
 @functools.lru_cache(maxsize=8)
 def _paint(ground: Ground) -> _Paint:
-    """Return the colours for the terminal's *ground*, each with enough contrast."""
+    """Return the colours for a terminal with *ground*, each with enough contrast."""
     background = ground.background or contrast.BLACK
     raised, dim = None, _GREY
     grounds = {background}
@@ -87,6 +87,7 @@ def sgr(line: Line, depth: Depth, ground: Ground = UNKNOWN) -> str:
 
 
 def _span(span: Span, depth: Depth, paint: _Paint | None) -> str:
+    """Return *span* as text with the SGR codes of its look."""
     codes = _plain(span) if paint is None else _coloured(span, depth, paint)
     if (style := span.style) is not None:
         codes += _attributes(style)
@@ -116,6 +117,7 @@ def _coloured(span: Span, depth: Depth, paint: _Paint) -> list[str]:
 
 
 def _colour(code: int, colour: Colour, depth: Depth) -> str:
+    """Return the parameters that set *colour*; *code* is 38 for the foreground and 48 for the background."""
     if isinstance(colour, int):
         return f"{code};5;{colour}"
     # Semicolons: more terminals know them than the standard's colons.

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from tallylight.actions.page import Act, Line
-from tallylight.actions.view import Page, View
+from tallylight.actions.view import Page, PageWindow
 from tallylight.ui import colours
 from tallylight.ui.terminal import size as size_of
 from tallylight.ui.terminal import untitled, write
@@ -27,9 +27,9 @@ from tallylight.ui.terminal import untitled, write
 Offer = TypeVar("Offer", bound=Page)
 
 #: Seconds for the rest of an escape sequence.
-REST_S = 0.05
+REST_OF_KEY_S = 0.05
 #: Seconds without a key after which typing for another window has ended.
-QUIET_S = 0.2
+TYPING_ENDED_S = 0.2
 #: Seconds between two looks at the size of the window.
 SIZE_S = 0.25
 _KEYS = {
@@ -50,14 +50,14 @@ _FOCUSED = b"\x1b[I"
 
 def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
     """
-    Show *offer* on the terminal *fd* until a person has decided; return True if they agreed.
+    Show *offer* on the terminal *fd* until a person has decided; return whether they agreed.
 
     *prepare* is called before each drawing, to complete the page.
     """
     with raw(fd):
         write(fd, f"\x1b]2;{offer.title}\x07".encode())
         announce(offer.verb, fd)
-        view = View(offer)
+        view = PageWindow(offer)
         while True:
             prepare(offer)
             size = size_of(fd)
@@ -111,11 +111,11 @@ def read_key(fd: int) -> str | None:
     if not data:
         return None
     if _FOCUSED in data:
-        while select.select([fd], [], [], QUIET_S)[0] and os.read(fd, 4096):
+        while select.select([fd], [], [], TYPING_ENDED_S)[0] and os.read(fd, 4096):
             pass
         return ""
     # An Escape may begin a sequence, and a line's end may be the last of a paste: then more follows at once.
-    if data in (b"\x1b", b"\r", b"\n") and select.select([fd], [], [], REST_S)[0]:
+    if data in (b"\x1b", b"\r", b"\n") and select.select([fd], [], [], REST_OF_KEY_S)[0]:
         data += os.read(fd, 4096)
     text = _KEYS.get(data) or data.decode("utf-8", "replace")
     return text if len(text) == 1 or data in _KEYS else ""

@@ -116,11 +116,11 @@ def summary(pane: Pane, now: float) -> str:
     return ", ".join(words for words in (limit(pane, now), pane.model, context(pane), cost(pane)) if words)
 
 
-def bar(counted: str, cells: int = BAR) -> str:
+def progress_bar(counted: str, cells: int = BAR) -> str:
     """
-    Return a bar of *cells* for `3/7` with that behind it; without cells only the numbers. Of a hundred it is a share.
+    Return a bar of *cells* for a count such as `3/7`, with the count behind it; without cells only the count.
 
-    "" for any other text.
+    A count out of a hundred is shown as a share. "" for any other text.
     """
     found = progress(counted)
     if found is None:
@@ -132,4 +132,4 @@ def bar(counted: str, cells: int = BAR) -> str:
 
 def doing(pane: Pane, cells: int = BAR) -> str:
     """Return in one line its progress and its activity: `━━━─── 3/7  Write the tests`."""
-    return GAP.join(part for part in (bar(pane.progress, cells), pane.doing) if part)
+    return GAP.join(part for part in (progress_bar(pane.progress, cells), pane.doing) if part)

@@ -27,7 +27,7 @@ ENABLE_FOCUS, DISABLE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
 #: Bytes of one paste, more than the longest text that is typed into an agent; the rest is dropped.
 MAX_PASTE_BYTES = 16 * 1024 + 4
 #: Bytes of one sequence. The longest known one has some 20.
-MAX_SEQUENCE_BYTES = 64
+MAX_KEY_BYTES = 64
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class Mouse:
 
 @attrs.frozen
 class Focus:
-    """Return whether the terminal has the keyboard from now on; sent after `ENABLE_FOCUS`."""
+    """The terminal has got the keyboard, or lost it. Sent after `ENABLE_FOCUS`."""
 
     is_in: bool
 
@@ -143,7 +143,7 @@ class Decoder:
         return _character(data)
 
     def _pasted(self, before: bytes) -> tuple[int, Event | None]:
-        """Return the rest of a paste that began with *before*, as for `_next`."""
+        """Return the rest of the paste that began with *before*, in the form of `_next`."""
         end = self._data.find(_PASTE_END)
         if end < 0:
             # The last bytes may be the start of the end.
@@ -189,14 +189,14 @@ def _sequence(data: bytes) -> tuple[int, Event | None]:
         return found.end(), _csi(found[1].decode("ascii"), chr(found[2][0]))
     # With other characters in it, it can no longer become a control sequence.
     is_broken = any(byte < 0x20 or byte > 0x7E for byte in data[2:])
-    return min(len(data), MAX_SEQUENCE_BYTES) if len(data) >= MAX_SEQUENCE_BYTES or is_broken else 0, None
+    return min(len(data), MAX_KEY_BYTES) if len(data) >= MAX_KEY_BYTES or is_broken else 0, None
 
 
 def _string(data: bytes) -> tuple[int, Event | None]:
     """Return the colour in an operating system command; None for any other."""
     end = _STRING_END.search(data, 2)
     if end is None:
-        return MAX_SEQUENCE_BYTES if len(data) >= MAX_SEQUENCE_BYTES else 0, None
+        return MAX_KEY_BYTES if len(data) >= MAX_KEY_BYTES else 0, None
     found = _COLOUR.fullmatch(data, 0, end.start())
     if found is None:
         return end.end(), None

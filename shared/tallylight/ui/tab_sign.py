@@ -12,7 +12,7 @@ from tallylight.model.status import Status
 
 #: Cells below which we draw a tab in any style, and cells below which it has only its mark. The ends of kitty's styles
 #: have up to eight cells.
-NARROW, TINY = 10, 3
+NARROW_TAB_CELLS, TINY = 10, 3
 #: The distance in OKLab to amber or red below which an active tab counts as a colour that a fill touches.
 NEAR = 0.15
 
@@ -41,7 +41,7 @@ def sign(
     colours: dict[Status, RGB],
     *,
     is_box: bool,
-    size: int = NARROW,
+    size: int = NARROW_TAB_CELLS,
 ) -> Run:
     """
     Return the sign of a light on *ground*, which is filled itself unless *is_box*, in a tab of *size* cells.

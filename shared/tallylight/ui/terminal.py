@@ -22,7 +22,7 @@ from tallylight.ui.keys import ASK_COLOURS, DISABLE, DISABLE_FOCUS, ENABLE, ENAB
 _ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
 #: Bytes of one read.
-_CHUNK_BYTES = 4096
+_KEY_CHUNK_BYTES = 4096
 
 
 def size(fd: int) -> tuple[int, int]:
@@ -121,11 +121,11 @@ class Terminal:
         ready, _, _ = select.select([self._in, self._woken, *also], [], [], timeout)
         if self._woken in ready:
             with contextlib.suppress(BlockingIOError):
-                os.read(self._woken, _CHUNK_BYTES)
+                os.read(self._woken, _KEY_CHUNK_BYTES)
         if self._in not in ready:
             return b""
         try:
-            return os.read(self._in, _CHUNK_BYTES) or None
+            return os.read(self._in, _KEY_CHUNK_BYTES) or None
         except OSError:
             return None
 

@@ -21,9 +21,9 @@ ALIASES: MappingProxyType[str, str] = MappingProxyType(
         "qwen-code": "qwen",
     }
 )
-CELLS = 64
+AGENT_NAME_CELLS = 64
 
 
 def agent_name(text: str) -> str:
     """Return the name to show and to look up."""
-    return ALIASES.get(text) or sanitise(text, cells=CELLS).strip()
+    return ALIASES.get(text) or sanitise(text, cells=AGENT_NAME_CELLS).strip()

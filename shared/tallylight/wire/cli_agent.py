@@ -11,7 +11,7 @@ The JSON may contain `;`: only the first two separate.
 from __future__ import annotations
 
 from tallylight.model import attributes
-from tallylight.model.dialog import WHAT_CELLS
+from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -109,7 +109,7 @@ def _report(moment: str, fields: dict[str, Any]) -> Report:
     preview = target(given) if isinstance(given, dict) else ""
     what = ""
     if moment == "permission_request":
-        what = middle(tool_call(fields.get("tool_name"), given, fields.get("cwd")), WHAT_CELLS)
+        what = middle(tool_call(fields.get("tool_name"), given, fields.get("cwd")), SUBJECT_CELLS)
     return Report(
         source=Source.PROTOCOL,
         rule=RULE,

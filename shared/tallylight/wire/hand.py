@@ -24,19 +24,19 @@ HOST = "reports"
 #: The host may take so many seconds to find the sender. A hook has a limit of its own, and may end sooner.
 HOST_ANSWER_S = 3.0
 #: The most files of a directory that are looked at.
-MAX_FILES = 4096
+MAX_SOCKET_FILES = 4096
 
 
-def hand(payloads: Iterable[bytes], environ: Mapping[str, str], *, waits: bool = True) -> bool:
+def send_to_host(payloads: Iterable[bytes], environ: Mapping[str, str], *, waits: bool = True) -> bool:
     """
-    Send *payloads* to the host if this process runs in a multiplexer; return whether a host took them.
+    Send *payloads* to the host of sessions if this process runs in a multiplexer; return whether a host took them.
 
     A process that ends afterwards *waits* for the answer: the host cannot identify a process that is gone.
     """
     if not tty.multiplexer(environ):
         return False
     data = b"".join([payload + b"\n" for payload in payloads])
-    return any(_give(path, data, waits=waits) for path in _sockets(environ))
+    return any(_send(path, data, waits=waits) for path in _sockets(environ))
 
 
 def _sockets(environ: Mapping[str, str]) -> list[str]:
@@ -48,13 +48,14 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
     if not _is_own(folder):
         return []
     try:
-        names = posix.listdir(folder)[:MAX_FILES]
+        names = posix.listdir(folder)[:MAX_SOCKET_FILES]
     except OSError:
         return []
     return [f"{folder}/{name}" for name in names if name.startswith(f"{HOST}-") and name.endswith(".sock")]
 
 
 def _is_own(folder: str) -> bool:
+    """Return whether *folder* belongs to this user, and no other user can write there."""
     try:
         found = posix.lstat(folder)
     except OSError:
@@ -62,7 +63,8 @@ def _is_own(folder: str) -> bool:
     return found.st_uid == posix.getuid() and not found.st_mode & 0o022
 
 
-def _give(path: str, data: bytes, *, waits: bool) -> bool:
+def _send(path: str, data: bytes, *, waits: bool) -> bool:
+    """Send *data* to the socket at *path*; return whether the host took it."""
     # The module behind `socket`, which would pull in enum and selectors.
     import _socket
 

@@ -205,6 +205,7 @@ class Inbox:
         self._came = self._read = self._left_out = 0
 
     def _drop(self, name: Hashable) -> None:
+        """Drop the waiting item *name*, and count it as left out."""
         self._size -= self._items.pop(name)[2]
         self._left_out += 1
 

@@ -23,7 +23,7 @@ from tallylight.wire.text import sanitise
 NUMBERS = (9, 99, 777)
 #: kitty takes chunks of 4 KiB in base64; nothing we show is longer.
 FRAME_LIMIT = 8192
-TEXT_CELLS = 512
+NOTIFICATION_CELLS = 512
 ID_LIMIT = 64
 UNFINISHED_LIMIT = 16
 PART_LIMIT = 4096
@@ -105,14 +105,15 @@ class Notifications:
 
 def from_texts(title: str, body: str) -> Notification:
     """Return the notification of two texts as sent; raise DecodeError `malformed` if there is nothing to show."""
-    first = title and sanitise(title, cells=TEXT_CELLS).strip()
-    second = body and sanitise(body, cells=TEXT_CELLS).strip()
+    first = title and sanitise(title, cells=NOTIFICATION_CELLS).strip()
+    second = body and sanitise(body, cells=NOTIFICATION_CELLS).strip()
     if not (first or second):
         raise DecodeError("malformed", "a notification without text")
     return Notification(first, second) if first else Notification(second)
 
 
 def _chunk(body: bytes) -> Chunk:
+    """Return the chunk in the body of an OSC 99; raise `DecodeError` for anything else."""
     metadata, semicolon, payload = body.partition(b";")
     if not semicolon:
         raise DecodeError("malformed", "no payload")

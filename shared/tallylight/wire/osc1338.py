@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable
 
 from tallylight.model import attributes
-from tallylight.model.dialog import WHAT_CELLS
+from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import CONCLUDED, Kind, Status
@@ -62,7 +62,7 @@ _TEXTS = {
     "worktree": ("worktree", 1024),
     "mode": ("mode", 64),
     "message": ("message", 512),
-    "what": ("what", WHAT_CELLS),
+    "what": ("what", SUBJECT_CELLS),
     "detail": ("detail", 256),
 }
 _METHODS = ("resume", "fork")
@@ -90,8 +90,8 @@ _EXPENDABLE = (
     "tool",
 )
 #: The most words of an argument list, and the most characters of a word.
-MAX_WORDS = 64
-MAX_WORD = 500
+MAX_LISTED_WORDS = 64
+MAX_LISTED_WORD_CHARS = 500
 #: The rule of a report in the user variable.
 VARIABLE_RULE = "user variable"
 #: The rules that `via` may name: those of the protocols that a relay reads.
@@ -103,7 +103,7 @@ MAX_VARS = 16
 VAR_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 MAX_VAR = 256
 #: The most tasks of a list, and the most cells of a task.
-MAX_TASKS = 32
+MAX_LISTED_TASKS = 32
 MAX_TASK = 96
 ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
 _COUNT = re.compile(r"[0-9]{1,4}")
@@ -213,7 +213,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
         "id": report.id,
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
-        "tasks": "\n".join(filter(None, report.tasks[:MAX_TASKS])),
+        "tasks": "\n".join(filter(None, report.tasks[:MAX_LISTED_TASKS])),
         "vars": "\n".join(map("=".join, report.vars)),
         "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
@@ -233,6 +233,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
 
 
 def _report(payload: str, rule: str) -> Report:
+    """Return the report in *payload*; raise `DecodeError` for a bad value of a strict key."""
     fields = read_fields(payload)
     status = STATUSES[fields["state"]]
     is_waiting = status is Status.WAITING
@@ -259,13 +260,15 @@ def _report(payload: str, rule: str) -> Report:
 
 
 def _lines(words: tuple[str, ...]) -> str:
+    """Return *words* one a line; empty if one of them has a line end."""
     return "" if any("\n" in word for word in words) else "\n".join(words)
 
 
 def _tasks(text: str) -> tuple[str, ...]:
+    """Return the tasks in *text*, one a line, sanitised and bounded."""
     if not text:
         return ()
-    found = (sanitise(line, cells=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
+    found = (sanitise(line, cells=MAX_TASK).strip() for line in text.split("\n")[:MAX_LISTED_TASKS])
     return tuple(task for task in found if task)
 
 
@@ -283,8 +286,8 @@ def _vars(text: str) -> tuple[tuple[str, str], ...]:
 def _argument_list(text: str) -> tuple[str, ...]:
     """Return the words of an argument list, one a line; none if it is too long or could not be shown as it is."""
     words = text.split("\n") if text else []
-    is_whole = len(words) <= MAX_WORDS and all(
-        len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD) for word in words
+    is_whole = len(words) <= MAX_LISTED_WORDS and all(
+        len(word) <= MAX_LISTED_WORD_CHARS and word == sanitise(word, cells=2 * MAX_LISTED_WORD_CHARS) for word in words
     )
     return tuple(words) if is_whole else ()
 

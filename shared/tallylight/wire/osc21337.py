@@ -23,7 +23,7 @@ from tallylight.wire.text import sanitise
 NUMBER = 21337
 FRAME_LIMIT = 4096
 PAIR_LIMIT = 32
-TEXT_CELLS = 256
+CHIP_TEXT_CELLS = 256
 #: The words of `status`, in lower case and without the ellipsis.
 STATUSES = {"working": Status.WORKING, "waiting": Status.WAITING, "idle": Status.IDLE}
 RULE = "osc-21337"
@@ -76,7 +76,7 @@ def _value(key: str, escaped: str) -> str | None:
     """Unescape and check one pair's value; None drops the pair."""
     value = _ESCAPED.sub(r"\1", escaped) if "\\" in escaped else escaped
     if key in ("status", "detail"):
-        shown = sanitise(value, cells=TEXT_CELLS).strip()
+        shown = sanitise(value, cells=CHIP_TEXT_CELLS).strip()
         # A value of invisible characters alone would clear the key: it is a bad value instead.
         return shown if shown or not value else None
     if key in ("indicator", "status-color"):

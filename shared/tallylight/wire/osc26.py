@@ -121,6 +121,7 @@ class Accumulator:
         )
 
     def _take(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Apply *pairs*: empty values clear, and another agent's name clears everything before."""
         values = self._values
         before = values.get("CodeAgent")
         if before and dict(pairs).get("CodeAgent", before) != before:
@@ -171,6 +172,7 @@ def _base64(value: str) -> str:
 
 
 def _read_status(value: str) -> str | None:
+    """Return *value* if it is a known word; else a sanitised text for display, None for a forbidden word."""
     word = _word(value)
     # A word that only becomes a known one by sanitising must not count as that.
     return value if value in STATUSES else None if word in STATUSES or word == _DOWN else word
@@ -181,6 +183,7 @@ def _word(value: str) -> str | None:
 
 
 def _read_detail(value: str) -> str | None:
+    """Return the text of `Detail`, which is sent in base64 or as a plain word."""
     # The page says "b64 / token", and `thinking` is both. Its words are open: one is `tool:Bash`, and one is `Step`,
     # which is base64 of "J" and a Hebrew letter. Nothing may ever depend on the text.
     try:
@@ -198,11 +201,13 @@ def _var(name: str, value: str) -> str | None:
 
 
 def _read_tasks(value: str) -> str | None:
+    """Return the tasks in *value*, one a line, sanitised; None without any."""
     lines = [sanitise(line) for line in _base64(value).splitlines()[:TASK_LIMIT]]
     return "\n".join([line for line in lines if line.strip()]) or None
 
 
 def _read_arguments(value: str) -> str | None:
+    """Return the arguments in *value*; None if there are none, or they could not be shown as they are."""
     text = _base64(value)
     words = " ".join(text.split())
     # An argument is executed, not shown: one that sanitising would change is refused.

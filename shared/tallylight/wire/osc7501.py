@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from tallylight.model.dialog import WHAT_CELLS
+from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
@@ -36,7 +36,7 @@ ID_LIMIT = 128
 TITLE_LIMITS = (256, 192)
 MESSAGE_LIMITS = (2732, 2048)
 #: The most cells of a message, which is shown on one line.
-MESSAGE_CELLS = 512
+OSC7501_MESSAGE_CELLS = 512
 RULE = "osc-7501"
 
 QUERY = b"7501;?"
@@ -79,12 +79,12 @@ def decode(sequence: Sequence) -> Report:
     status = STATUSES[values[b"state"]]
     kind = _KINDS.get(values.get(b"kind", b"")) if status is Status.WAITING else None
     percent = values.get(b"progress", b"") if status in (Status.WORKING, Status.WAITING) else b""
-    message = sanitise(message, cells=MESSAGE_CELLS)
+    message = sanitise(message, cells=OSC7501_MESSAGE_CELLS)
     what = ""
     if kind is Kind.PERMISSION:
         # Claude Code sends `approve Bash: npm test`. A message without a tool needs no subject.
         tool, _, rest = message.removeprefix("approve ").partition(": ")
-        what = middle(f"{tool}: {rest}", WHAT_CELLS) if rest and tool.replace("_", "").isalnum() else ""
+        what = middle(f"{tool}: {rest}", SUBJECT_CELLS) if rest and tool.replace("_", "").isalnum() else ""
     return Report(
         source=Source.PROTOCOL,
         rule=RULE,
@@ -122,6 +122,7 @@ def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def _text(value: bytes, most_encoded: int, most: int) -> str:
+    """Return the text in *value*, in base64; raise `DecodeError` beyond the limits."""
     if len(value) > most_encoded:
         raise DecodeError("too-long", f"{len(value)} bytes of base64, {most_encoded} at most")
     # Padding may be left out, but not left unfinished.

@@ -61,6 +61,7 @@ def decode(sequence: Sequence) -> Recipe:
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of *text* as a POSIX shell splits them; raise `DecodeError` for open quotes."""
     if text.isascii() and not _QUOTED.search(text):
         return text.split()
     import shlex

@@ -16,7 +16,7 @@ from tallylight.wire.envelope import SCREEN_PAYLOAD
 from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, ST, Scanner, Sequence, SequenceKind
 
 #: The most nested multiplexers; each level costs a scanner.
-LEVELS = 4
+NESTED_ENVELOPES = 4
 #: All of one envelope of tmux, as the scanner finds it.
 _ENVELOPE = re.compile(rb"\x1bPtmux;(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+\x1b\\", re.DOTALL)
 
@@ -43,7 +43,7 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
 class Unwrapper:
     """Opens all envelopes of one pane, which are one stream."""
 
-    def __init__(self, *, screen: bool = False, levels: int = LEVELS) -> None:
+    def __init__(self, *, screen: bool = False, levels: int = NESTED_ENVELOPES) -> None:
         self._screen = screen
         self._scanner = Scanner(screen=screen)
         self._inner = Unwrapper(screen=screen, levels=levels - 1) if levels > 1 else None

@@ -144,7 +144,7 @@ def whole(raw: bytes) -> Sequence:
 
 #: Sequences up to so many bytes are cached: a redraw repeats a few colours and moves thousands of times. Longer ones
 #: differ each time, and a search would cost more.
-_CACHED = 20
+_CACHED_BYTES = 20
 _known = functools.lru_cache(maxsize=1024)(whole)
 
 
@@ -210,7 +210,7 @@ class Scanner:
             last = pieces.pop()
             at = min(found + self._csi_limit, size) - len(last)
             items += [
-                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED else whole(piece)
+                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED_BYTES else whole(piece)
                 for piece in pieces
             ]
             if last[0] == _ESC:
@@ -224,7 +224,7 @@ class Scanner:
             if len(raw) > (self._csi_limit if raw[1] == 0x5B else self.limit):
                 self._broken(items, raw)
             else:
-                items.append(_known(raw) if len(raw) <= _CACHED else whole(raw))
+                items.append(_known(raw) if len(raw) <= _CACHED_BYTES else whole(raw))
             return found.end()
         if aborted := _ABORTED.match(data, start):
             self._broken(items, aborted[0])
@@ -248,6 +248,7 @@ class Scanner:
         return end
 
     def _continue_string(self, data: bytes, items: list[Item]) -> int:
+        """Continue a string that may end in a held ESC; return where to go on."""
         if not self._escaped:
             return self._scan_string(data, 0, 0, items)
         self._escaped = False
@@ -292,12 +293,14 @@ class Scanner:
         return len(data)
 
     def _holds_escapes(self, beginning: bytes) -> bool:
+        """Return whether the string is an envelope, in which an ESC ends nothing."""
         if self._envelope is None:
             dcs = self._kind is SequenceKind.DCS
             self._envelope = dcs and (self._screen or beginning.startswith(b"\x1bPtmux;"))
         return self._envelope
 
     def _end_string(self, data: bytes, start: int, end: int, items: list[Item]) -> int:
+        """Add the string that ends at *end* to *items*, as a sequence, or as text if it is too long; return *end*."""
         raw = bytes(self._held) + data[start:end]
         if self._over or len(raw) > self.limit:
             self._broken(items, raw)
@@ -307,6 +310,7 @@ class Scanner:
         return end
 
     def _ground(self) -> None:
+        """Go back to the ground state, outside of any sequence."""
         self._state = _GROUND
         self._held.clear()
         self._over = False

@@ -16,12 +16,12 @@ from tallylight.model import attributes
 from tallylight.wire.text import sanitise, width
 
 #: The most rows and columns of a screen, and characters of a row with its sequences. The rest is left out.
-MAX_ROWS, MAX_COLUMNS, MAX_ROW = 500, 1000, 64 * 1024
+MAX_ROWS, MAX_COLUMNS, MAX_STYLED_ROW_CHARS = 500, 1000, 64 * 1024
 #: The most parameters of one SGR sequence.
 _MAX_PARAMETERS = 64
 _TAB = 8
 #: The most characters of the sizes of sized text, and the largest scale or number of cells.
-_MAX_SIZES, _MAX_SIZE = 64, 7
+_MAX_SIZES, _MAX_TEXT_SIZE = 64, 7
 
 #: One of the 256 colours of the terminal's palette, by number (0 to 15 are the theme's); or red, green, blue, to 255.
 Colour = int | tuple[int, int, int]
@@ -125,7 +125,7 @@ class Reader:
         """Read the next line."""
         runs: list[Run] = []
         column = 0
-        for token in _TOKEN.finditer(text[:MAX_ROW]):
+        for token in _TOKEN.finditer(text[:MAX_STYLED_ROW_CHARS]):
             if (sgr := token["sgr"]) is not None:
                 self._style = apply(self._style, sgr)
             elif token["shift"] is not None:
@@ -238,7 +238,7 @@ def _sized(text: str, sizes: str, left: int) -> str:
     for part in sizes[:_MAX_SIZES].split(":"):
         name, _, value = part.partition("=")
         if name in numbers and value.isascii() and value.isdigit():
-            numbers[name] = min(int(value[:2]), _MAX_SIZE)
+            numbers[name] = min(int(value[:2]), _MAX_TEXT_SIZE)
     cells = min(numbers["s"] * (numbers["w"] or width(text)), left)
     shown = sanitise(text, cells=cells) if cells else ""
     return shown + " " * (cells - width(shown))

@@ -16,7 +16,7 @@ import re
 from unicodedata import category, east_asian_width, normalize
 
 #: The most cells of a label; a title may have more, see `wire.title`.
-CELLS = 256
+LABEL_CELLS = 256
 #: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
 MARKS = 4
 #: People and roles joined by ZWJ in one emoji: four in the largest families.
@@ -85,7 +85,7 @@ _BLANK = re.compile(f"[{_BLANKS}]")
 #: The most code points of one grapheme in our own output, so that it is never cut again.
 _LONGEST = JOINED * 4 + MARKS
 #: Longer texts are not cached: the cache stays under two megabytes.
-_CACHED = 512
+_CACHED_CHARS = 512
 #: Words of the alphabets and the symbols that titles are made of: one cell each, and nothing to do about them. A test
 #: holds each of them to the rules.
 _PLAIN = re.compile(
@@ -110,7 +110,7 @@ def _clusters() -> re.Pattern[str]:
     return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
-def sanitise(text: str, *, cells: int = CELLS) -> str:
+def sanitise(text: str, *, cells: int = LABEL_CELLS) -> str:
     """
     Return *text* made harmless, at most *cells* wide; the rest is cut off without an ellipsis.
 
@@ -119,7 +119,7 @@ def sanitise(text: str, *, cells: int = CELLS) -> str:
     """
     if (text.isascii() and text[:cells].isprintable()) or _PLAIN.fullmatch(text):
         return text[:cells]
-    return (_sanitise_again if len(text) <= _CACHED else _sanitise)(text, cells)
+    return (_sanitise_again if len(text) <= _CACHED_CHARS else _sanitise)(text, cells)
 
 
 def _sanitise(text: str, cells: int) -> str:
@@ -204,6 +204,7 @@ def is_ascii_id(text: str) -> bool:
 
 
 def _strip(text: str) -> str:
+    """Return *text* without characters that draw nothing, with plain spaces, and with `�` for unknown ones."""
     text = _stripped().sub(_kept, _SPACE.sub(" ", text))
     if text.isprintable():
         return text
@@ -228,6 +229,7 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def _cap(text: str, cells: int, most_marks: int) -> str:
+    """Return the beginning of *text* with at most *cells* cells, and *most_marks* marks on one base."""
     if text.isascii():
         return text[:cells]
     kept: list[str] = []
@@ -253,6 +255,7 @@ def _cap(text: str, cells: int, most_marks: int) -> str:
 
 
 def _width(cluster: str) -> int:
+    """Return the cells of one cluster: 0, 1 or 2."""
     if len(cluster) > 1:
         return 2
     if cluster < "\u0300":

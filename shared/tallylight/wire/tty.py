@@ -68,6 +68,7 @@ def first_terminal(devices: Iterable[str]) -> int | None:
 
 
 def _candidates(device: str, environ: Mapping[str, str], pid: int, read: Reader) -> Iterator[str]:
+    """Yield the terminals to try: *device*, those of our parents, and that of the process in `CLAUDE_PID`."""
     yield device
     for _ in range(MAX_ANCESTORS):
         process = read(pid) if pid > 1 else None
@@ -84,6 +85,7 @@ def _candidates(device: str, environ: Mapping[str, str], pid: int, read: Reader)
 
 
 def _is_claude(pid: int) -> bool:
+    """Return whether the process *pid* is Claude Code; True where the system does not show it."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
             return b"claude" in file.read(4096)
@@ -135,6 +137,7 @@ def read_proc(pid: int) -> tuple[int, int, list[str]] | None:
 
 
 def _is_device(path: str, major: int, minor: int) -> bool:
+    """Return whether *path* is the character device with these numbers."""
     try:
         found = posix.stat(path)
     except OSError:

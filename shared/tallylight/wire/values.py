@@ -1,9 +1,9 @@
 """
 Values from an untrusted document: each of the expected type and size, or a default.
 
-`load` reads JSON of at most `MAX_DEPTH` levels. In its result an integer of more than `MAX_DIGITS` digits, an infinity
-and NaN are None. Each getter then checks one value. A reader of foreign JSON uses both, so that a bad value costs that
-value alone.
+`load` reads JSON of at most `MAX_DOCUMENT_DEPTH` levels. In its result an integer of more than `MAX_DIGITS` digits, an
+infinity and NaN are None. Each getter then checks one value. A reader of foreign JSON uses both, so that a bad value
+costs that value alone.
 
 Standard library only: the installer starts before there is anything else.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: The most levels of a document: to write, compare or show a deeper one could exhaust the stack.
-MAX_DEPTH = 64
+MAX_DOCUMENT_DEPTH = 64
 #: The most digits of an integer. Every identifier and every time has fewer.
 MAX_DIGITS = 40
 _MAX_FLOAT_CHARS = 400
@@ -33,7 +33,7 @@ LATEST = float(1 << 37)
 _UNSOUND = re.compile("[\0\ud800-\udfff]")
 
 
-def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DEPTH) -> Any:
+def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DOCUMENT_DEPTH) -> Any:
     """
     Return the value of a JSON document; raise DecodeError `malformed` if it is invalid or deeper than *depth* levels.
 

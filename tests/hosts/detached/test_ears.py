@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from tallylight.hosts.polling.host import SourcePane
-from tallylight.hosts.polling.word import MAX_WAITING, TWICE_S, Ways, Word
+from tallylight.hosts.polling.pane_events import MAX_REMEMBERED_REPORTS, TWICE_S, PaneEvent, ReportCopies
 from tallylight.hosts.tmux import ear
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output
 from tallylight.hosts.tmux.ear import Ear, Ears
@@ -20,7 +20,7 @@ WORKS = b"\x1b]7501;state=working:app=claude\x07"
 NOTED = envelope.user_var("tally", "state=waiting;tool=claude;message=Go?")
 
 
-def reports(words: list[Word]) -> list[str | None]:
+def reports(words: list[PaneEvent]) -> list[str | None]:
     return [word.report for word in words]
 
 
@@ -68,8 +68,8 @@ def test_what_is_missing() -> None:
 
 def test_a_flood_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than is heard of a pane pauses it, and others go on; with time it may say more."""
-    monkeypatch.setattr(ear, "BURST", 1000)
-    monkeypatch.setattr(ear, "A_SECOND", 100)
+    monkeypatch.setattr(ear, "BURST_BYTES", 1000)
+    monkeypatch.setattr(ear, "BYTES_A_SECOND", 100)
     told: list[tuple[str, list[str | None]]] = []
     ears = Ears(lambda pane, words: told.append((pane, reports(words))))
 
@@ -129,7 +129,7 @@ def test_output_in_control_mode() -> None:
 
 def test_a_report_by_two_ways_counts_once() -> None:
     """The first counts; the same by the other way does not, unless it comes much later or again."""
-    ways = Ways()
+    ways = ReportCopies()
     assert ways.admits("a", "stream", "socket", 1.0)
     assert not ways.admits("a", "socket", "stream", 1.1)
     assert ways.admits("a", "socket", "stream", 1.2), "it was said again"
@@ -138,9 +138,9 @@ def test_a_report_by_two_ways_counts_once() -> None:
     assert not ways.admits("a", "stream", "socket", 1.5)
     assert ways.admits("c", "stream", "socket", 2.0)
     assert ways.admits("c", "socket", "stream", 2.0 + TWICE_S)
-    for number in range(2 * MAX_WAITING):
+    for number in range(2 * MAX_REMEMBERED_REPORTS):
         assert ways.admits(f"{number}", "stream", "socket", 9.0)
-    assert len(attrs.astuple(ways)[0]) <= MAX_WAITING
+    assert len(attrs.astuple(ways)[0]) <= MAX_REMEMBERED_REPORTS
 
 
 @pytest.fixture
@@ -153,11 +153,11 @@ def pane(source: HandSource) -> SourcePane:
 def test_who_hands_a_report_over(system: System, pane: SourcePane) -> None:
     """It is of the pane whose first process is in the line of its sender, also if that is listed a little later."""
     assert pane.leader == 50
-    system.poller.hearing.hand([70, 60, 50], ["state=waiting;tool=claude;message=Go?"])
-    system.poller.hearing.hand([70, 60, 51], ["state=done"])
+    system.poller.reports.from_socket([70, 60, 50], ["state=waiting;tool=claude;message=Go?"])
+    system.poller.reports.from_socket([70, 60, 51], ["state=done"])
     system.steps(2)
     assert (system.entry().status, system.entry().message) == (Status.WAITING, "Go?")
-    system.poller.hearing.hear("a", [Word.of_payload("state=working;tool=claude")])
-    system.poller.hearing.hear("b", [Word.of_payload("state=done")])
+    system.poller.reports.from_output("a", [PaneEvent.of_payload("state=working;tool=claude")])
+    system.poller.reports.from_output("b", [PaneEvent.of_payload("state=done")])
     system.steps(2)
     assert system.entry().status is Status.WORKING

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.hosts.gnu_screen.session_list import (
-    MAX_SESSIONS,
+    MAX_LISTED_SESSIONS,
     Session,
-    is_question,
+    is_query_socket,
     keeps_text,
     read_folder,
     read_info,
@@ -74,8 +74,8 @@ def test_what_asks_is_no_session() -> None:
     lines = ["9.work-queryA\t(d)\t(Detached)", "9.work\t(d)\t(Attached)", "9.work-queryB\t(d)\t(Detached)"]
 
     assert read_list(listed(*lines)) == [Session(9, "work", ATTACHED)]
-    assert is_question("9.work-queryA")
-    assert not is_question("9.query")
+    assert is_query_socket("9.work-queryA")
+    assert not is_query_socket("9.query")
 
 
 @each(
@@ -102,10 +102,10 @@ def test_info_and_version() -> None:
 
 
 def test_limit() -> None:
-    """No more than `MAX_SESSIONS` are read."""
-    lines = [f"{pid}.x\t(Detached)" for pid in range(1, MAX_SESSIONS + 2)]
+    """No more than `MAX_LISTED_SESSIONS` are read."""
+    lines = [f"{pid}.x\t(Detached)" for pid in range(1, MAX_LISTED_SESSIONS + 2)]
 
-    assert len(read_list(listed(*lines))) == MAX_SESSIONS
+    assert len(read_list(listed(*lines))) == MAX_LISTED_SESSIONS
 
 
 @given(st.text(max_size=300), st.binary(max_size=60))

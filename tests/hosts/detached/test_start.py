@@ -16,7 +16,7 @@ from tallylight.actions.caller import Being, Who, being_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
-from tallylight.actions.start import Start
+from tallylight.actions.start import StartPlan
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import PaneAccess
@@ -70,9 +70,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
     made.tmux("kill-server")
 
 
-def plan(session: Session, *words: str, cwd: str = "", title: str = "helper") -> Start:
+def plan(session: Session, *words: str, cwd: str = "", title: str = "helper") -> StartPlan:
     argv = (str(session.folder / "claude"), *words)
-    return Start(argv=argv, cwd=cwd or str(session.folder), agent="claude", title=title)
+    return StartPlan(argv=argv, cwd=cwd or str(session.folder), agent="claude", title=title)
 
 
 def me() -> Being:
@@ -81,7 +81,7 @@ def me() -> Being:
     return being
 
 
-def start(session: Session, what: Start | None = None, caller: Being | None = None) -> Done | Refusal:
+def start(session: Session, what: StartPlan | None = None, caller: Being | None = None) -> Done | Refusal:
     return starts.start(what or plan(session), os.environ["PATH"], caller or me(), session.env, TABLE)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.hosts.beside import this_program
+from tallylight.hosts.sessions_process import this_program
 from tests.patience import until
 from tests.real_kitty.asking_claude import install_asking_claude
 

@@ -12,13 +12,13 @@ from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, Form, TmuxPane
-from tallylight.hosts.tmux.server import Seen, Server
+from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, QueryFormat, TmuxPane
+from tallylight.hosts.tmux.server import Server, TerminalsState
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import CollisionEntry, Pane
 from tests.tables import each
 
-FORM = Form("5ecret0")
+FORM = QueryFormat("5ecret0")
 HOSTILE = [
     "",
     "a\nb",
@@ -62,17 +62,17 @@ def test_where_a_session_is_attached() -> None:
     others = row("C", "1", "$1", "@2", "control-mode", "/dev/pts/3", "9", "1") + row(
         "C", "0", "$4", "@9", "", "/dev/pts/4", "9", "1"
     )
-    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others, Seen())
+    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others, TerminalsState())
     assert server.source_panes["%3"][1].terminals == ("/dev/pts/1", "/dev/pts/2")
     assert server.source_panes["%4"][1].terminals == ()
-    server.take(FORM, pane(), Seen())
+    server.take(FORM, pane(), TerminalsState())
     assert server.source_panes["%3"][1].terminals == ()
 
 
 def test_two_agents_that_change_the_same_lines() -> None:
     """A second mark in the window of one of them, as soon as it is known; nothing is set that is there already."""
     server = Server("/tmp/none", lambda _: {}, Ears(lambda *_: None))
-    server.take(FORM, pane() + pane(pane_id="%4"), Seen())
+    server.take(FORM, pane() + pane(pane_id="%4"), TerminalsState())
     busy, idle = (Pane(id=f"tmux/100/{id_}", status=Status.WORKING, agent="claude") for id_ in ("%3", "%4"))
     for same, mark in ((False, "●"), (True, "●≠"), (False, "●")):
         other = CollisionEntry(pane="kitty-1:1", file="cart.py", same=same)
@@ -150,11 +150,11 @@ def test_a_look_counts_where_somebody_knows_of_it(
     """A window is seen if its terminal has the focus: by tmux itself, or by the host of the terminal it runs in."""
     server = Server("/s", lambda _: {}, Ears(lambda *_: None))
     text = pane() + "\n" + row("C", "0", "$1", "@2", flags, "/dev/pts/7", "300", events)
-    server.take(FORM, text, Seen(in_front))
+    server.take(FORM, text, TerminalsState(in_front))
 
     assert [source_pane.visible for _, source_pane in server.source_panes.values()] == [expected]
-    assert server.see(Seen(in_front)) is False
-    assert server.see(Seen({300: not expected})) is ("control" not in flags)
+    assert server.see(TerminalsState(in_front)) is False
+    assert server.see(TerminalsState({300: not expected})) is ("control" not in flags)
 
 
 def screen(pane: str = "%3", visible: str = "1", dead: str = "0") -> str:
@@ -256,7 +256,7 @@ def test_control_mode() -> None:
 
 def test_a_reply_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a reply that is too long the beginning is kept, and the next one is read as it should be."""
-    monkeypatch.setattr(control_protocol, "MAX_LINES", 3)
+    monkeypatch.setattr(control_protocol, "MAX_REPLY_LINES", 3)
     found = replies("%begin 1 1 1", *["x"] * 10, "%end 1 1 1", "%begin 2 2 1", "y", "%end 2 2 1")
 
     assert found == [Reply("x\nx\nx", is_error=False), Reply("y", is_error=False)]

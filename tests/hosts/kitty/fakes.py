@@ -18,8 +18,8 @@ from tallylight.hosts import kitty as package
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
     "watcher", "agent_list", "answering", "channel", "consents", "fork", "keys", "host", "colours", "looks",
-    "os_titles", "queue", "raises", "rollup", "user_vars", "script_starts", "scripts", "settings", "splits", "starter",
-    "surfaces", "tabs", "messages", "window_bars", "windows", "wiring",
+    "os_titles", "power_consent", "queue", "rollup", "user_vars", "script_starts", "scripts", "settings", "splits",
+    "starter", "surfaces", "tabs", "messages", "window_bars", "windows", "wiring",
 )  # fmt: skip
 #: What is called of each window.
 _WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")

@@ -16,7 +16,7 @@ from tallylight.actions.answer import Done, Occupant, Question, Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.once import Once
-from tallylight.actions.request import Draw, Look, decode_reply, encode
+from tallylight.actions.request import Draw, LookRequest, decode_reply, encode
 from tallylight.hosts.peers import Channel
 from tallylight.model.status import Kind, Status
 from tallylight.ui.agent_list.pictures import Receiver
@@ -58,7 +58,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
         host = Kept(case.before.look, SimpleNamespace(window_id_map={3: window}))
         host.panes[3] = Pane(case.before.foreground, case.before.status)
         shown = lists._List(host, Path(), None)
-        asked = shown.act(Look("3", "question"))
+        asked = shown.act(LookRequest("3", "question"))
         if not isinstance(asked, Question) or (isinstance(case.after, Seen) and case.after.pane != asked.pane):
             continue  # it is about colours, or about the id of a window, which is no other window's here
         tried += 1
@@ -81,7 +81,7 @@ def test_no_permission_is_answered_by_a_notification(kitty: Kitty) -> None:
     window = Window()
     host = Kept(look("claude/question-80"), SimpleNamespace(window_id_map={3: window}))
     host.panes[3] = pane = Pane(holder("claude"), Status.WAITING, kind=Kind.QUESTION)
-    asked = answering.perform(host, Look("3", "question"), PERSON)
+    asked = answering.perform(host, LookRequest("3", "question"), PERSON)
     pane.kind = Kind.PERMISSION
     assert "no permission" in answering.perform(host, asked.answer(2), NOTICE).text and window.written == []
     pane.kind = Kind.QUESTION
@@ -98,7 +98,7 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
     def answered() -> str:
         """`a` and `1`, in a list of its own."""
         shown = module._List(host, Path(), None)
-        asked = shown.act(Look("3", "question"))
+        asked = shown.act(LookRequest("3", "question"))
         assert isinstance(asked, Question)
         return str(shown.act(asked.answer(1)).text)
 
@@ -127,8 +127,8 @@ def test_the_list_hears_of_an_answer_once_it_is_decided(kitty: Kitty) -> None:
     host.panes[3] = Pane(holder("claude"), Status.WAITING)
     shown = module._lists[9] = module._List(host, Path(), Channel(near))
     try:
-        asked = shown.act(Look("3", "question"))
-        far.sendall(encode(asked.answer(1)) + encode(Look("3", "holder")))
+        asked = shown.act(LookRequest("3", "question"))
+        far.sendall(encode(asked.answer(1)) + encode(LookRequest("3", "holder")))
         module.receive(SimpleNamespace(id=9))
         assert window.written == []
         for _ in range(3):

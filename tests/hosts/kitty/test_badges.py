@@ -7,7 +7,7 @@ import io
 import pytest
 from PIL import Image
 
-from tallylight.hosts.kitty.badges import CELLS, picture
+from tallylight.hosts.kitty.badges import BADGE_CELLS, picture
 from tallylight.model.contrast import readable_on
 from tallylight.model.lights import COLOURS, mark
 from tallylight.model.status import Kind, Status
@@ -21,7 +21,7 @@ def test_a_badge_is_a_picture_of_its_mark(size: tuple[int, int]) -> None:
     image = Image.open(io.BytesIO(picture("!", readable_on(colour), colour, *size))).convert("RGBA")
     counts = {found: n for n, found in image.getcolors(1 << 20) or ()}
 
-    assert image.size == (CELLS * size[0], size[1])
+    assert image.size == (BADGE_CELLS * size[0], size[1])
     assert set(counts) == {(*colour, 255), (*readable_on(colour), 255)}
     assert counts[*colour, 255] > counts[*readable_on(colour), 255] > 0
 
@@ -38,4 +38,4 @@ def test_every_mark_has_its_own_picture() -> None:
 @pytest.mark.parametrize("size", [(1, 1), (2, 3)])
 def test_a_tiny_cell_is_no_fault(size: tuple[int, int]) -> None:
     """There is a picture of the right size, if nothing to read in it."""
-    assert Image.open(io.BytesIO(picture("?", (0, 0, 0), (1, 2, 3), *size))).size == (CELLS * size[0], size[1])
+    assert Image.open(io.BytesIO(picture("?", (0, 0, 0), (1, 2, 3), *size))).size == (BADGE_CELLS * size[0], size[1])

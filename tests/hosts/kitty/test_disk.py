@@ -21,7 +21,7 @@ import pytest
 
 from tallylight.evidence import process_table
 from tallylight.hosts import part
-from tallylight.hosts.worker import LEND_S
+from tallylight.hosts.worker import LEND_THREADS_S
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
 from tallylight.snapshot import requests
@@ -94,7 +94,7 @@ class Rig:
         self.took.append(time.perf_counter() - start)
         self.kitty.run_soon()
         start = time.perf_counter()
-        time.sleep(LEND_S)
+        time.sleep(LEND_THREADS_S)
         self.waited.append(time.perf_counter() - start)
 
     def waits_for_no_disk(self) -> bool:
@@ -306,7 +306,7 @@ def test_a_full_runtime_directory(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> 
     rig.until(lambda: rig.snapshot() == {"1": "working"}, "the snapshot")
 
     with monkeypatch.context() as patch:
-        patch.setattr(snapshot, "RETRY_S", 0.1)
+        patch.setattr(snapshot, "RETRY_WRITE_S", 0.1)
         patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
         rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
         rig.until(lambda: bool(rig.kitty.log) and rig.status(1) is Status.WAITING, "the light, and a line in the log")
@@ -333,7 +333,7 @@ def test_a_kitty_that_notifies_of_nothing(rig: Rig, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(rig.boss.notification_manager, "create_notification_cmd", failed)
     with monkeypatch.context() as patch:
-        patch.setattr(snapshot, "RETRY_S", 0.1)
+        patch.setattr(snapshot, "RETRY_WRITE_S", 0.1)
         patch.setattr(snapshot.SnapshotWriter, "_write", _refused)
         rig.host.on_set_user_var(window, CARRIER, "state=waiting;tool=claude;message=Well")
         rig.until(lambda: len(rig.kitty.log) > 1, "a line of what failed")

@@ -13,7 +13,7 @@ import pytest
 from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.brief import brief
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import UNKNOWN, Look, Reply, Request
+from tallylight.actions.request import UNKNOWN, LookRequest, Reply, Request
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.features import Features
@@ -21,7 +21,7 @@ from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.tracker.notify import SETTLE_S, Settings
+from tallylight.tracker.notify import NEED_SETTLES_S, Settings
 from tests.actions.test_brief import QUESTION
 from tests.hosts.test_pane import AIDER, HandTable
 
@@ -117,7 +117,7 @@ class Bench:
     waiting: list[Callable[..., None]] = attrs.Factory(list)
 
     def perform(self, asked: Request) -> Reply | None:
-        if isinstance(asked, Look):
+        if isinstance(asked, LookRequest):
             return self.questions.get(int(asked.pane), UNKNOWN)
         assert isinstance(asked, Answer)
         self.answers.append(asked)
@@ -281,7 +281,7 @@ def test_an_agents_notification_that_nobody_showed(bench: Bench) -> None:
     bench.send("look at me")
     bench.manager.lets_through = True
     bench.say(ASK)
-    bench.wait(SETTLE_S + 1)
+    bench.wait(NEED_SETTLES_S + 1)
 
     assert [command.body for command in bench.manager.shown] == ["Go on?"]
 
@@ -362,7 +362,7 @@ def test_kittys_own_notifications_pass(bench: Bench) -> None:
 
 def test_a_fault_in_the_middle(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A notification during which we fail is shown, once, and so is every one after it."""
-    monkeypatch.setattr("tallylight.evidence.notified.plain", lambda *_: 1 / 0)
+    monkeypatch.setattr("tallylight.evidence.notified.notice_report", lambda *_: 1 / 0)
 
     assert bench.send("a") == 1 and bench.send("b") == 2
     assert len(bench.faults) == 1 and "ZeroDivisionError" in bench.faults[0]

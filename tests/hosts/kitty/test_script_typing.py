@@ -18,7 +18,7 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being, Caller
-from tallylight.actions.consent import REST_S
+from tallylight.actions.consent import DECLINED_S
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import UNKNOWN, DeferredText, Request, decode_request, to_json
 from tallylight.actions.say import Interrupt, Say
@@ -464,7 +464,7 @@ def test_a_no_counts_for_all_sessions_of_a_pane(make: Callable[[str], Room], mon
         change(room)
         told = room.ask()
         assert isinstance(told, Refusal) and told.rule == "permission"
-    now += REST_S - 1
+    now += DECLINED_S - 1
     assert isinstance(room.ask(), Refusal)
     assert len(asked) == 1
     now += 2

@@ -159,7 +159,7 @@ def test_code_of_the_persons_own_may_draw_all_of_a_report(desk: Desk) -> None:
     desk.settle(Status.WORKING, FRONT)
     desk.report(FRONT, "state=working;tool=mine;message=two")
     assert desk.marks() == 0
-    desk.rig.host.surfaces.tabs.was_asked()
+    desk.rig.host.surfaces.tabs.was_drawn_by_user()
     desk.report(FRONT, "state=working;tool=mine;message=three")
     assert desk.marks() == 1
     desk.report(FRONT, "state=working;tool=mine;message=four")

@@ -206,7 +206,7 @@ def test_a_new_fuse_counts_for_what_was_reported_before(running: Rig, config: Pa
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
     """Every light goes out and nothing is published, until it has us again; one that never had us says nothing."""
     window, ended = running.claude(1, status="busy"), []
-    running.host.beside = SimpleNamespace(keep=lambda *_, **__: None, close=lambda: ended.append(True))
+    running.host.sessions_process = SimpleNamespace(keep=lambda *_, **__: None, close=lambda: ended.append(True))
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light")
     for options in ({"/data/kittens/tally_watcher.py": ""}, {"/other.py": ""}):
         running.kitty.options = copy.copy(running.kitty.options)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tallylight.hosts.kitty import tab_look
-from tallylight.hosts.kitty.tab_look import NARROW, Run
+from tallylight.hosts.kitty.tab_look import NARROW_TAB_CELLS, Run
 from tallylight.model import contrast
 from tallylight.model.lights import COLOURS, FILLED, RGB, mark
 from tallylight.model.status import Status
@@ -74,7 +74,7 @@ def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Run, list[
     ground = bar.needs.get(status, theme.inactive)
     fore = contrast.readable_on(ground) if status in FILLED else theme.text
     one = tab_look.sign(status, mark(status), ground, bar, COLOURS, is_box=False, size=size)
-    if size < NARROW:
+    if size < NARROW_TAB_CELLS:
         return one, tab_look.narrow(one, fore, "shop", 3, size, size), ground
     runs = tab_look.before_title(one, fore, is_filled=status in FILLED)
     room = size - sum(width(run.text) for run in runs)

@@ -20,7 +20,7 @@ from tallylight.actions.say import Say
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.screen import Look
 from tallylight.hosts.kitty import unparsed
-from tallylight.hosts.kitty.typist import AT_ONCE_S, TRIES, WindowTypist
+from tallylight.hosts.kitty.typist import AT_ONCE_S, COMPARE_TRIES, WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tallylight.pane.tape import Tape
@@ -159,13 +159,13 @@ def test_all_is_parsed_before_anything_is_typed(name: str) -> None:
     assert hand.press("1"), "an interruption does not compare the screen"
 
 
-@each(("slow", "is_typed"), [(TRIES - 1, True), (TRIES, False)])
+@each(("slow", "is_typed"), [(COMPARE_TRIES - 1, True), (COMPARE_TRIES, False)])
 def test_a_comparison_that_was_held_up_is_made_again(
     slow: int, is_typed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other programs ran meanwhile, and the agent may have drawn; but that is not tried without end."""
     hand, window = typist("claude/permission-bash-80", Status.WAITING)
-    times = iter([n for pair in range(TRIES + 1) for n in (pair, pair + (2 * AT_ONCE_S if pair < slow else 0))])
+    times = iter([n for pair in range(COMPARE_TRIES + 1) for n in (pair, pair + (2 * AT_ONCE_S if pair < slow else 0))])
     monkeypatch.setattr("tallylight.hosts.kitty.typist.time", SimpleNamespace(monotonic=lambda: next(times)))
     seen = hand.see()
     assert isinstance(seen, Seen)

@@ -17,7 +17,7 @@ from tallylight.config.colour import parse_colour
 from tallylight.hosts.wezterm import mux_word, pane_list, scene, scene_file
 from tallylight.hosts.wezterm import source as source_module
 from tallylight.hosts.wezterm.mux_word import ServerReport
-from tallylight.hosts.wezterm.pane_list import Bar, FeedState, Row
+from tallylight.hosts.wezterm.pane_list import FeedState, Row, TabBar
 from tallylight.hosts.wezterm.scene import Place
 from tallylight.hosts.wezterm.scene_file import DWELL_S, LOOKS_S, SceneFile
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -44,8 +44,8 @@ class Clock:
         return self.now
 
 
-def made(*panes: tuple[Pane, Place], bar: Bar | None = None, now: float = 0.0) -> scene.Scene:
-    return scene.compose({pane.id: (pane, place) for pane, place in panes}, bar or Bar(), AGENTS, now)
+def made(*panes: tuple[Pane, Place], bar: TabBar | None = None, now: float = 0.0) -> scene.Scene:
+    return scene.compose({pane.id: (pane, place) for pane, place in panes}, bar or TabBar(), AGENTS, now)
 
 
 def test_a_tab() -> None:
@@ -84,7 +84,7 @@ def test_paints_can_be_read(ground: str) -> None:
     """On the colour that another handler gives a tab, too."""
     colour = parse_colour(ground)
     assert colour is not None
-    for name, paints in made((ASKS, HERE), bar=Bar(grounds=(colour,))).paints.items():
+    for name, paints in made((ASKS, HERE), bar=TabBar(grounds=(colour,))).paints.items():
         for paint in paints.values():
             on = parse_colour(paint.get("fill") or (name if name != "tab" else "#333333"))
             assert contrast.ratio(parse_colour(paint["sign"]), on) >= contrast.SIGN_CONTRAST, (name, paint)
@@ -92,7 +92,7 @@ def test_paints_can_be_read(ground: str) -> None:
 
 def file_with(path: Path, entry: Pane = ASKS) -> dict[str, Any]:
     """What a new sidecar writes of one pane."""
-    SceneFile(path, AGENTS).write({entry.id: entry}, {entry.id: HERE}, frozenset(), Bar())
+    SceneFile(path, AGENTS).write({entry.id: entry}, {entry.id: HERE}, frozenset(), TabBar())
     found: dict[str, Any] = json.loads(path.read_text())
     return found
 
@@ -112,7 +112,7 @@ def test_a_new_sidecar_has_not_looked_yet(tmp_path: Path, monkeypatch: pytest.Mo
 
     def shows(**change: Any) -> str:
         entry = attrs.evolve(ASKS, what="", **change)
-        successor.write({"5": entry}, {"5": HERE}, frozenset(), Bar())
+        successor.write({"5": entry}, {"5": HERE}, frozenset(), TabBar())
         return status(path)
 
     assert shows(status=Status.ACTIVE) == "waiting"
@@ -136,7 +136,7 @@ def test_a_finished_turn_that_was_seen(tmp_path: Path, monkeypatch: pytest.Monke
 
     def shows(drawer: SceneFile, since: int, front: str = "") -> str:
         told = mux_word.read(f"done;pane=4711.3;since={since};tool=claude")
-        drawer.write({"5": rests}, {"5": attrs.evolve(HERE, server=told)}, frozenset(front), Bar())
+        drawer.write({"5": rests}, {"5": attrs.evolve(HERE, server=told)}, frozenset(front), TabBar())
         return status(path)
 
     drawer = SceneFile(path, AGENTS)
@@ -155,7 +155,7 @@ def test_what_cannot_be_written_is_old(tmp_path: Path, monkeypatch: pytest.Monke
     """On a full disk the file that is there says so; it takes no room."""
     path = tmp_path / "scene.json"
     drawer = SceneFile(path, AGENTS)
-    drawer.write({"5": ASKS}, {"5": HERE}, frozenset(), Bar())
+    drawer.write({"5": ASKS}, {"5": HERE}, frozenset(), TabBar())
     size = path.stat().st_size
 
     def full(*_: object, **__: object) -> None:
@@ -163,9 +163,9 @@ def test_what_cannot_be_written_is_old(tmp_path: Path, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patched:
         patched.setattr(scene_file.read_write, "atomic_write", full)
-        drawer.write({}, {}, frozenset(), Bar())
+        drawer.write({}, {}, frozenset(), TabBar())
     assert (json.loads(path.read_text())["stale"], path.stat().st_size) == (True, size)
-    drawer.write({}, {}, frozenset(), Bar())
+    drawer.write({}, {}, frozenset(), TabBar())
     assert json.loads(path.read_text())["stale"] is False
 
 
@@ -183,7 +183,7 @@ def test_what_a_predecessor_left_may_be_anything(data: str, tmp_path: Path) -> N
 def test_a_bar_that_is_none(bar: object) -> None:
     """What cannot be read has the colours of WezTerm's own."""
     feed = pane_list.read_feed(json.dumps({"version": 1, "bar": bar}).encode())
-    assert feed is not None and feed.bar == Bar()
+    assert feed is not None and feed.bar == TabBar()
 
 
 def test_a_bar() -> None:
@@ -194,7 +194,7 @@ def test_a_bar() -> None:
         json.dumps({"version": 1, "bar": told, "wish": "7 jump 3", "keys": "jump=ALT y"}).encode()
     )
     assert feed is not None and (feed.wish, feed.keys) == ((7, "jump", "3"), (("jump", "ALT y"),))
-    assert feed.bar == Bar(
+    assert feed.bar == TabBar(
         touching=frozenset({(0x33, 0x33, 0x33), (0xEE, 0xE8, 0xD5)}), tab=(17, 17, 17), active=(34, 34, 34),
         grounds=((255, 255, 255),), colours=((Status.WAITING, (0, 0, 0xAA)),), names=False,
     )  # fmt: skip
@@ -238,7 +238,7 @@ def test_nowhere_to_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_agents_are_needed() -> None:
     """Of an agent that nobody has a file of the title is that of its program."""
     unknown = attrs.evolve(ASKS, agent="mine")
-    found = scene.compose({"5": (unknown, Place(tab="3", title="mine"))}, Bar(), Agents(), 0.0)
+    found = scene.compose({"5": (unknown, Place(tab="3", title="mine"))}, TabBar(), Agents(), 0.0)
     assert found.tabs["3"]["name"] == "shop"
     told = ServerReport("4711.3", unknown)
     assert scene.shown(attrs.evolve(ASKS, status=Status.ACTIVE), attrs.evolve(HERE, server=told), {}).agent == "mine"

@@ -45,7 +45,7 @@ def test_an_answer_is_read() -> None:
         {**GOOD, "argv": []},
         {**GOOD, "argv": "claude"},
         {**GOOD, "argv": ["claude", 7]},
-        {**GOOD, "argv": ["x"] * (fork.MAX_WORDS + 1)},
+        {**GOOD, "argv": ["x"] * (fork.MAX_RELAYED_WORDS + 1)},
         {**GOOD, "cwd": None},
         {**GOOD, "shown_cwd": None},
     ],

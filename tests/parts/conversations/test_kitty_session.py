@@ -9,7 +9,7 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.parts.conversations.kitty_session import MAX_CHARS, SavedWindow, windows, with_commands
+from tallylight.parts.conversations.kitty_session import MAX_SESSION_FILE_CHARS, SavedWindow, windows, with_commands
 
 #: As kitty 0.48 saves two tabs: a shell, a shell with an agent in it, an overlay over it, and a program of its own.
 SAVED = """\
@@ -82,7 +82,7 @@ def test_whatever_the_file_holds(text: str) -> None:
 
 def test_a_file_that_is_too_long_is_read_to_the_limit() -> None:
     """However long, the work is bounded."""
-    comments = ("#" * 1023 + "\n") * (MAX_CHARS // 1024)
+    comments = ("#" * 1023 + "\n") * (MAX_SESSION_FILE_CHARS // 1024)
     launch = "launch 'kitty-unserialize-data={\"id\": 1}'"
-    assert len(comments) == MAX_CHARS and windows(comments[1024:] + launch, "/")
+    assert len(comments) == MAX_SESSION_FILE_CHARS and windows(comments[1024:] + launch, "/")
     assert windows(comments + launch, "/") == []

@@ -14,9 +14,9 @@ from tallylight.model.limits import KEPT_S
 from tallylight.model.status import Status
 from tallylight.parts.conversations import open_conversations
 from tallylight.parts.conversations.open_conversations import (
+    ENDED_ON_PURPOSE_S,
     INTERVAL_S,
-    REFRESH_S,
-    SETTLE_S,
+    REWRITE_UNCHANGED_S,
     Lost,
     OpenConversations,
     Tab,
@@ -81,7 +81,7 @@ def test_what_is_open_is_written_at_once_and_then_now_and_then(environ: dict[str
     host.file.flush(INTERVAL_S)
     assert host.ids() == ["1", "2"]
     host.file.publish([pane("1", status=Status.DONE), pane("2")], INTERVAL_S + 1)
-    assert host.file.due(INTERVAL_S + 1) == INTERVAL_S + REFRESH_S
+    assert host.file.due(INTERVAL_S + 1) == INTERVAL_S + REWRITE_UNCHANGED_S
 
 
 def test_what_asks_is_written_within_seconds(environ: dict[str, str]) -> None:
@@ -120,11 +120,11 @@ def test_what_is_closed_in_a_terminal_that_goes_on_is_over(environ: dict[str, st
     host = Host(environ)
     host.file.publish([pane("1"), pane("2")], 0)
     host.file.publish([pane("2"), pane("1", agent_pid=None)], 100)
-    assert host.ids() == ["1", "2"] and host.file.due(101) == 100 + SETTLE_S
-    host.file.flush(100 + SETTLE_S)
+    assert host.ids() == ["1", "2"] and host.file.due(101) == 100 + ENDED_ON_PURPOSE_S
+    host.file.flush(100 + ENDED_ON_PURPOSE_S)
     assert host.ids() == ["2"]
     host.file.publish([], 200)
-    host.file.flush(200 + SETTLE_S)
+    host.file.flush(200 + ENDED_ON_PURPOSE_S)
     assert not host.file.path.exists()
 
 
@@ -134,7 +134,7 @@ def test_a_pane_that_comes_back_was_not_closed(environ: dict[str, str]) -> None:
     host.file.publish([pane("1")], 0)
     host.file.publish([], 100)
     host.file.publish([pane("1")], 101)
-    host.file.flush(100 + SETTLE_S)
+    host.file.flush(100 + ENDED_ON_PURPOSE_S)
     assert host.ids() == ["1"]
 
 
@@ -267,7 +267,7 @@ def test_a_disk_that_fails_costs_the_file_alone(environ: dict[str, str]) -> None
         b'{"version": 9}',
         b'{"version": 1, "births": 5, "panes": 7, "pid": 1e9}',
         b"\xff" * 100,
-        b" " * (open_conversations.MAX_BYTES + 1),
+        b" " * (open_conversations.MAX_OPEN_BYTES + 1),
     ],
 )
 def test_a_broken_file_costs_itself(tmp_path: Path, document: bytes) -> None:
@@ -302,8 +302,8 @@ def test_others_cannot_put_anything_there(environ: dict[str, str]) -> None:
 def test_a_bound(environ: dict[str, str]) -> None:
     """A host with more panes than anyone has keeps the first ones."""
     host = Host(environ)
-    host.file.publish([pane(str(n)) for n in range(open_conversations.MAX_PANES + 50)], 0)
-    assert len(host.ids()) == open_conversations.MAX_PANES
+    host.file.publish([pane(str(n)) for n in range(open_conversations.MAX_OPEN_CONVERSATIONS + 50)], 0)
+    assert len(host.ids()) == open_conversations.MAX_OPEN_CONVERSATIONS
     assert writer.is_alive(os.getpid(), json.loads(host.file.path.read_bytes())["birth"])
 
 

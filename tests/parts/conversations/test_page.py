@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Act
-from tallylight.actions.view import View
+from tallylight.actions.view import PageWindow
 from tallylight.parts.conversations.page import Offered, RestorePage
 from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.wire.text import width
@@ -83,7 +83,7 @@ def test_only_one_fits_in_this_pane() -> None:
 
 def test_enter_counts_when_all_was_seen() -> None:
     """A list longer than the window is scrolled first; another choice begins anew."""
-    view = View(RestorePage([choice(n) for n in range(1, 9)], "in new tabs", 8))
+    view = PageWindow(RestorePage([choice(n) for n in range(1, 9)], "in new tabs", 8))
     view.draw(60, 12)
     assert view.key("enter") is Act.STAY
     for _ in range(9):

@@ -12,7 +12,7 @@ import pytest
 from tallylight.actions.answer import Done
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
-from tallylight.actions.start import Start
+from tallylight.actions.start import StartPlan
 from tallylight.cli.exit_codes import REFUSED, TIMED_OUT, WAITS
 from tallylight.cli.main import main
 from tallylight.model.status import Status
@@ -27,7 +27,7 @@ def asked(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...
     publish(runtime, [WAITING])
     monkeypatch.setenv("KITTY_PID", HOST.removeprefix("kitty-"))
 
-    def start(_client: PaneClient, host: str, what: Start) -> Done | Refusal:
+    def start(_client: PaneClient, host: str, what: StartPlan) -> Done | Refusal:
         found.append((str(Path.cwd()), host, *attrs.astuple(what)))
         return Done("3", "/usr/bin/claude") if what.agent == "claude" else Refusal("agent", "no agent is called that")
 
@@ -120,7 +120,7 @@ def test_in_tmux_it_is_started_from_here(
     monkeypatch.setenv("PATH", "/forged")
     started: list[tuple[str, ...]] = []
 
-    def start(plan: Start, path: str, *_: object) -> Done:
+    def start(plan: StartPlan, path: str, *_: object) -> Done:
         started.append((*plan.argv, plan.cwd, plan.title, path))
         return Done("tmux/1/%3", plan.argv[0])
 

@@ -10,11 +10,11 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.hosts.jobs import call_of
+from tallylight.hosts.jobs import run_job
 from tallylight.model.status import Status
 from tallylight.parts.diary import history_file
-from tallylight.parts.diary.host import MAX_WAITING, HistoryRecorder
-from tallylight.parts.diary.turns import SETTLE_S, Turns
+from tallylight.parts.diary.host import MAX_UNSAVED_DIARY_TURNS, HistoryRecorder
+from tallylight.parts.diary.turns import END_SETTLES_S, Turns
 from tallylight.snapshot.schema import Pane
 
 CLOCK = 1_763_690_000.0
@@ -39,7 +39,7 @@ class Desk:
     def _submit(self, _name: object, *job: Any) -> bool:
         if self.jobs:
             return False
-        self.jobs.append(functools.partial(call_of, *job))
+        self.jobs.append(functools.partial(run_job, *job))
         return True
 
     def work(self) -> None:
@@ -59,7 +59,7 @@ class Desk:
             since = CLOCK + self.now
             shown = Pane(id=id_, status=status, agent="claude", agent_pid=7, since=since)
             self.pass_(10 if status is Status.WORKING else 0, shown)
-        self.pass_(SETTLE_S)
+        self.pass_(END_SETTLES_S)
 
     @property
     def written(self) -> list[float]:
@@ -124,10 +124,10 @@ def test_another_host_writes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_disk_that_never_answers(desk: Desk) -> None:
     """What waits for it is bounded: the newest are kept."""
-    for _ in range(MAX_WAITING + 10):
+    for _ in range(MAX_UNSAVED_DIARY_TURNS + 10):
         desk.turn()
 
-    assert len(desk.kept._waiting) <= MAX_WAITING
+    assert len(desk.kept._waiting) <= MAX_UNSAVED_DIARY_TURNS
 
 
 def test_nothing_is_kept_if_nothing_is_to_be(desk: Desk) -> None:

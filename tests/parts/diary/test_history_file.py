@@ -20,7 +20,16 @@ from tallylight.model.errors import TallyError
 from tallylight.model.limits import KEPT_S
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.history import Sum, added, merged, total, without_repeated
-from tallylight.parts.diary.history_file import MAX_BYTES, MAX_LINE, append, path, read, recent, trim, trimmed
+from tallylight.parts.diary.history_file import (
+    MAX_HISTORY_BYTES,
+    MAX_HISTORY_LINE_BYTES,
+    append,
+    path,
+    read,
+    recent,
+    trim,
+    trimmed,
+)
 from tallylight.parts.diary.turns import Ending, Turn
 
 NOW = 1_763_690_000.0
@@ -69,7 +78,16 @@ def test_the_last_word_counts(file: Path) -> None:
 def test_broken_lines_cost_themselves(file: Path) -> None:
     """Half a line, another program's, a huge one, bytes that are no text: the others are read, before and after."""
     append(file, [turn("a")])
-    junk = [b'{"id":"x"', b"[]", b"{}", b"\xff\xfe", b"[" * 9000, b'{"id":"' + b"y" * MAX_LINE + b'"}', b"null", b""]
+    junk = [
+        b'{"id":"x"',
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        b"[" * 9000,
+        b'{"id":"' + b"y" * MAX_HISTORY_LINE_BYTES + b'"}',
+        b"null",
+        b"",
+    ]
     with file.open("ab") as out:
         out.write(b"\n".join(junk))  # the last line has no end
     append(file, [turn("b")])
@@ -102,7 +120,7 @@ def test_what_is_old_goes(file: Path) -> None:
 
 def test_it_never_grows_beyond_its_limit(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest make room for the newest."""
-    monkeypatch.setattr(history_file, "MAX_BYTES", 5000)
+    monkeypatch.setattr(history_file, "MAX_HISTORY_BYTES", 5000)
     for n in range(200):
         append(file, [turn(f"t{n:03}", NOW + n)])
         assert file.stat().st_size <= 5000
@@ -149,7 +167,7 @@ def test_trimming_for_room(turns: list[Turn], room: int) -> None:
     """What is left is the end of what there was, and one more line would have been too much."""
     lines = [history_file._line(attrs.evolve(one, id=f"t{n}")) for n, one in enumerate(turns)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(history_file, "MAX_BYTES", 5000)
+        patch.setattr(history_file, "MAX_HISTORY_BYTES", 5000)
         kept = trimmed(b"".join(lines), room=room)
     left = kept.splitlines(keepends=True)
 
@@ -217,7 +235,7 @@ def test_a_directory_of_others(odd: Path) -> None:
 def test_a_huge_file(odd: Path) -> None:
     """It is refused with a reason, by the reader and by the writer."""
     with odd.open("wb") as out:
-        out.truncate(2 * MAX_BYTES + 1)
+        out.truncate(2 * MAX_HISTORY_BYTES + 1)
     odd.chmod(0o600)
     for call in (lambda: append(odd, [turn()]), lambda: read(odd)):
         with pytest.raises(FileError, match="larger than"):

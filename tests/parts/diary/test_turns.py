@@ -12,11 +12,11 @@ from tallylight.model.status import Kind, Status
 from tallylight.parts.diary.history import total
 from tallylight.parts.diary.turns import (
     CHECKPOINT_S,
+    END_SETTLES_S,
     FIRST_S,
-    MAX_ASKED,
     MAX_PANES,
-    SETTLE_S,
-    TEXT_CELLS,
+    MAX_QUESTIONS,
+    QUESTION_CELLS,
     Ending,
     Turn,
     Turns,
@@ -69,7 +69,7 @@ class Desk:
         return self.over()
 
     def over(self) -> list[Turn]:
-        self.tick(SETTLE_S)
+        self.tick(END_SETTLES_S)
         return self.written
 
 
@@ -177,7 +177,7 @@ def test_what_was_asked() -> None:
     """The words come when they are known, one for each question, in one line; the first ones are kept."""
     desk = Desk()
     desk.show(W, 0)
-    for n in range(MAX_ASKED + 2):
+    for n in range(MAX_QUESTIONS + 2):
         desk.show(Q, 10 * n + 1, kind=Kind.PERMISSION)
         desk.show(Q, 10 * n + 1, seen_at=10 * n + 2, kind=Kind.PERMISSION, question="May I?", what=f"Bash: make {n}\n")
         desk.show(Q, 10 * n + 1, seen_at=10 * n + 3, kind=Kind.PERMISSION, what="x" * 999)
@@ -185,8 +185,8 @@ def test_what_was_asked() -> None:
     desk.show(D, 500)
 
     (turn,) = desk.over()
-    assert turn.questions == MAX_ASKED + 2
-    assert turn.asked == tuple(f"Bash: make {n}" for n in range(MAX_ASKED))
+    assert turn.questions == MAX_QUESTIONS + 2
+    assert turn.asked == tuple(f"Bash: make {n}" for n in range(MAX_QUESTIONS))
 
 
 def test_a_question_is_cut() -> None:
@@ -195,7 +195,7 @@ def test_a_question_is_cut() -> None:
     desk.show(Q, 0, kind=Kind.QUESTION, question="x" * 400)
     desk.show(D, 1)
 
-    assert [len(asked) for turn in desk.over() for asked in turn.asked] == [TEXT_CELLS]
+    assert [len(asked) for turn in desk.over() for asked in turn.asked] == [QUESTION_CELLS]
 
 
 def test_a_finished_turn_that_is_shown_as_waiting() -> None:

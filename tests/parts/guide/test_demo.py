@@ -67,7 +67,7 @@ def test_speed(speed: float) -> None:
     """The person waits for the script's own time over the speed, but not for what it skips."""
     _, waited = played(80, speed=speed)
 
-    assert waited == pytest.approx((SCRIPT[-1].at + demo.ASKS + demo.REST) / speed)
+    assert waited == pytest.approx((SCRIPT[-1].at + demo.ASKS + demo.REST_S) / speed)
 
 
 def test_the_question_comes_first_and_one_key_answers_it() -> None:

@@ -22,8 +22,8 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.parts.lab import grades
 from tallylight.parts.lab.asciicast import Output
-from tallylight.parts.lab.grades import EVERY_S, Grade, Grades
-from tallylight.parts.lab.grading import GRACE_S, REST_S, Grader, Seconds
+from tallylight.parts.lab.grades import SAVE_GRADES_S, Grade, Grades
+from tallylight.parts.lab.grading import GRACE_S, GRADED_REST_S, Grader, Seconds
 from tallylight.parts.lab.replay import Replay
 from tallylight.parts.lab.verbs.accuracy import checks
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -126,7 +126,7 @@ def test_the_turns_of_an_agent_without_records() -> None:
 def test_a_night_is_no_proof() -> None:
     """Of one rest no more than a minute counts, however long it is."""
     said = (1, RECORD, WORKING), (2, RECORD, DONE), (40_000, RECORD, WORKING), (40_001, RECORD, DONE)
-    assert graded(*said)[-1].graded_s == pytest.approx(REST_S - GRACE_S + 0.5)
+    assert graded(*said)[-1].graded_s == pytest.approx(GRADED_REST_S - GRACE_S + 0.5)
 
 
 @attrs.define
@@ -148,7 +148,7 @@ class Desk:
 
     def work(self) -> None:
         """Let a while pass, and do what is submitted then, as a worker does."""
-        self.now += EVERY_S
+        self.now += SAVE_GRADES_S
         self.kept.tick(self.now)
         for job in self.jobs:
             with contextlib.suppress(OSError):
@@ -325,15 +325,15 @@ def test_a_disk_that_refuses(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow
 def test_all_is_bounded(desk: Desk) -> None:
     """Turns that wait for the disk, the versions of runs, and the file."""
-    for number in range(grades.MAX_WAITING + 10):
+    for number in range(grades.MAX_UNSAVED_TURNS + 10):
         desk.turn(attrs.evolve(OLD, pid=1000 + number))
-    assert len(desk.kept._waiting) == grades.MAX_WAITING
+    assert len(desk.kept._waiting) == grades.MAX_UNSAVED_TURNS
     desk.work()
-    assert desk.kept._version.cache_info().maxsize == grades.MAX_RUNS  # type: ignore[attr-defined]
+    assert desk.kept._version.cache_info().maxsize == grades.MAX_VERSIONED_RUNS  # type: ignore[attr-defined]
     rows = [Grade(day="2026-11-20", agent=f"a{number}" * 60) for number in range(grades.MAX_GRADES + 5)]
     grades.add(desk.file, rows, "")
     assert len(desk.written) == grades.MAX_GRADES
-    assert desk.file.stat().st_size < grades.MAX_BYTES
+    assert desk.file.stat().st_size < grades.MAX_GRADES_BYTES
 
 
 def test_a_host_grades_its_panes(tmp_path: Path) -> None:

@@ -146,8 +146,8 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
-    assert used <= tape.MAX_BYTES * 1.1
-    assert kept.size <= tape.MAX_BYTES
+    assert used <= tape.MAX_TAPE_BYTES * 1.1
+    assert kept.size <= tape.MAX_TAPE_BYTES
     looks = [now for now, kind, _ in tape.entries(kept.data) if kind == "look"]
     assert looks[-1] == 2399 / 4
     assert looks[-1] - looks[0] >= (tape.SPAN_S if changes == "spinner" else 10)
@@ -156,7 +156,7 @@ def test_a_pane_needs_no_more_than_its_bound(changes: str) -> None:
 @pytest.mark.slow
 def test_what_was_so_before_is_too_much() -> None:
     """It costs itself, at every beginning of a stretch, and nothing is noted for ever."""
-    told = "x" * tape.MAX_BYTES
+    told = "x" * tape.MAX_TAPE_BYTES
 
     def begin(now: float) -> None:
         for _ in range(3):
@@ -165,7 +165,7 @@ def test_what_was_so_before_is_too_much() -> None:
     kept = tape.Tape(begin)
     for now in range(200):
         kept.look(Look(["a line"], 0, 0, 80), float(now))
-        assert kept.size <= tape.MAX_BYTES
+        assert kept.size <= tape.MAX_TAPE_BYTES
     told = "short"
     kept.look(Look(["another line"], 0, 0, 80), 500.0)
     assert [kind for _, kind, _ in tape.entries(kept.data)] == ["title"] * 3 + ["look"]

@@ -16,7 +16,7 @@ from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import Once
 from tallylight.actions.perform import Access, perform
-from tallylight.actions.request import STRETCH, Look, Reply, Stretch, decode_reply, encode_reply
+from tallylight.actions.request import STRETCH, LookRequest, Reply, Stretch, decode_reply, encode_reply
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.main import main
@@ -140,7 +140,7 @@ def test_who_is_told_a_tape(runtime: Path, kitty: Kitty) -> None:
 def test_only_a_host_has_tapes() -> None:
     """A process that acts for another machine has none: that is said, and what to do instead."""
     access = Access(Desk(seen("claude/permission-bash-80")), Once(0.0, InProcess()), lambda *_: None)
-    refused = perform(access, Look("3", STRETCH), CALLERS[Who.PERSON])
+    refused = perform(access, LookRequest("3", STRETCH), CALLERS[Who.PERSON])
 
     assert isinstance(refused, Refusal)
     assert refused.rule == "tape"

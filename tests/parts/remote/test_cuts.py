@@ -155,7 +155,7 @@ def test_a_reply_before_the_end_is_told(tmp_path: Path, monkeypatch: pytest.Monk
             assert time.monotonic() < end, "its pane is not shown"
             host.step()
         with sockets.connect(name, 60, env) as connection:
-            connection.sendall(request.encode(request.Look(id_, request.QUESTION)))
+            connection.sendall(request.encode(request.LookRequest(id_, request.QUESTION)))
             connection.setblocking(False)
             told = b""
             while not told.endswith(b"\n"):
@@ -164,7 +164,7 @@ def test_a_reply_before_the_end_is_told(tmp_path: Path, monkeypatch: pytest.Monk
                 # It has time to answer and to end before the near end looks again.
                 time.sleep(0.1)
                 with contextlib.suppress(BlockingIOError):
-                    told += connection.recv(request.CHUNK_BYTES)
+                    told += connection.recv(request.MESSAGE_CHUNK_BYTES)
     finally:
         host.stop()
         host.run()  # leaves nothing behind

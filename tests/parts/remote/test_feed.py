@@ -14,7 +14,7 @@ import pytest
 
 from tallylight.actions.answer import Done
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, Mark, Open
+from tallylight.actions.request import LookRequest, Mark, Open
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.elsewhere import harmless
@@ -66,7 +66,7 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     marks: list[tuple[str, float | None]] = []
     actions = Elsewhere(lambda _host, _pane, verb, minutes: marks.append((verb, minutes)))
     opened = [actions.perform(row, Open(verb, "3")) for verb in ("go", "fork", "resume")]
-    asked = actions.perform(row, Look(row.pane.id, "question"))
+    asked = actions.perform(row, LookRequest(row.pane.id, "question"))
     for told in (*opened, asked, actions.perform(row, Mark("mute", "3"))):
         assert told == Refusal("elsewhere", "do this on atlas itself")
     assert actions.screen(row) == "do this on atlas itself"

@@ -11,16 +11,16 @@ import pytest
 from tallylight.actions import request
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import HOLDER, SCREEN, Look
+from tallylight.actions.request import HOLDER, SCREEN, LookRequest
 from tallylight.actions.request import QUESTION as QUESTION_OF
 from tallylight.actions.say import Say
 from tallylight.config.machines import Machine as Setting
 from tallylight.model.status import Status
-from tallylight.parts.remote.machine import HELLO_S, MAX_ASKED, MAX_GREETING, Machine
+from tallylight.parts.remote.machine import HELLO_S, MAX_GREETING, MAX_UNANSWERED, Machine
 from tallylight.parts.remote.messages import (
     BEAT_S,
     CAN,
-    MAX_LINE,
+    MAX_LINE_BYTES,
     PROTOCOL,
     SILENT_S,
     Ask,
@@ -203,7 +203,7 @@ def test_what_a_shell_prints_first_is_passed_over() -> None:
     endless.received(b"x\n" * (MAX_GREETING + 1), 1.0, 5000.0)
     assert endless.overdue(1.0)
     one_line = machine()
-    one_line.received(b"x" * (MAX_LINE + 2), 1.0, 5000.0)
+    one_line.received(b"x" * (MAX_LINE_BYTES + 2), 1.0, 5000.0)
     assert one_line.overdue(1.0)
 
 
@@ -283,7 +283,7 @@ QUESTION = Question(pane=PANE.id, agent="claude", pid=7, start=8, fingerprint="f
 
 
 ASKED = {
-    **{what: Look(PANE.id, what) for what in (SCREEN, QUESTION_OF, HOLDER)},
+    **{what: LookRequest(PANE.id, what) for what in (SCREEN, QUESTION_OF, HOLDER)},
     "answer": Answer(PANE.id, 1, 1, "f", 1),
     "say": Say(PANE.id, 1, 1, "x", enter=True),
 }
@@ -366,6 +366,6 @@ def test_a_pane_that_is_not_there_is_not_asked(host: str, id_: str) -> None:
 def test_questions_are_bounded() -> None:
     """One that answers none is asked no more."""
     found = up()
-    lists = [asked(found) for _ in range(MAX_ASKED + 1)]
-    assert [len(told) for told in lists] == [0] * MAX_ASKED + [1]
+    lists = [asked(found) for _ in range(MAX_UNANSWERED + 1)]
+    assert [len(told) for told in lists] == [0] * MAX_UNANSWERED + [1]
     assert isinstance(lists[-1][0], Refusal) and lists[-1][0].rule == "busy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.status import Status
-from tallylight.parts.remote.marks import BURST, PER_SECOND, Marks
+from tallylight.parts.remote.marks import BURST_MARKS, PER_SECOND, Marks
 from tallylight.parts.remote.topics import Mark, encode_mark
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -66,7 +66,7 @@ def test_not_unless_it_is_allowed_and_not_what_a_broker_kept() -> None:
 def test_a_flood_is_dropped() -> None:
     """So many at once, and then so many a second, whatever the clock says."""
     marks = Marks(is_allowed=True)
-    taken = [isinstance(ask(marks, now=50.0), Request) for _ in range(BURST + 5)]
-    assert taken == [True] * BURST + [False] * 5
+    taken = [isinstance(ask(marks, now=50.0), Request) for _ in range(BURST_MARKS + 5)]
+    assert taken == [True] * BURST_MARKS + [False] * 5
     assert ask(marks, now=0.0) == "", "it was said once"
     assert isinstance(ask(marks, now=1.01 / PER_SECOND), Request)

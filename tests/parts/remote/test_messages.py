@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from tallylight.actions.answer import Done
-from tallylight.actions.request import Look
+from tallylight.actions.request import LookRequest
 from tallylight.actions.say import Say
 from tallylight.model.status import Kind, Status
 from tallylight.parts.remote.messages import (
     CAN,
-    MAX_ID,
-    MAX_LINE,
+    MAX_LINE_BYTES,
+    MAX_PANE_ID_CHARS,
     PROTOCOL,
     Ask,
     Beat,
@@ -51,7 +51,7 @@ LOOK = {"type": "look", "pane": "3", "what": "question"}
         (Beat(), '{"beat":true}'),
         (Reply(7, Done("3", "1. Yes")), '{"reply":7,"told":{"type":"done","pane":"3","text":"1. Yes"}}'),
         (
-            Ask(7, "kitty-4711", Look("3", "question")),
+            Ask(7, "kitty-4711", LookRequest("3", "question")),
             '{"ask":7,"host":"kitty-4711","of":{"type":"look","pane":"3","what":"question"}}',
         ),
         (Ask(8, "kitty-1", Say("3", 7, 8, "zwei\nZeilen", enter=True)), None),
@@ -76,7 +76,10 @@ def test_every_message_comes_back(message: Message, line: str | None) -> None:
             {"gone": "3", "host": host}
             for host in ("", "kitty", "Kitty-1", "a/kitty-1", "kitty-1\n", "kitty-²", "-o-1")
         ),
-        *({"gone": id_, "host": "kitty-1"} for id_ in ("-oProxyCommand=x", " 3", "3\n", "3\x1b", "x" * (MAX_ID + 1))),
+        *(
+            {"gone": id_, "host": "kitty-1"}
+            for id_ in ("-oProxyCommand=x", " 3", "3\n", "3\x1b", "x" * (MAX_PANE_ID_CHARS + 1))
+        ),
         *({"pane": PANE.to_json() | {"id": id_}, "host": "kitty-1"} for id_ in ("--help", "\u202e3", "/3", "3\0")),
         *({"reply": 7}, {"reply": "7", "told": {}}, {"reply": 0, "told": {}}, {"reply": 7, "told": []}),
         *({"ask": 7, "host": "kitty-1", "of": of} for of in (None, "focus", [], {}, {"type": "mark"})),
@@ -97,7 +100,7 @@ def test_what_is_no_message(value: Any) -> None:
     assert decode(json.dumps(value).encode()) is None
 
 
-@each("line", [b"", b"{", b"\xff", b"[" * 100_000, b'{"whole":true}' + b" " * MAX_LINE, b"Welcome to devbox!"])
+@each("line", [b"", b"{", b"\xff", b"[" * 100_000, b'{"whole":true}' + b" " * MAX_LINE_BYTES, b"Welcome to devbox!"])
 def test_what_is_no_line(line: bytes) -> None:
     """What is not JSON, or too long, is no message."""
     assert decode(line) is None
@@ -111,4 +114,4 @@ def test_a_verb_of_another_version_is_not_told_of() -> None:
 
 def test_what_is_too_long_is_not_sent() -> None:
     """A message that the other end would refuse is not made."""
-    assert encode(Ask(1, "kitty-1", Say("3", 7, 8, "x" * MAX_LINE, enter=True))) == b""
+    assert encode(Ask(1, "kitty-1", Say("3", 7, 8, "x" * MAX_LINE_BYTES, enter=True))) == b""

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tallylight.model.status import Status
 from tallylight.parts.remote import mirror as mirrors
-from tallylight.parts.remote.mirror import MAX_MACHINES, MAX_PANES, Mirror
+from tallylight.parts.remote.mirror import MAX_FLEET_MACHINES, MAX_MACHINE_PANES, Mirror
 from tallylight.parts.remote.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Outbox
 from tallylight.parts.remote.topics import Presence, encode_pane, encode_presence, topic
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -98,13 +98,13 @@ def test_a_payload_under_another_panes_topic_is_refused() -> None:
 def test_the_mirror_is_bounded() -> None:
     """More machines or panes than the limits are not kept."""
     mirror = Mirror("t")
-    for n in range(MAX_MACHINES + 5):
+    for n in range(MAX_FLEET_MACHINES + 5):
         mirror.take(topic("t", f"m{n:03}", "machine"), HERE)
-    assert len(mirror.known) == MAX_MACHINES and mirror.is_full
-    for n in range(MAX_PANES + 5):
+    assert len(mirror.known) == MAX_FLEET_MACHINES and mirror.is_full
+    for n in range(MAX_MACHINE_PANES + 5):
         place = topic("t", "m000", "pane", "kitty-1", str(n))
         mirror.take(place, encode_pane(Pane(id=str(n), status=Status.WORKING)))
-    assert len(list(mirror.panes())) == MAX_PANES
+    assert len(list(mirror.panes())) == MAX_MACHINE_PANES
 
 
 def tell(mirror: Mirror, machine: str, name: str, more: int = 0) -> bool:

@@ -72,7 +72,7 @@ def test_a_pane_comes_back() -> None:
         b'{"version":1,"pane":{"id":"3","status":"thinking"}}',
         b'{"version":1,"pane":{"id":"","status":"working"}}',
         b'{"version":1,"pane":[]}',
-        b'{"version":1,"pane":{"id":"3","status":"working"}}' + b" " * topics.MAX_BYTES,
+        b'{"version":1,"pane":{"id":"3","status":"working"}}' + b" " * topics.MAX_PAYLOAD_BYTES,
         b'{"version":1,"online":1,"at":0}',
         b'{"version":1,"online":true,"at":true}',
         b'{"version":1,"online":true,"at":"now"}',
@@ -95,5 +95,5 @@ def test_bad_payloads_say_nothing(payload: bytes) -> None:
 def test_a_payload_of_the_limit_is_read() -> None:
     """The size limit is inclusive."""
     body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
-    padded = body + b" " * (topics.MAX_BYTES - len(body))
+    padded = body + b" " * (topics.MAX_PAYLOAD_BYTES - len(body))
     assert topics.decode_pane(padded, "kitty-1") == PaneState("kitty-1", PANE)

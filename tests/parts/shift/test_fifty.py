@@ -20,7 +20,7 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.answered import InProcess
 from tallylight.actions.once import Once
 from tallylight.actions.queue import Moment, typing_time
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.model.queued import Queued
 from tallylight.model.status import Kind, Status
 from tallylight.parts.shift.steps import step
@@ -160,7 +160,7 @@ def stopped(number: int) -> Stop:
     """A night with what chance brings."""
     chance = random.Random(number)
     minutes = chance.randint(3, 20)
-    until = limits.ends(said(WORDS[number % len(WORDS)], minutes, has_day=number >= len(WORDS)), BEGAN)
+    until = usage_limits.ends(said(WORDS[number % len(WORDS)], minutes, has_day=number >= len(WORDS)), BEGAN)
     # A clock leaves out the seconds, and nobody knows in which of them the limit ends.
     ended = BEGAN + 60 * minutes + (chance.uniform(0, 60) if until % 60 else 0.0)
     agent, once = Agent(LIMITED, until=ended), Once(0.0, InProcess())

@@ -63,7 +63,7 @@ def folder(environ: dict[str, str]) -> Path:
 def begun(environ: dict[str, str], poller: Poller) -> DeferredTexts:
     """A host that has started and seen its panes once."""
     made = DeferredTexts(poller, "sessions", PaneAccess(environ), environ)  # type: ignore[arg-type]
-    made._tell_left()
+    made._show_left()
     made._keep()
     return made
 
@@ -93,7 +93,7 @@ def test_a_text_that_nobody_queued_is_never_typed(environ: dict[str, str], folde
     host = DeferredTexts(poller := Poller(a=PID, b=PID + 1), "sessions", PaneAccess(environ), environ)  # type: ignore[arg-type]
     host._set("b", attrs.evolve(WAITS, pid=PID + 1))
     host._keep()
-    host._tell_left()
+    host._show_left()
     assert poller.queued == [attrs.evolve(TOLD, text="rm -rf ~", at=1), attrs.evolve(WAITS, pid=PID + 1)]
     assert host._waiting == {"b"}
     assert [path.name for path in folder.iterdir()] == [f"{PID + 1}-700.json"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.evidence.records.reading import Reading
 from tallylight.model.status import Kind, Status
 from tests.parts.transcripts.kept import READERS, kept
@@ -91,8 +91,8 @@ NOTHING = (
 @each(("text", "expected"), [*SAID.items(), *((text, 0) for text in NOTHING)])
 def test_words(text: object, expected: float) -> None:
     """A clock is the next one by the zone that is named, a date the next such day; what is no time tells nothing."""
-    assert limits.ends(text, AT) == expected
-    assert limits.ends(text, None) == 0.0
+    assert usage_limits.ends(text, AT) == expected
+    assert usage_limits.ends(text, None) == 0.0
 
 
 @each(
@@ -107,7 +107,7 @@ def test_words(text: object, expected: float) -> None:
 )
 def test_a_day_that_is_no_day_long(said: str, now: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """It is the clock of that place, over a change of its offset, a year and the line of the date."""
-    assert limits.ends(said, epoch(*now)) == epoch(*expected)
+    assert usage_limits.ends(said, epoch(*now)) == epoch(*expected)
 
 
 def test_long_words_cost_no_time() -> None:
@@ -118,7 +118,7 @@ def test_long_words_cost_no_time() -> None:
         "again in " + "9" * 9999,
         "resets 3pm (" + "a" * 9999,
     ):
-        limits.ends(text, AT)
+        usage_limits.ends(text, AT)
 
 
 def test_the_clock_of_this_place() -> None:
@@ -127,16 +127,16 @@ def test_the_clock_of_this_place() -> None:
     here += datetime.timedelta(days=here.timestamp() < AT)
 
     for text in ("try again at 3:05 PM.", "resets 3:05pm"):
-        assert limits.ends(text, AT) == here.timestamp() + 54
+        assert usage_limits.ends(text, AT) == here.timestamp() + 54
     day = datetime.datetime(2026, 11, 29, 11, 8).timestamp()  # noqa: DTZ001
-    assert limits.ends("try again at Nov 29th, 2026 11:08 AM", AT) == day + 54
+    assert usage_limits.ends("try again at Nov 29th, 2026 11:08 AM", AT) == day + 54
 
 
 @each(("header", "expected"), [("7200", AT + 7_200), ("0", AT), ("-1", 0), ("1e9", 0), ("٣", 0), (7200, 0), (None, 0)])
 def test_retry_after(header: object, expected: float) -> None:
     """Its seconds count from the answer that it came with."""
-    assert limits.after(header, AT) == expected
-    assert limits.after(header, None) == 0.0
+    assert usage_limits.after(header, AT) == expected
+    assert usage_limits.after(header, None) == 0.0
 
 
 def at_the_limit(agent: str) -> Reading:

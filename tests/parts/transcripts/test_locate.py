@@ -11,7 +11,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine
+from tallylight.evidence.records.locate import Candidate, Facts, own_record
 from tallylight.evidence.records.places import Place, Places
 from tallylight.parts.transcripts import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
 from tests.parts.transcripts.kept import READERS, kept
@@ -75,24 +75,24 @@ def test_a_session_belongs_to_the_one_that_could_begin_it(
     facts = attrs.evolve(FACTS, others=others)
     candidates = [candidate(name, at) for name, at in began.items()]
 
-    assert mine(facts, candidates, HandPlaces()) == found
-    assert mine(facts, candidates[::-1], HandPlaces()) == found
+    assert own_record(facts, candidates, HandPlaces()) == found
+    assert own_record(facts, candidates[::-1], HandPlaces()) == found
 
 
 def test_of_several_of_its_own_the_one_that_grows_is_present() -> None:
     """A process alone in its directory has begun another one, or taken up one of before."""
     both = [candidate("a", 1_005), candidate("b", 1_050)]
 
-    assert mine(FACTS, both, HandPlaces(grown={"/b": 1_060.0})) == Place("/b")
-    assert mine(FACTS, both, HandPlaces(grown={"/a": 1_070.0, "/b": 1_060.0})) == Place("/a")
+    assert own_record(FACTS, both, HandPlaces(grown={"/b": 1_060.0})) == Place("/b")
+    assert own_record(FACTS, both, HandPlaces(grown={"/a": 1_070.0, "/b": 1_060.0})) == Place("/a")
 
 
 def test_a_session_that_was_heard_of_decides() -> None:
     """What a hook or a protocol said the session is stands above all times; one that is not there is none."""
     both = [candidate("a", 900), candidate("b", 1_050)]
 
-    assert mine(attrs.evolve(FACTS, session="a", others=(1_020,)), both, HandPlaces()) == Place("/a")
-    assert mine(attrs.evolve(FACTS, session="c"), both, HandPlaces()) is None
+    assert own_record(attrs.evolve(FACTS, session="a", others=(1_020,)), both, HandPlaces()) == Place("/a")
+    assert own_record(attrs.evolve(FACTS, session="c"), both, HandPlaces()) is None
 
 
 def rollout(time: str, id_: str, **meta: object) -> tuple[str, tuple[float, object]]:

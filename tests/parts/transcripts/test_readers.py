@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from tallylight.evidence.records.places import StrangeError, ask
-from tallylight.evidence.records.reading import MAX_EDITS, Edit, Reading, Turn
+from tallylight.evidence.records.reading import MAX_CALL_EDITS, Edit, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Child, Details
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
@@ -418,6 +418,6 @@ def test_what_an_agent_writes(agent: str) -> None:
     found = record.reader.read(data, None)
     assert {attrs.evolve(one, at=0.0) for one in found.edits} == {Edit("a.py", "x", "y", 0.0)}
     assert all(one.at > 1.7e9 for one in found.edits)
-    for _ in range(MAX_EDITS):
+    for _ in range(MAX_CALL_EDITS):
         found = record.reader.read(data, found)
-    assert len(found.edits) <= MAX_EDITS
+    assert len(found.edits) <= MAX_CALL_EDITS

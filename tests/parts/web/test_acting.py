@@ -15,7 +15,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.screen import Look
 from tallylight.model.bucket import Bucket
 from tallylight.model.status import Status
-from tallylight.parts.web.answering import MAX_CELLS, MAX_ROWS, MAX_RUNS
+from tallylight.parts.web.answering import MAX_PAGE_CELLS, MAX_PAGE_ROWS, MAX_PAGE_RUNS
 from tests.actions.desk import PID, START, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE
 from tests.parts.web.serving import JSON, ONE, PROCESS, Served
@@ -71,7 +71,7 @@ def test_a_screen_in_colours(client: TestClient, served: Served) -> None:
     desk.now = attrs.evolve(seen("claude/permission-bash-80"), look=Look(["x" * 400] * 60, 0, 0, 400))
     served.panes.drawn, served.panes.columns = [row] * 60, 400
     pieces = [len(line) for line in client.get("/api/v1/buffer", params={"address": ONE}).json()["screen"]]
-    assert pieces == [400] * (MAX_RUNS // 400) + [1] * (60 - MAX_RUNS // 400)
+    assert pieces == [400] * (MAX_PAGE_RUNS // 400) + [1] * (60 - MAX_PAGE_RUNS // 400)
 
 
 @pytest.mark.slow
@@ -80,8 +80,8 @@ def test_long_screens_are_cut_with_a_mark(client: TestClient, served: Served) ->
     desk = served.panes.desk("%1")
     desk.now = attrs.evolve(seen("claude/permission-bash-80"), look=Look(["x" * 9000] * 2000, 0, 0, 9000))
     lines = client.get("/api/v1/buffer", params={"address": ONE}).json()["lines"]
-    assert (len(lines), lines[-1]) == (MAX_ROWS + 1, "…")
-    assert lines[0] == "x" * (MAX_CELLS - 1) + "…"
+    assert (len(lines), lines[-1]) == (MAX_PAGE_ROWS + 1, "…")
+    assert lines[0] == "x" * (MAX_PAGE_CELLS - 1) + "…"
 
 
 def test_an_answer_is_typed_once(client: TestClient, served: Served) -> None:

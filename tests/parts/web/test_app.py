@@ -10,11 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from tallylight.model.beside import Changes, RepositoryStatus
+from tallylight.model.repository_status import Changes, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.web.app import Service
 from tallylight.parts.web.middleware import MAX_BODY
-from tallylight.parts.work.beside import Watch
+from tallylight.parts.work.repository_watch import Watch
 from tallylight.snapshot.entries import ConversationEntry
 from tests.parts.web.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 from tests.tables import each

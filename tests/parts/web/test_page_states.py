@@ -250,7 +250,7 @@ def test_what_is_out_of_date(live: Live, browser: Browser) -> None:
     browser.open(live)
     until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
     assert live._writer is not None
-    live._writer._mark()
+    live._writer._mark_stale()
     until(lambda: "its host cannot write it; it is as of" in browser.text("#lost"), "it is not said how old that is")
     browser.driver.refresh()
     until(lambda: "its host cannot write it; it is as of" in browser.text("#lost"), "it is said once only")

@@ -29,10 +29,10 @@ from tallylight.parts.web.push.endpoints import ForbiddenError, Reply, parse
 from tallylight.parts.web.push.routes import Push
 from tallylight.parts.web.push.sender import FIRST_S, LAST_S, MAX_PENDING, MAX_WAIT_S, Sender
 from tallylight.parts.web.push.subscriptions import MAX_SUBSCRIPTIONS, Store, Subscription
-from tallylight.parts.web.push.telling import GONE_S, Message, Teller
+from tallylight.parts.web.push.telling import PANE_RETURNS_S, Message, Teller
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
-from tallylight.tracker.notify import GAP_S, SETTLE_S
+from tallylight.tracker.notify import NEED_SETTLES_S, NOTICE_GAP_S
 from tallylight.tracker.notify import Settings as Notify
 from tests.parts.web.push_service import Phone, PushService, push_service
 from tests.parts.web.serving import AUTH, JSON, PANES, PORT, TOKEN, Served
@@ -216,7 +216,7 @@ class Told:
         return [json.loads(message.text) for message in messages]
 
     def settled(self, *panes: Pane) -> list[dict[str, str]]:
-        return self.see(*panes) + self.see(*panes, after=SETTLE_S + 0.1)
+        return self.see(*panes) + self.see(*panes, after=NEED_SETTLES_S + 0.1)
 
 
 def told(notify: Notify | None = None, *, question: bool = False, since: float = 1000.0) -> Told:
@@ -232,10 +232,10 @@ def test_one_message_for_a_question() -> None:
     for _ in range(50):
         assert one.see(attrs.evolve(WAITS), after=1.0) == []
     # Its host starts again, or says no more for a moment.
-    assert one.see(after=GONE_S / 2) == [] and one.settled(attrs.evolve(WAITS)) == []
+    assert one.see(after=PANE_RETURNS_S / 2) == [] and one.settled(attrs.evolve(WAITS)) == []
     # Another question is another message.
-    assert one.see(attrs.evolve(WAITS, message="And the rest?"), after=GAP_S) == []
-    assert len(one.see(attrs.evolve(WAITS, message="And the rest?"), after=SETTLE_S + 0.1)) == 1
+    assert one.see(attrs.evolve(WAITS, message="And the rest?"), after=NOTICE_GAP_S) == []
+    assert len(one.see(attrs.evolve(WAITS, message="And the rest?"), after=NEED_SETTLES_S + 0.1)) == 1
     (full,) = told(question=True).settled(WAITS)
     assert (full["title"], full["body"]) == (
         "api: npm test", "claude asks for permission: Run the secret migration?",
@@ -263,7 +263,7 @@ def test_the_rules_of_notifications() -> None:
     one = told()
     assert one.settled(attrs.evolve(WAITS, snoozed_until=2150.0)) == []
     assert one.see(attrs.evolve(WAITS, snoozed_until=2150.0), after=60) == []
-    assert len(one.see(WAITS, after=GAP_S)) == 1
+    assert len(one.see(WAITS, after=NOTICE_GAP_S)) == 1
 
 
 def test_a_long_turn_and_a_flood_of_signs() -> None:

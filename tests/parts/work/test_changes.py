@@ -10,9 +10,9 @@ import attrs
 import pytest
 
 from tallylight.files.mounts import Mounts
-from tallylight.model.beside import RepositoryStatus
 from tallylight.model.jobs import Failed, ignored
 from tallylight.model.report import Report, Source
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane

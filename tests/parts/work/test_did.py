@@ -21,7 +21,7 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.transcripts import claude
 from tallylight.parts.work import did, row_fields
-from tallylight.parts.work.did import EVERY_S, Doings, asks_network, load
+from tallylight.parts.work.did import SAVE_DID_S, Doings, asks_network, load
 from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.cli.panes import DONE, HOST, publish
@@ -121,7 +121,7 @@ class Desk:
         transcript = self.pane._run.transcript  # type: ignore[union-attr]
         assert transcript is not None
         transcript.found = TranscriptState(reading=found)
-        self.now += EVERY_S
+        self.now += SAVE_DID_S
         self.doings.look(1, self.pane, self.now)
         return found
 
@@ -211,7 +211,7 @@ def test_nothing_is_known(runtime: Path, state: Path, capsys: pytest.CaptureFixt
 
 def test_it_is_bounded(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> None:
     """The last calls of a turn are kept, and files of panes that are gone for a week are not."""
-    monkeypatch.setattr(reading, "MAX_RAN", 3)
+    monkeypatch.setattr(reading, "MAX_CALL_COMMANDS", 3)
     many = b"".join(call(f"{number}", "Bash", command=f"echo {number}") for number in range(9))
     assert [one.what for one in desk.reads(many).ran.values()] == ["Bash: echo 6", "Bash: echo 7", "Bash: echo 8"]
     folder = did.path_of("", os.environ).parent

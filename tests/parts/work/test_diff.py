@@ -69,7 +69,7 @@ def test_a_repository_that_is_too_large(
     pane: Pane, monkeypatch: pytest.MonkeyPatch, trap: Trap, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is said where and why."""
-    monkeypatch.setattr("tallylight.parts.work.trees.MAX_FILES", 0)
+    monkeypatch.setattr("tallylight.parts.work.trees.MAX_NEW_FILES", 0)
     trap.write("more", "x")
     assert main(["diff", "3", "--undo", "--yes"]) == 1
     assert f"{trap.root} has too much that is new" in capsys.readouterr().err

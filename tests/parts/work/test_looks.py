@@ -12,7 +12,7 @@ import pytest
 from tallylight.evidence.records.reading import Edit
 from tallylight.files.program import StuckError
 from tallylight.parts.work import looks as looks_module
-from tallylight.parts.work.looks import MAX_ENTRIES, MAX_FILES, AgentChanges, Looks, Overlaps
+from tallylight.parts.work.looks import MAX_COMPARED_FILES, MAX_ENTRIES, AgentChanges, Looks, Overlaps
 from tallylight.snapshot.entries import CollisionEntry
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
@@ -200,13 +200,13 @@ def test_names_that_mean_something_to_git(shop: Shop) -> None:
 
 def test_bounds(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many files are compared and told; what git says is bounded, and so is its time."""
-    for number in range(2 * MAX_FILES):
+    for number in range(2 * MAX_COMPARED_FILES):
         for top, word in ((shop.trap.root, "mine"), (shop.other, "theirs")):
             shop.write(f"{word}\n", top, f"f{number}")
     shop.trap.plain("add", "-A")
     shop.trap.plain("add", "-A", where=shop.other)
     assert [len(found) for found in shop.told().values()] == [MAX_ENTRIES, MAX_ENTRIES]
-    monkeypatch.setattr(looks_module, "MAX_BYTES", 4)
+    monkeypatch.setattr(looks_module, "MAX_COMPARED_BYTES", 4)
     assert shop.looks._text(str(shop.trap.root), "f1") == ""
     with pytest.raises(StuckError):
         shop.looks.look(shop.parties, {party.top for party in shop.parties}, time.monotonic())

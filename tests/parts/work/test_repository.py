@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tallylight.files.program import StuckError
-from tallylight.model.beside import NOTHING, Changes, RepositoryStatus
 from tallylight.model.errors import TallyError
-from tallylight.parts.work.beside import read_one
+from tallylight.model.repository_status import NOTHING, Changes, RepositoryStatus
 from tallylight.parts.work.repository import changes_of, head_of, with_lines
+from tallylight.parts.work.repository_watch import read_one
 from tests.actions.test_git import Trap, embedded
 from tests.actions.test_git import trap as trap  # a fixture
 from tests.tables import each

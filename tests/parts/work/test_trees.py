@@ -116,7 +116,7 @@ def test_a_worktree_has_trees_of_its_own(trap: Trap, tmp_path: Path) -> None:
 
 def test_too_large_and_not_readable(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a file is left out, and counted; the others are there."""
-    monkeypatch.setattr(trees, "MAX_FILE", 10)
+    monkeypatch.setattr(trees, "MAX_NEW_FILE_BYTES", 10)
     trap.write("large", "x" * 11)
     trap.write("small", "x")
     os.mkfifo(trap.root / "fifo")
@@ -125,7 +125,7 @@ def test_too_large_and_not_readable(trap: Trap, monkeypatch: pytest.MonkeyPatch)
     assert set(store_of(trap.root).changed(_empty(store_of(trap.root)), found.id)) == {"small", "src/a"}
 
 
-@each("limit", ["MAX_FILES", "MAX_NEW", "MAX_INDEX", "MAX_STORE"])
+@each("limit", ["MAX_NEW_FILES", "MAX_NEW_FILES_BYTES", "MAX_GIT_INDEX_BYTES", "MAX_STORE_BYTES"])
 def test_too_much(limit: str, trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then this repository is left alone."""
     monkeypatch.setattr(trees, limit, 0)

@@ -283,7 +283,7 @@ def test_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.add(folder, [old], old.ended)
     ledger.add(folder, [new], EPOCH)
     assert ledger.load(folder) == [new]
-    monkeypatch.setattr(ledger, "MAX_BYTES", 3000)
+    monkeypatch.setattr(ledger, "MAX_LEDGER_BYTES", 3000)
     for _ in range(50):
         ledger.add(folder, [new], EPOCH)
     assert 0 < ledger.path_of(folder).stat().st_size <= 3000

@@ -15,7 +15,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_ending
 from tallylight.evidence.records.reading import Edit, Reading
-from tallylight.files.by_directory import MAX_KNOWN
+from tallylight.files.by_directory import MAX_CACHED_DIRECTORIES
 from tallylight.files.mounts import Mounts
 from tallylight.files.program import StuckError
 from tallylight.model.jobs import ignored
@@ -26,7 +26,7 @@ from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import TranscriptState
 from tallylight.parts.work import watch as watch_module
 from tallylight.parts.work.others import RECORDS_S, SNAPSHOTS_S
-from tallylight.parts.work.watch import CALM, EVERY_S, MARKED, SOON, Collisions
+from tallylight.parts.work.watch import CALM, LOOK_AT_PANES_S, MARKED, SOON, Collisions
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.actions.test_git import Trap
@@ -87,12 +87,12 @@ class Desk:
         assert transcript is not None
         transcript.found = TranscriptState(reading=Reading(edits=edits))
 
-    def passes(self, seconds: float = EVERY_S, *, is_wanted: bool = True) -> int:
+    def passes(self, seconds: float = LOOK_AT_PANES_S, *, is_wanted: bool = True) -> int:
         """Time passes; how often the repository was looked at."""
         del self.asked[:]
         end = self.now + seconds
         while self.now < end:
-            self.now += EVERY_S
+            self.now += LOOK_AT_PANES_S
             self.watch.look(self.panes, self.now, is_wanted)
         return sum(isinstance(key, tuple) and key[0] == "collisions" for key in self.asked)
 
@@ -103,7 +103,7 @@ class Desk:
 @pytest.fixture
 def desk(shop: Shop) -> Desk:
     found = Desk(shop)
-    found.passes(2 * EVERY_S)
+    found.passes(2 * LOOK_AT_PANES_S)
     return found
 
 
@@ -116,7 +116,7 @@ def test_a_second_write_is_told_at_once(desk: Desk) -> None:
     desk.passes(CALM[0] + 1)
     desk.shop.write(changed(41, word="theirs"), desk.shop.other)
     desk.writes(2, edit(41, word="theirs"))
-    assert desk.passes(EVERY_S) == 1
+    assert desk.passes(LOOK_AT_PANES_S) == 1
     assert (desk.lines(1), desk.lines(2)) == ([("kitty-1:2", "41", True)], [("kitty-1:1", "40–41", True)])
     assert desk.panes[1].collides and set(desk.told) == {1, 2}
     entry = pane_entry(desk.panes[1], lambda at: at, id_="1", tab="", os_window="", title="")
@@ -132,7 +132,7 @@ def test_what_is_written_a_moment_after_the_record(desk: Desk) -> None:
     desk.writes(1, edit(40))
     desk.passes(60)
     desk.writes(2, edit(40, word="theirs"))
-    desk.passes(EVERY_S)
+    desk.passes(LOOK_AT_PANES_S)
     assert desk.lines(2) == []
     desk.shop.write(changed(40, word="theirs"), desk.shop.other)
     desk.passes(2 * SOON[0])
@@ -143,7 +143,7 @@ def test_where_nothing_happens_git_is_not_asked(desk: Desk) -> None:
     """Nor is it where an agent works alone, or nobody wants it."""
     assert desk.passes(600) == 0
     desk.shows(1, Status.WORKING)
-    assert desk.passes(EVERY_S, is_wanted=False) == 0
+    assert desk.passes(LOOK_AT_PANES_S, is_wanted=False) == 0
     del desk.panes[2]
     assert desk.passes(600) == 0
 
@@ -208,7 +208,7 @@ def test_what_asks_to_write(desk: Desk) -> None:
     desk.shop.write(changed(40))
     desk.writes(1, edit(40, at=77.0))
     desk.shows(2, Status.WAITING, "Edit cart.py (+1 −1)")
-    desk.passes(EVERY_S)
+    desk.passes(LOOK_AT_PANES_S)
     assert [(one.pane, one.asked, one.same, one.at) for one in desk.panes[2].collisions] == [
         ("kitty-1:1", True, False, 77.0)
     ]
@@ -226,7 +226,7 @@ def test_one_that_is_gone(desk: Desk) -> None:
     desk.passes(3 * CALM[0])
     assert desk.panes[1].collides
     del desk.panes[2]
-    desk.passes(EVERY_S)
+    desk.passes(LOOK_AT_PANES_S)
     assert desk.panes[1].collisions == ()
 
 
@@ -236,7 +236,7 @@ def test_nobody_wants_it(desk: Desk) -> None:
         desk.shows(number, Status.WORKING)
     desk.passes(3 * CALM[0])
     assert desk.panes[1].collides
-    desk.passes(EVERY_S, is_wanted=False)
+    desk.passes(LOOK_AT_PANES_S, is_wanted=False)
     assert desk.panes[1].collisions == ()
 
 
@@ -290,8 +290,8 @@ def test_an_agent_of_another_host_in_the_same_work_tree(desk: Desk, trap: Trap) 
 
 
 def test_what_is_remembered_is_bounded(desk: Desk) -> None:
-    desk.watch._places._were_read("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_KNOWN)})
-    assert len(desk.watch._places._known) == MAX_KNOWN
+    desk.watch._places._were_read("/", {f"/d/{number}": ("", "") for number in range(2 * MAX_CACHED_DIRECTORIES)})
+    assert len(desk.watch._places._known) == MAX_CACHED_DIRECTORIES
     desk.watch._places._failed("/", OSError("gone"))
     desk.watch._others._were_seen(OSError("gone"))
     desk.watch._others._were_read(OSError("gone"))

@@ -10,7 +10,7 @@ from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import PERSON
 from tallylight.actions.client import PaneClient
 from tallylight.actions.once import Once
-from tallylight.actions.request import PROMPT_AGENT, QUESTION, Look, Open, Request
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, LookRequest, Open, Request
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
@@ -94,12 +94,12 @@ def row_for(asked: Callable[[str], Request], effects: Effects) -> Row:
 
 def question(pane: str) -> Request:
     """What it asks."""
-    return Look(pane, QUESTION)
+    return LookRequest(pane, QUESTION)
 
 
 def prompt_agent(pane: str) -> Request:
     """Who would take a text."""
-    return Look(pane, PROMPT_AGENT)
+    return LookRequest(pane, PROMPT_AGENT)
 
 
 def going(pane: str) -> Request:

@@ -12,7 +12,7 @@ import pyte
 from tallylight.snapshot import requests
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
-from tallylight.ui.agent_list.flow import SHOWN_S
+from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
 from tests.terminal import Terminal, bare_environment, launcher
 
 COLUMNS, LINES = 60, 12
@@ -66,7 +66,7 @@ class List:
         while outcome not in "\n".join(self.screen()):
             assert time.monotonic() < end, "\n".join(self.screen())
             self.terminal.type(key)
-            again = time.monotonic() + 2 * SHOWN_S
+            again = time.monotonic() + 2 * PICTURE_SHOWN_S
             while time.monotonic() < again and outcome not in "\n".join(self.screen()):
                 pass
 

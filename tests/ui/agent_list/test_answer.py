@@ -22,7 +22,7 @@ from tallylight.actions.request import (
     SILENT,
     DeferredText,
     Lines,
-    Look,
+    LookRequest,
     Open,
     Reply,
     Request,
@@ -105,7 +105,7 @@ def test_the_list_reads_a_long_answer_in_pieces() -> None:
     channel = Channelled.of({CHANNEL: str(far.detach())}, no_client)
     long = attrs.evolve(question(), context=("x" * 1000,) * 1000)
     row = rows_of(asks(3))[0]
-    look, given = Look("3", QUESTION), question().answer(1)
+    look, given = LookRequest("3", QUESTION), question().answer(1)
     asked: list[bytes] = []
 
     def terminal() -> None:
@@ -137,7 +137,7 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(PaneAccess({})))
 
     for row, why in ((other, "only from its kitty's own list"), (evil, "not a pane of tmux")):
-        for asked in (Look(row.pane.id, QUESTION), question_of(row.pane).answer(1)):
+        for asked in (LookRequest(row.pane.id, QUESTION), question_of(row.pane).answer(1)):
             told = actions.perform(row, asked)
             assert isinstance(told, Refusal) and why in told.text
 
@@ -150,7 +150,7 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     class Far(PaneClient):
         def ask_host(self, host: str, asked: Request, timeout_s: float, *, is_key: bool = False) -> Reply:
             assert is_key and host == "machines-9"
-            if isinstance(asked, Look):
+            if isinstance(asked, LookRequest):
                 return held
             given.append(asked)
             return Done("x", "interrupted") if len(given) == 1 else Refusal("no-turn", "it does not work")
@@ -160,11 +160,11 @@ def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
     there = attrs.evolve(rows_of(asks(3))[0].pane, id=held.pane)
     row = attrs.evolve(rows_of(asks(3))[0], is_own=False, host="machines-9", pane=there)
     stop = Act.INTERRUPT.of(held)
-    assert actions.perform(row, Act.INTERRUPT.look(held.pane)) == held
+    assert actions.perform(row, Act.INTERRUPT.look_request(held.pane)) == held
     assert isinstance(actions.perform(row, stop), Done) and isinstance(actions.perform(row, stop), Refusal)
     assert given == [stop] * 2
     for asked in (
-        Act.CLOSE.look(held.pane),
+        Act.CLOSE.look_request(held.pane),
         Act.CLOSE.of(held),
         DeferredText(held.pane, held.pid, held.start, "then this"),
         Unqueue(held.pane),
@@ -183,7 +183,7 @@ def test_a_detached_question_is_answered_once(tmp_path: Path) -> None:
     panes = SimpleNamespace(at=lambda _host, _pane: desk)
     actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(panes))
     row = attrs.evolve(rows_of(asks(3))[0], host="sessions-1", is_own=False)
-    look = Look(row.pane.id, QUESTION)
+    look = LookRequest(row.pane.id, QUESTION)
 
     def answered() -> str:
         asked = actions.perform(row, look)

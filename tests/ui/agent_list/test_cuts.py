@@ -111,7 +111,7 @@ def ask(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ask]:
 
     def over_the_socket(terminal: Terminal, asked: Request) -> Reply:
         with serving(terminal, lambda: listener.accept()[0]):
-            return client.ask_host(NAME, asked, actions.TIMEOUT_S)
+            return client.ask_host(NAME, asked, actions.LIST_REPLY_S)
 
     with listener:
         yield over_the_socket
@@ -124,7 +124,7 @@ def test_an_answer_that_is_cut(
 ) -> None:
     """Whether the terminal ends there or only falls silent. Nothing is asked twice of itself, or done twice."""
     if is_silent and says != DONE:
-        monkeypatch.setattr(actions, "TIMEOUT_S", 0.5)
+        monkeypatch.setattr(actions, "LIST_REPLY_S", 0.5)
     desk, once = Desk(seen("claude/permission-bash-120")), Once(0.0, InProcess())
     question = desk.shown()
     asked = Answer(question.pane, question.pid, question.start, question.fingerprint, 1)
@@ -144,7 +144,7 @@ def test_an_answer_that_is_cut(
 def test_a_look_that_is_cut(step: str, much: str, ask: Ask) -> None:
     """Nothing can have been done, and nothing is said of that; the next look is whole."""
     desk, once = Desk(seen("claude/permission-bash-120")), Once(0.0, InProcess())
-    look = request.Look(desk.shown().pane, request.QUESTION)
+    look = request.LookRequest(desk.shown().pane, request.QUESTION)
     told = ask(Terminal(desk, once, step, much), look)
     assert isinstance(told, Refusal) and told.text.endswith(LOOKED), told
     assert isinstance(ask(Terminal(desk, once), look), Question) and not desk.typed

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, Reply, Request
+from tallylight.actions.request import LookRequest, Reply, Request
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Gather, Perform
-from tallylight.ui.agent_list.flow import SHOWN_S
+from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, SharedAnswer, shared_answer
 from tallylight.ui.keys import Focus, Key, Mouse
@@ -76,7 +76,7 @@ class Person:
         if isinstance(asked, Answer):
             self.given.append((asked.pane, asked.number))
             self.now = flow.answered(self.now, row, f"answered {asked.number}. Yes")
-        elif isinstance(asked, Look):
+        elif isinstance(asked, LookRequest):
             reply = self.looked(row)
             self.now = state.asked(self.now, row, reply) if isinstance(reply, Question) else self.now
 
@@ -119,7 +119,7 @@ def test_nothing_is_answered_before_it_was_read_off_its_screen() -> None:
     assert "answer" not in texts(two)[-1] and "own list" in pressed(two, "A")[0].message
 
 
-@each("after", [0.0, SHOWN_S / 2, SHOWN_S - 0.01])
+@each("after", [0.0, PICTURE_SHOWN_S / 2, PICTURE_SHOWN_S - 0.01])
 def test_a_number_that_was_meant_for_another_answers_nothing(after: float) -> None:
     """The cursor, or the dialog, has just changed: whoever presses a key now has not read what stands there."""
     by_cursor = Person(*ASKS)
@@ -134,7 +134,7 @@ def test_a_number_that_was_meant_for_another_answers_nothing(after: float) -> No
     by_dialog.press("1", after=after)
     for person in (by_cursor, by_dialog):
         assert person.given == [] and "only just appeared" in person.now.message
-        person.press("1", after=2 * SHOWN_S)
+        person.press("1", after=2 * PICTURE_SHOWN_S)
         assert len(person.given) == 1
 
 
@@ -142,7 +142,7 @@ def test_a_key_that_is_held_down_answers_one_question() -> None:
     """However long: its repeats come sooner than anybody reads."""
     person = Person(*ASKS)
     person.press("1")
-    person.press("1", after=SHOWN_S - 0.01)
+    person.press("1", after=PICTURE_SHOWN_S - 0.01)
     person.press(*"1" * 40, after=0.03)
     assert person.given == [("1", 1)]
 
@@ -163,7 +163,7 @@ def test_a_key_that_began_before_the_question_answers_nothing() -> None:
     assert early.given == [] and "only just appeared" in early.now.message
 
 
-@each("after", [0.0, SHOWN_S - 0.01])
+@each("after", [0.0, PICTURE_SHOWN_S - 0.01])
 def test_a_number_that_goes_on_from_another_window_answers_nothing(after: float) -> None:
     """A panel gets the keyboard when the window beside it ends, whatever is being typed."""
     person = Person(*ASKS)
@@ -240,7 +240,7 @@ def test_a_click_waits_where_lines_were_broken_anew() -> None:
     person.at += 1.0
     person.read()
     line = next(number for number, text in enumerate(texts(person.now)) if text.startswith("  1  Yes"))
-    assert press.press(person.now, Mouse("press", line, 3), person.at + SHOWN_S / 2)[1] == ()
+    assert press.press(person.now, Mouse("press", line, 3), person.at + PICTURE_SHOWN_S / 2)[1] == ()
 
 
 def test_a_question_that_changes_is_read_again() -> None:
@@ -407,7 +407,7 @@ def test_whatever_is_pressed_only_what_was_read_is_answered(keys: list[tuple[str
                 assert all(text.strip() in drawn for text in question.context[question.first :]), drawn
                 assert all(f"  {choice.number}  {choice.label}" in drawn for choice in question.choices), drawn
             print_of, since = stood[row.pane.id]
-            assert asked.fingerprint == print_of and person.at - since >= SHOWN_S
+            assert asked.fingerprint == print_of and person.at - since >= PICTURE_SHOWN_S
         perform(row, asked)
 
     def note() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.ui.keys import MAX_PASTE_BYTES, MAX_SEQUENCE_BYTES, Decoder, Event, Key, Mouse, Paste, TerminalColour
+from tallylight.ui.keys import MAX_KEY_BYTES, MAX_PASTE_BYTES, Decoder, Event, Key, Mouse, Paste, TerminalColour
 from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {
@@ -96,7 +96,7 @@ def test_a_sequence_is_bounded() -> None:
     """A sequence without an end holds up the keys behind it only so long."""
     decoder = Decoder()
 
-    assert decoder.feed(b"\x1b[" + b"1" * (MAX_SEQUENCE_BYTES - 3)) == [] and decoder.is_pending
+    assert decoder.feed(b"\x1b[" + b"1" * (MAX_KEY_BYTES - 3)) == [] and decoder.is_pending
     assert decoder.feed(b"1") == [] and not decoder.is_pending
     assert decoder.feed(b"x") == [Key("x")]
 

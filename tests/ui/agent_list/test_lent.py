@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.actions.answer import Done, Occupant
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import DeferredText, Look, Reply, Request
+from tallylight.actions.request import DeferredText, LookRequest, Reply, Request
 from tallylight.actions.say import Busy, Say
 from tallylight.model.errors import TallyError
 from tallylight.parts import Key, index
@@ -59,7 +59,7 @@ class Taking(Direct):
         self.reply, self.given = reply, list[Request]()
 
     def perform(self, row: Row, asked: Request) -> Reply:
-        if isinstance(asked, Look):
+        if isinstance(asked, LookRequest):
             return self.reply(Occupant(row.pane.id, "claude", 70, 700))
         self.given.append(asked)
         return Done(row.pane.id, "done")

@@ -51,7 +51,7 @@ def test_a_change_is_drawn(host: Host, shown: List) -> None:
 @pytest.mark.slow
 def test_a_host_that_cannot_write_is_named(host: Host, shown: List) -> None:
     """What it shows is still there, and a line says how old that is."""
-    host._writer._mark()
+    host._writer._mark_stale()
     shown.terminal.type(b"j")
     lines = shown.wait(f"{host.name}: its host cannot write it")
     assert any("docs" in line for line in lines)

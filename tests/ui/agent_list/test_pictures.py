@@ -10,7 +10,7 @@ import pytest
 from tallylight.actions.request import Picture, decode_reply, encode_reply
 from tallylight.ui.agent_list import pictures
 from tallylight.ui.agent_list.pictures import Receiver, Sender
-from tallylight.wire.styled import MAX_ROW, MAX_ROWS, Run, Style, StyledScreen, plain
+from tallylight.wire.styled import MAX_ROWS, MAX_STYLED_ROW_CHARS, Run, Style, StyledScreen, plain
 from tests.tables import each
 
 _RED = Style(foreground=1)
@@ -105,8 +105,8 @@ def test_a_picture_has_bounds() -> None:
     assert isinstance(decode_reply(encode_reply(Picture(channel.sent))), Picture)
     assert sum(len(row) for _, row in channel.sent["rows"]) <= pictures.MAX_PICTURE_CHARS
 
-    channel.show("x" * 2 * MAX_ROW)
-    assert [len(row) for _, row in channel.sent["rows"]] == [MAX_ROW]
+    channel.show("x" * 2 * MAX_STYLED_ROW_CHARS)
+    assert [len(row) for _, row in channel.sent["rows"]] == [MAX_STYLED_ROW_CHARS]
 
 
 def _message(**changes: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions.request import Look, Mark, Open, Request
+from tallylight.actions.request import LookRequest, Mark, Open, Request
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import flow, help, press, state
@@ -399,7 +399,7 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
         else:
             now, effects = press.press(now, what)  # type: ignore[arg-type]
             for effect in effects:
-                if isinstance(effect, Perform) and isinstance(effect.asked, Look):
+                if isinstance(effect, Perform) and isinstance(effect.asked, LookRequest):
                     now = state.asked(now, effect.row, question_of(effect.row.pane))
         if (row := flow.wanted(now)) is not None:
             now = flow.read(now, row, question_of(row.pane))

@@ -30,7 +30,7 @@ from typing import Any
 import attrs
 
 from tallylight.evidence.records.reading import entry_of, iso_epoch, table, tables
-from tallylight.model.dialog import WHAT_CELLS
+from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import tool_call
@@ -47,12 +47,12 @@ _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cl
 LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
 _CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
-_MAX_WORD_CHARS = 64
-_MAX_ID_CHARS = 128
+_MAX_KIND_CHARS = 64
+_MAX_TOOL_ID_CHARS = 128
 #: Entries with calls or results that are read.
 _MAX_CALLS = 64
 _INTERRUPTED = "[Request interrupted by user"
-_MESSAGE_CELLS = 200
+_ENDING_MESSAGE_CELLS = 200
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -97,7 +97,7 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
             return None
         found = _ending_of(entry)
         if found is not None and found.status is Status.DONE and (asked := last_question(_last_reply(tail))):
-            return Ending(Status.DONE, sanitise(asked, cells=_MESSAGE_CELLS), kind=Kind.QUESTION)
+            return Ending(Status.DONE, sanitise(asked, cells=_ENDING_MESSAGE_CELLS), kind=Kind.QUESTION)
         if found is not None:
             return found
     return None
@@ -152,15 +152,15 @@ def pending_call(tail: bytes, cwd: str, after: float) -> str:
             continue
         for part in tables(table(entry, "message").get("content")):
             if part.get("type") == "tool_result":
-                answered.add(values.text(part.get("tool_use_id"), _MAX_ID_CHARS))
-            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID_CHARS) not in answered:
+                answered.add(values.text(part.get("tool_use_id"), _MAX_TOOL_ID_CHARS))
+            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_TOOL_ID_CHARS) not in answered:
                 waiting.append(tool_call(part.get("name"), part.get("input"), cwd))
-    return middle(waiting[0], WHAT_CELLS) if len(waiting) == 1 else ""
+    return middle(waiting[0], SUBJECT_CELLS) if len(waiting) == 1 else ""
 
 
 def is_limit(entry: dict[str, Any]) -> bool:
     """Return whether the entry of an API error reports a usage limit."""
-    return values.text(entry.get("error"), _MAX_WORD_CHARS) in LIMITS
+    return values.text(entry.get("error"), _MAX_KIND_CHARS) in LIMITS
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
@@ -170,8 +170,8 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
         count = values.integer(entry.get("pendingBackgroundAgentCount"), 1, _MAX_AGENTS)
         return Ending(Status.BACKGROUND, background=count) if count is not None else Ending(Status.DONE)
     if kind == "assistant" and entry.get("isApiErrorMessage") is True:
-        message = sanitise(_first_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
-        if values.text(entry.get("error"), _MAX_WORD_CHARS) in _LOGIN_ERRORS:
+        message = sanitise(_first_text(entry).split("\n", 1)[0], cells=_ENDING_MESSAGE_CELLS)
+        if values.text(entry.get("error"), _MAX_KIND_CHARS) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         if is_limit(entry):
             return Ending(Status.WAITING, message, kind=Kind.LIMIT)

@@ -20,7 +20,7 @@ from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: Characters of a file; observed ones have some 400 bytes.
-MAX_CHARS = 1 << 16
+MAX_STATUS_CHARS = 1 << 16
 #: Cells of a session id, one more than it may have: one that is too long must not become another.
 _MAX_SESSION_CELLS = 257
 #: The largest number in the file: a time in ms since the epoch.
@@ -85,7 +85,7 @@ def folder(environ: Mapping[str, str], home: str) -> str | None:
 
 def _load(text: str, pid: int, start: int) -> dict[str, Any]:
     """Return the fields of the file's *text*; none unless it is of the process *pid* that started at *start*."""
-    if len(text) > MAX_CHARS:
+    if len(text) > MAX_STATUS_CHARS:
         return {}
     try:
         data = values.load(text, strict=True)

@@ -2,10 +2,10 @@
 The turns of one Claude Code process: successive readings of its status file, and the ends of its transcript.
 
 The status file alone says `idle` after a finished, a failed and an interrupted turn. So when it changes to `idle`, the
-last report counts until the transcript shows how the turn ended, for at most `UNDECIDED_S`. A turn without an ending
-was broken off before anything was written. A dismissed dialog is no end of a turn. While agents of a turn that is over
-still run, the file says `busy` as before. The transcript shows it (`left_running`), and is therefore read again while
-it grows.
+last report counts until the transcript shows how the turn ended, for at most `TRANSCRIPT_LAG_S`. A turn without an
+ending was broken off before anything was written. A dismissed dialog is no end of a turn. While agents of a turn that
+is over still run, the file says `busy` as before. The transcript shows it (`left_running`), and is therefore read again
+while it grows.
 
 Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
 `NEAR_S` of its start. A menu that is opened in a turn is in the file only after the end of that turn. So a dialog at
@@ -31,7 +31,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 
 #: Seconds to wait for the transcript. It is written in batches of 0.1 s.
-UNDECIDED_S = 0.6
+TRANSCRIPT_LAG_S = 0.6
 #: Seconds to wait for the call that a permission is asked for.
 CALL_S = 2.0
 #: Seconds from the call to the question, at most: an older call ran, and its result is yet to be written.
@@ -76,7 +76,7 @@ class Turns:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the file says so: then the end of the transcript is worth reading whenever it has grown."""
+        """Return whether the file says `busy`: then the end of the transcript is read whenever it has grown."""
         return self._last is not None and self._last.raw == "busy"
 
     @property
@@ -215,7 +215,7 @@ class Turns:
         if found is not None and (found.kind is Kind.LIMIT or not is_menu):
             self._undecided = None
             return self._ending_report(reading, found)
-        if now - since < UNDECIDED_S:
+        if now - since < TRANSCRIPT_LAG_S:
             return None
         self._undecided = None
         if is_menu and self._went_till is not None:
@@ -228,6 +228,7 @@ class Turns:
         return self._report_of(reading, Status.IDLE, rule + more)
 
     def _ending_report(self, reading: Reading, found: Ending) -> Report:
+        """Return the report of the end *found* in the transcript."""
         rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
         about = {"kind": found.kind, "message": found.message, "background": found.background}
         return self._report_of(reading, found.status, rule, **about)

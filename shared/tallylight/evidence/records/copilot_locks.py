@@ -17,7 +17,7 @@ _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", re.ASCII)
 
 
 def folder(environ: Mapping[str, str]) -> str:
-    """The folder of all sessions, for a process with the environment *environ*."""
+    """Return the folder of all sessions, for a process with the environment *environ*."""
     own = environ.get("COPILOT_HOME", "")
     return posixpath.join(own if own.startswith("/") else posixpath.join(home_of(environ), ".copilot"), "session-state")
 

@@ -21,7 +21,7 @@ from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import entry_of
 
 #: Seconds that a session may seem to begin before its process: clocks are read one after the other.
-SLACK_S = 1.5
+SESSION_SLACK_S = 1.5
 #: Sessions among which one is chosen.
 MAX_CANDIDATES = 256
 
@@ -71,7 +71,7 @@ def written(
             yield path, match, entry_of(places.head(path).partition(b"\n")[0])
 
 
-def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
+def own_record(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place | None:
     """
     Return the one of *candidates*, all of the directory of the process, that is its own; None if uncertain.
 
@@ -84,7 +84,7 @@ def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place
     if not facts.started:
         return None
     if not facts.others:
-        own = [found for found in candidates if found.began >= facts.started - SLACK_S]
+        own = [found for found in candidates if found.began >= facts.started - SESSION_SLACK_S]
         grown = max(own, key=lambda found: places.grew(found.place), default=None)
         is_sure = grown is not None and (len(own) == 1 or places.grew(grown.place))
         return grown.place if grown is not None and is_sure else None
@@ -94,7 +94,7 @@ def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> Place
     left = sorted(candidates, key=lambda found: found.began)[-MAX_CANDIDATES:]
     while True:
         for found in left:
-            able = [number for number in free if found.began >= starts[number] - SLACK_S]
+            able = [number for number in free if found.began >= starts[number] - SESSION_SLACK_S]
             if len(able) == 1:
                 if able == [0]:
                     return found.place

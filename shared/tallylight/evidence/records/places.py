@@ -21,11 +21,11 @@ import attrs
 from tallylight.evidence.records.reading import TAIL_BYTES
 
 #: Names of one folder, and bytes of the first line of a file.
-MAX_NAMES, HEAD_BYTES = 4_096, 65_536
+MAX_NAMES, FIRST_LINE_BYTES = 4_096, 65_536
 #: Rows of one answer of a database, and bytes of all.
-MAX_ROWS, MAX_QUERY_CHARS = 256, 262_144
+MAX_DATABASE_ROWS, MAX_QUERY_CHARS = 256, 262_144
 #: Files with a remembered size.
-MAX_SEEN = 256
+MAX_KNOWN_SIZES = 256
 #: Thousands of steps after which a query is dropped: some 0.1 s.
 _MAX_STEPS = 2_000
 
@@ -79,7 +79,7 @@ class Places:
 
     def head(self, path: str) -> bytes:
         """Return the first bytes of a file, as many as a first line has."""
-        return read_part(path, 0, HEAD_BYTES) or b""
+        return read_part(path, 0, FIRST_LINE_BYTES) or b""
 
     def changed(self, path: str) -> float:
         """Return when a file was last written; 0 if there is none."""
@@ -100,7 +100,7 @@ class Places:
         before, grew = self.before.get(place.path, (-math.inf, 0.0))
         if self.is_alone and written > before:
             grew = written
-        if len(self.seen) < MAX_SEEN:
+        if len(self.seen) < MAX_KNOWN_SIZES:
             self.seen[place.path] = written, grew
         return grew
 
@@ -159,7 +159,7 @@ def whole(place: Place) -> bytes:
     beside = _stat(place.beside) if place.beside else None
     if beside is None:
         return data
-    text = (read_part(place.beside, 0, HEAD_BYTES) or b"").replace(b"\0", b"")
+    text = (read_part(place.beside, 0, FIRST_LINE_BYTES) or b"").replace(b"\0", b"")
     return b"%.6f\n%b\0%b" % (beside.st_mtime, text, data)
 
 
@@ -198,7 +198,7 @@ def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> lis
         database.execute("pragma query_only = on")
         size = 0
         for query in queries:
-            for row in database.execute(query, arguments).fetchmany(MAX_ROWS):
+            for row in database.execute(query, arguments).fetchmany(MAX_DATABASE_ROWS):
                 size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
                 if size > MAX_QUERY_CHARS:
                     return found

@@ -39,7 +39,7 @@ class Reader:
 
 
 def reader(name: str) -> Reader | None:
-    """Return the reader that a part declares by the *name* in an agent's file, imported now; None if there is none."""
+    """Return the reader called *name* in an agent's file, imported now; None if no part declares it."""
     found = index.named("readers", name)
     if found is not None and not isinstance(found, Reader):
         raise TypeError(f"the reader {name} is no evidence.records.readers.Reader but {type(found).__name__}")

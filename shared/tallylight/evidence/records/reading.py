@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records import limits
+from tallylight.evidence.records import usage_limits
 from tallylight.model import tool_call
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
@@ -26,15 +26,15 @@ from tallylight.wire.text import sanitise
 #: Bytes of one record that are read at a time.
 TAIL_BYTES = 262_144
 #: Entries that are kept of each list.
-MAX_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_EDITS, MAX_RAN = 64, 16, 64, 64, 1000
+MAX_CALL_TASKS, MAX_CHILDREN, MAX_CALLS, MAX_CALL_EDITS, MAX_CALL_COMMANDS = 64, 16, 64, 64, 1000
 #: Cells of a name, a line, a reply and a call.
-NAME_CELLS, LINE_CELLS, REPLY_CELLS, LONG_CELLS = 80, 200, 400, 400
+RECORD_NAME_CELLS, RECORD_LINE_CELLS, RECORD_REPLY_CELLS, LONG_CELLS = 80, 200, 400, 400
 #: Characters of a name or id in a record.
-MAX_WORD = 256
+MAX_ID_WORD_CHARS = 256
 #: Lines of a reply that are kept.
 _REPLY_LINES = 4
 #: Characters of the text that these are cut from.
-_MAX_TEXT_CHARS = 8_192
+_MAX_QUOTED_CHARS = 8_192
 _MAX_TOKENS = 1 << 40
 #: Characters of each text of an edit that are kept.
 _MAX_EDIT_CHARS = 4_096
@@ -86,7 +86,7 @@ class Ran:
     """
     A call of this turn that runs a command, writes files, or asks the network: *what* it is, and when, by the agent.
 
-    *code* is the exit code of a command, None if it is not known. *by* says who allowed or denied it, in words.
+    *code* is the exit code of a command, None if unknown. *by* names who allowed or denied it.
     """
 
     what: str
@@ -192,8 +192,8 @@ class Reading:
 
     def planned(self, tasks: Iterable[tuple[object, object]]) -> None:
         """Note the whole list of tasks: their names, and the words for how far each is."""
-        found = [(line(name, NAME_CELLS), is_done_word(state)) for name, state in tasks]
-        self.tasks = {str(n): task for n, task in enumerate(found[:MAX_TASKS]) if task[0]}
+        found = [(line(name, RECORD_NAME_CELLS), is_done_word(state)) for name, state in tasks]
+        self.tasks = {str(n): task for n, task in enumerate(found[:MAX_CALL_TASKS]) if task[0]}
 
     def replied(self, text: object) -> None:
         """Note the agent's reply."""
@@ -204,7 +204,7 @@ class Reading:
 
     def called(self, id_: object, name: object, target: object) -> None:
         """Note the call of a tool: `Bash: touch made`."""
-        key, tool, what = word(id_), line(name, NAME_CELLS), line(target)
+        key, tool, what = word(id_), line(name, RECORD_NAME_CELLS), line(target)
         if key and tool:
             while len(self.calls) >= MAX_CALLS:
                 del self.calls[next(iter(self.calls))]
@@ -221,21 +221,24 @@ class Reading:
             )
             for path, old, new in tool_call.replaced(given)
         ]
-        self.edits = (*self.edits, *found)[-MAX_EDITS:] if found else self.edits
+        self.edits = (*self.edits, *found)[-MAX_CALL_EDITS:] if found else self.edits
 
     def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
-        """A tool is called: it is kept if it runs a command, writes files or asks the network, or is denied."""
+        """
+        Note the call of a tool. It is kept if it runs a command, writes files or asks the network, or once it is
+        denied.
+        """
         key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
         if not key or not what:
             return
-        while len(self.ran) >= MAX_RAN:
+        while len(self.ran) >= MAX_CALL_COMMANDS:
             del self.ran[next(iter(self.ran))]
         is_command = isinstance(given, dict) and tool_call.is_command(given)
         paths = tuple(dict.fromkeys(path[:_MAX_EDIT_CHARS] for path, _, _ in tool_call.replaced(given)))
         self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
 
     def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:
-        """The call has ended: a command with *code*; *by* says who allowed it, or who denied it."""
+        """Note the end of a call: *code* of a command, and *by* whom it was allowed or denied."""
         if (one := self.ran.get(key := word(id_))) is not None:
             self.ran[key] = attrs.evolve(one, code=code if one.is_command else None, by=by, is_denied=is_denied)
 
@@ -247,7 +250,7 @@ class Reading:
         """Note that a subagent was started, or has another status now."""
         key = word(id_)
         known = self.children.pop(key, None)
-        called = line(name, NAME_CELLS) or (known.name if known is not None else "")
+        called = line(name, RECORD_NAME_CELLS) or (known.name if known is not None else "")
         if not key or not called:
             return
         while len(self.children) >= MAX_CHILDREN:
@@ -256,7 +259,7 @@ class Reading:
         self.children[key] = Child(called, status)
 
     def began(self, at: float | None) -> None:
-        """Note that a turn began: the turn before is over, except for subagents that still work."""
+        """Note that a turn began. It ends the turn before, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until, self.question, self.outcome, self.asked, self.ran = 0.0, "", "", {}, {}
@@ -281,7 +284,7 @@ class Reading:
     def limited(self, at: float | None, message: object, until: float = 0.0) -> None:
         """Note that the turn ended at a usage limit, which ends at *until* or as the *message* says."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
-        self.limited_until = max(self.limited_until, until or limits.ends(message, at))
+        self.limited_until = max(self.limited_until, until or usage_limits.ends(message, at))
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """
@@ -334,25 +337,25 @@ _CURRENT = frozenset({"in_progress", "in-progress", "active", "working"})
 
 def is_done_word(state: object) -> bool | None:
     """Return whether a task is done, by an agent's word for it; None for the current one."""
-    name = values.text(state, MAX_WORD)
+    name = values.text(state, MAX_ID_WORD_CHARS)
     return True if name in _DONE else None if name in _CURRENT else False
 
 
 def word(value: object) -> str:
     """Return a name or an id as one short line, or ""."""
-    return sanitise(values.text(value, MAX_WORD), cells=NAME_CELLS)
+    return sanitise(values.text(value, MAX_ID_WORD_CHARS), cells=RECORD_NAME_CELLS)
 
 
-def line(value: object, cells: int = LINE_CELLS) -> str:
+def line(value: object, cells: int = RECORD_LINE_CELLS) -> str:
     """Return the first line of a text that is not empty, cut to *cells*."""
-    found = (part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines())
+    found = (part.strip() for part in values.text(value, _MAX_QUOTED_CHARS).splitlines())
     return sanitise(next((part for part in found if part), ""), cells=cells)
 
 
 def lines(value: object) -> str:
     """Return the first lines of a text, as one."""
-    found = [part.strip() for part in values.text(value, _MAX_TEXT_CHARS).splitlines() if part.strip()]
-    return sanitise(" ".join(found[:_REPLY_LINES]), cells=REPLY_CELLS)
+    found = [part.strip() for part in values.text(value, _MAX_QUOTED_CHARS).splitlines() if part.strip()]
+    return sanitise(" ".join(found[:_REPLY_LINES]), cells=RECORD_REPLY_CELLS)
 
 
 def in_lines(

@@ -27,7 +27,7 @@ from tallylight.files.program import StuckError, run
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux import guard
-from tallylight.hosts.tmux.pane_list import SCREENS, TARGET, Form, Target
+from tallylight.hosts.tmux.pane_list import SCREENS, TARGET, QueryFormat, Target
 from tallylight.hosts.tmux.server import run_tmux
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
@@ -103,13 +103,16 @@ class TmuxPane:
         return read_styled(look.lines, look.columns, len(look.lines), cursor)
 
     def _look(self, *how: str) -> tuple[Target, Look] | None:
-        form = Form(secrets.token_hex(8))
+        """
+        Return the state of the pane and its screen, read with the options *how* of `capture-pane`; None if it is gone.
+        """
+        form = QueryFormat(secrets.token_hex(8))
         command = [
             *("capture-pane", "-p", *how, "-t", self.target, ";"),
             *("display-message", "-p", "-t", self.target, form.ask(SCREENS), ";"),
             *("display-message", "-p", "-t", self.target, form.ask(TARGET)),
         ]
-        done = unstuck(lambda: run_tmux(self.socket, self.env, *command))
+        done = or_session_error(lambda: run_tmux(self.socket, self.env, *command))
         text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
         target, look = form.read_target(text), form.read_screens(text).get(self.target)
         if target is None or look is None or self.entry.id != f"tmux/{target.server}/{target.id}":
@@ -126,32 +129,37 @@ class TmuxPane:
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         """Paste *text* through a buffer of its own, filled from standard input: no argument list shows the text."""
         name = f"tallylight-{secrets.token_hex(8)}"
-        order(self.socket, self.env, "load-buffer", "-b", name, "-", given=text.encode())
+        tmux_output(self.socket, self.env, "load-buffer", "-b", name, "-", given=text.encode())
         commands = [["paste-buffer", "-p", "-d", "-b", name, "-t", self.target]]
         commands += [["send-keys", "-t", self.target, "Enter"]] if enter else []
         is_typed = self._type(commands, seen)
         if not is_typed:
-            order(self.socket, self.env, "delete-buffer", "-b", name)
+            tmux_output(self.socket, self.env, "delete-buffer", "-b", name)
         return is_typed
 
     def _type(self, commands: Sequence[Sequence[str]], seen: Seen | None) -> bool:
         """Run *commands*; with *seen*, tmux compares the screen with it in the same step. Return whether they ran."""
         if seen is None or not self._finds:
             words = [word for command in commands for word in (";", *map(argument, command))]
-            order(self.socket, self.env, *words[1:])
+            tmux_output(self.socket, self.env, *words[1:])
             return True
-        then = guard.line([*commands, ["display-message", "-p", _TYPED]])
-        said = order(self.socket, self.env, "if-shell", "-F", "-t", self.target, guard.shows(seen.look), then)
+        then = guard.one_argument([*commands, ["display-message", "-p", _TYPED]])
+        said = tmux_output(
+            self.socket, self.env, "if-shell", "-F", "-t", self.target, guard.screen_condition(seen.look), then
+        )
         return said.strip() == _TYPED
 
     def close(self) -> None:
         """Close the pane; if it is the last one of its window, the window closes too."""
-        order(self.socket, self.env, "kill-pane", "-t", self.target)
+        tmux_output(self.socket, self.env, "kill-pane", "-t", self.target)
 
 
-def order(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> str:
-    """Return the output of a command of the tmux server at *socket*; raise `SessionError` if it failed."""
-    done = unstuck(lambda: run_tmux(socket, env, *command, given=given))
+def tmux_output(socket: str, env: Mapping[str, str], *command: str, given: bytes | None = None) -> str:
+    """
+    Return the output of *command*, run by the tmux server at *socket* with *given* as input; raise `SessionError` if it
+    fails.
+    """
+    done = or_session_error(lambda: run_tmux(socket, env, *command, given=given))
     if done is None or done.code != 0:
         raise SessionError("tmux refused, or the session is gone")
     return done.output.decode("utf-8", "replace")
@@ -204,10 +212,10 @@ class ScreenPane:
 
     def _look(self) -> tuple[SourcePane | None, Look | None]:
         """Read the window and its screen again, with the lock held; each is None if it is gone."""
-        found = unstuck(self.screens.look) or ()
+        found = or_session_error(self.screens.look) or ()
         source_pane = next((source_pane for source_pane in found if source_pane.id == self.entry.id), None)
         read = source_pane.read if source_pane is not None else None
-        return source_pane, unstuck(read) if read is not None else None
+        return source_pane, or_session_error(read) if read is not None else None
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:
         r"""Press *keys*, passed in a file: Screen's `stuff` would interpret `^`, `\\` and `$`."""
@@ -215,13 +223,13 @@ class ScreenPane:
         with self.lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
             file, read = Path(folder, "text"), Path(folder, "read")
             file.write_bytes(keys.encode())
-            self._order("readreg", _REGISTER, str(file))
+            self._command("readreg", _REGISTER, str(file))
             # As late as possible: only one command follows.
             if seen is not None and self._look()[1] != seen.look:
                 return False
-            self._order("paste", _REGISTER)
+            self._command("paste", _REGISTER)
             # Screen runs commands in order: once this one is done, the file may be deleted.
-            self._order("hardcopy", str(read))
+            self._command("hardcopy", str(read))
             end = time.monotonic() + TAKEN_S
             while not read.exists():
                 if time.monotonic() > end:
@@ -235,10 +243,12 @@ class ScreenPane:
 
     def close(self) -> None:
         """Close the window."""
-        self._order("kill")
+        self._command("kill")
 
-    def _order(self, *command: str) -> None:
-        done = unstuck(lambda: run(["screen", "-S", self.address, "-p", self.window, "-X", *command], self.env))
+    def _command(self, *command: str) -> None:
+        done = or_session_error(
+            lambda: run(["screen", "-S", self.address, "-p", self.window, "-X", *command], self.env)
+        )
         if done is None or done.code != 0:
             raise SessionError("the session is gone")
 
@@ -265,7 +275,7 @@ def names_pane(attach: Sequence[str]) -> bool:
     return (tmux_target(attach) or screen_target(attach)) is not None
 
 
-def unstuck(call: Callable[[], _T]) -> _T:
+def or_session_error(call: Callable[[], _T]) -> _T:
     """Return the result of *call*; raise `SessionError` if a program hangs."""
     try:
         return call()

@@ -50,14 +50,14 @@ class PaneAccess:
         The program is a candidate if the pane's host also calls it one.
         """
 
-        def look(leader: int, title: str) -> Identity:
+        def foreground(leader: int, title: str) -> Identity:
             table = process_table.table()
             group = process_table.Groups(table).look(leader, 0.0)
             found = process_table.foreground(group, self._agents, table).with_title(title)
             is_candidate = bool(pane.signs) and found.unknown == pane.unknown
             return attrs.evolve(found, is_candidate=True) if is_candidate else found
 
-        return look
+        return foreground
 
     def can_type(self, host: str, pane: Pane) -> bool:
         """Return whether *pane* can be typed into: it is one of these hosts', and its processes run on this machine."""

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, being_of
 from tallylight.actions.gate import Refusal
-from tallylight.actions.start import Runs, Start
+from tallylight.actions.start import Runs, StartPlan
 from tallylight.evidence.process_table import Table
-from tallylight.hosts.detached.pane import argument, order, tmux_target
+from tallylight.hosts.detached.pane import argument, tmux_output, tmux_target
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.values import is_number
@@ -36,13 +36,13 @@ def search_path(env: Mapping[str, str]) -> str | Refusal:
         return Refusal("place", "this runs in no session of tmux; nothing was started")
     for scope in ((), ("-g",)):
         with contextlib.suppress(SessionError):
-            answer = order(socket, env, "show-environment", *scope, "PATH").removesuffix("\n")
+            answer = tmux_output(socket, env, "show-environment", *scope, "PATH").removesuffix("\n")
             if answer.startswith("PATH="):
                 return answer.removeprefix("PATH=")
     return ""
 
 
-def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
+def start(plan: StartPlan, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
     """
     Start *plan* in a new window of the session around this process, with *path* as PATH.
 
@@ -50,21 +50,21 @@ def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: 
     """
     socket = env.get("TMUX", "").partition(",")[0]
     try:
-        listed = order(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
+        listed = tmux_output(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
         if sum(line.startswith(f"{caller[0]}.{caller[1]}.") for line in listed.splitlines()) >= MAX_OWN:
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
-        made = order(
+        made = tmux_output(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
-            *_running(plan.argv, plan.cwd, path),
+            *_run_arguments(plan.argv, plan.cwd, path),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
         pane = being_of(int(pid), table) if is_number(pid, 19) else None
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
-        order(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+        tmux_output(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
         # tmux reads the name in `new-window` as a format only since 3.1; `rename-window` always does.
         with contextlib.suppress(SessionError):
-            order(socket, env, "rename-window", "-t", id_, "--", _plain(plan.title))
+            tmux_output(socket, env, "rename-window", "-t", id_, "--", _literal_format(plan.title))
     except SessionError as error:
         return Refusal("failed", str(error))
     return Done(f"tmux/{server}/{id_}", plan.argv[0])
@@ -84,12 +84,12 @@ def beside(pane: Pane, how: Sequence[str], plan: Runs, env: Mapping[str, str]) -
     given = (word for name, value in plan.env.items() for word in ("-e", f"{name}={argument(value)}"))
     # A new window goes behind another window, and not behind a pane.
     where = target[1] if how[0] == "split-window" else pane.attach[-1].rpartition(".")[0]
-    return ["tmux", "-u", "-S", target[0], *how, "-t", where, *given, *_running(plan.argv, plan.cwd, path)]
+    return ["tmux", "-u", "-S", target[0], *how, "-t", where, *given, *_run_arguments(plan.argv, plan.cwd, path)]
 
 
-def _running(argv: Sequence[str], cwd: str, path: str) -> list[str]:
+def _run_arguments(argv: Sequence[str], cwd: str, path: str) -> list[str]:
     """Return the tmux arguments that run *argv* in *cwd* in a new pane."""
-    return ["-c", _plain(cwd), "--", *_EXEC, *map(argument, (path, *argv))]
+    return ["-c", _literal_format(cwd), "--", *_EXEC, *map(argument, (path, *argv))]
 
 
 def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being, Being] | None:
@@ -99,7 +99,9 @@ def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being,
         return None
     socket, id_ = target
     try:
-        answer = order(socket, env, "display-message", "-p", "-t", id_, f"#{{pane_id}} #{{pane_pid}} #{{{_OPTION}}}")
+        answer = tmux_output(
+            socket, env, "display-message", "-p", "-t", id_, f"#{{pane_id}} #{{pane_pid}} #{{{_OPTION}}}"
+        )
     except SessionError:
         return None
     words = answer.split()
@@ -111,6 +113,6 @@ def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being,
     return ((caller_pid, caller_start), (pid, start_)) if is_same else None
 
 
-def _plain(text: str) -> str:
+def _literal_format(text: str) -> str:
     """Return *text* as a tmux format that means exactly *text*."""
     return argument(text.replace("#", "##"))

@@ -15,8 +15,8 @@ import re
 
 import attrs
 
-#: More sessions than anyone has.
-MAX_SESSIONS = 1000
+#: The most sessions that are listed.
+MAX_LISTED_SESSIONS = 1000
 _SESSION = re.compile(
     r"^\t(?P<pid>[1-9][0-9]{0,9})\.(?P<name>[^\n]*?)(?:\t\((?P<date>[^\t\n]*)\))?\t\((?P<state>[^()\n]*)\)\s*$", re.M
 )
@@ -60,7 +60,7 @@ def read_list(text: str) -> list[Session]:
         # The session's own socket has a shorter name than those of its clients.
         if known is None or len(session.name) < len(known.name):
             found[session.pid] = session
-        if len(found) >= MAX_SESSIONS:
+        if len(found) >= MAX_LISTED_SESSIONS:
             break
     return list(found.values())
 
@@ -71,7 +71,7 @@ def read_folder(text: str) -> str:
     return match[1] if match is not None else ""
 
 
-def is_question(name: str) -> bool:
+def is_query_socket(name: str) -> bool:
     """Return whether the socket *name* belongs to a client of `screen -Q`, and will be gone in a moment."""
     return _QUERY.search(name) is not None
 

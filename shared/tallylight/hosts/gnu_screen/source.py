@@ -39,13 +39,13 @@ from tallylight.wire.values import is_number
 RELIST_S = 30.0
 #: Seconds between two readings of one screen, which run two programs each. An unchanged screen may be used again
 #: sooner.
-READ_S = 1.0
+HARDCOPY_EVERY_S = 1.0
 #: A session that does not write its hardcopy within so many seconds hangs.
 WRITTEN_S = 2.0
 #: Windows of one session that are looked at.
-MAX_WINDOWS = 200
-_MAX_BYTES = 1 << 20
-_COLUMNS = 80
+MAX_SCREEN_WINDOWS = 200
+_MAX_HARDCOPY_BYTES = 1 << 20
+_DEFAULT_COLUMNS = 80
 
 
 @attrs.define
@@ -118,7 +118,7 @@ class ScreenSource:
         if before is not None and is_same and runtime is not None and all(w.number is not None for w in known.values()):
             return before
         windows: dict[int, _Window] = {}
-        for leader in process_table.children(session.pid, self._table)[:MAX_WINDOWS]:
+        for leader in process_table.children(session.pid, self._table)[:MAX_SCREEN_WINDOWS]:
             window, start = known.get(leader), self._table.start(leader)
             if window is None or window.start != start or window.number is None:
                 window = _Window(start, self._number(leader, session))
@@ -164,7 +164,7 @@ class ScreenSource:
                 return sorted(
                     (entry.name, entry.stat(follow_symlinks=False).st_mode, entry.inode())
                     for entry in entries
-                    if not session_list.is_question(entry.name)
+                    if not session_list.is_query_socket(entry.name)
                 )
         except OSError:
             return None
@@ -177,12 +177,13 @@ class ScreenSource:
         return int(number) if is_own and is_number(number, 5) else None
 
     def _source_pane(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
+        """Return the pane of the window *number*; without a number it can be neither read nor shown."""
         how = ("screen", "-x" if session.is_attached else "-r", session.address)
         return SourcePane(
             id=f"screen/{session.pid}/{number}" if number is not None else f"screen/{session.pid}/p{leader}",
             leader=leader,
             read=(lambda: self._read(session, number)) if number is not None else None,
-            read_every=READ_S,
+            read_every=HARDCOPY_EVERY_S,
             is_still=(lambda: self._is_still(session, number)) if number is not None else None,
             tab=str(number) if number is not None else "",
             host_title=session.name,
@@ -205,7 +206,7 @@ class ScreenSource:
             if time.monotonic() > end:
                 raise StuckError("screen")
             time.sleep(0.01)
-        data = read_write.read_limited(path, _MAX_BYTES)
+        data = read_write.read_limited(path, _MAX_HARDCOPY_BYTES)
         before = self._copies.get(path.name)
         if before is None or data != before.data:
             before = self._copy(session, command, path, end)
@@ -225,19 +226,19 @@ class ScreenSource:
             # Screen answers after it has finished the hardcopy: the file is complete by then.
             answer = run([*command, "-Q", "info"], self._env)
             info = session_list.read_info(answer.output) if answer is not None else None
-        data = read_write.read_limited(path, _MAX_BYTES)
+        data = read_write.read_limited(path, _MAX_HARDCOPY_BYTES)
         before = None
         while info is None and not (data and data == before) and time.monotonic() < end:
             # It is complete once it does not grow any more.
             time.sleep(0.01)
-            before, data = data, read_write.read_limited(path, _MAX_BYTES)
+            before, data = data, read_write.read_limited(path, _MAX_HARDCOPY_BYTES)
         if self._keeps_text is None:
             version = run(["screen", "-v"], self._env)
             self._keeps_text = version is not None and session_list.keeps_text(version.output)
         rows = hardcopy.decode(data, keeps_text=self._keeps_text)
         if info is None:
             # Its size is unknown: text rows end at their last character, but lines across reach the edge.
-            columns = max([_COLUMNS, *map(len, rows)])
+            columns = max([_DEFAULT_COLUMNS, *map(len, rows)])
             look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=columns, cursor_visible=False)
         else:
             column, row, columns, count = info

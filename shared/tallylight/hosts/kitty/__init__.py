@@ -20,7 +20,7 @@ def _tabs() -> Any:
     host = starter.running()
     if host is None:
         return None
-    host.surfaces.tabs.was_asked()
+    host.surfaces.tabs.was_drawn_by_user()
     return host.surfaces.tabs
 
 

@@ -50,8 +50,8 @@ from tallylight.ui.agent_list.record import State
 
 #: Programs that may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
-#: How often, in seconds, to try to send the rest of an answer.
-REST_S = 0.03
+#: Seconds between two attempts to send the rest of an answer.
+RESEND_S = 0.03
 
 
 @attrs.define
@@ -94,10 +94,12 @@ class _List:
             until_decided(act, self._reply, self._later)
 
     def _later(self, call: Callable[..., None]) -> None:
+        """Make *call* at the next timer."""
         add_timer(self.host.guarded("list of agents", call), DECIDE_S, False)
 
-    def _reply(self, told: bytes) -> None:
-        self.channel.unsent += told
+    def _reply(self, line: bytes) -> None:
+        """Send *line*, an encoded reply; then carry out the next request."""
+        self.channel.unsent += line
         self._send()
         self._next()
 
@@ -112,7 +114,7 @@ class _List:
         """Send as much as the socket takes; the rest in a moment."""
         self.channel.send()
         if self.channel.unsent and self.timer is None:
-            self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
+            self.timer = add_timer(self.host.guarded("list of agents", self._send), RESEND_S, True)
         elif not self.channel.unsent and timer is not None:
             remove_timer(timer)
             self.timer = None
@@ -157,6 +159,7 @@ class _List:
         return self._leave(functools.partial(self.host.boss._new_tab, SpecialWindow(list(argv), override_title=title)))
 
     def _open(self, verb: str, id_: int) -> Done | Refusal:
+        """Focus, resume or fork the window *id_*, as *verb* asks: once the list is gone."""
         boss = self.host.boss
         if id_ not in boss.window_id_map or id_ not in self.host.panes:
             return answering.GONE

@@ -19,10 +19,10 @@ from tallylight.actions import perform as actions
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import LATE_LOOK_S, LOOK_S, SETTLE_S
+from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, WATCH_KEYS_S
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
-from tallylight.actions.request import UNKNOWN, Look, Reply, Request, encode_reply
+from tallylight.actions.request import UNKNOWN, LookRequest, Reply, Request, encode_reply
 from tallylight.hosts.kitty import windows
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -55,7 +55,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     """
     Carry out *asked* on a window for *caller*; return None while it is undecided, or a person is asked.
 
-    kitty's parser is called here, so unless *asked* is a `Look`, it must not be the caller.
+    kitty's parser is called here, so unless *asked* is a `LookRequest`, it must not be the caller.
 
     After an answer, the window is watched until the agent continues or it closes: the next question may look the same.
     """
@@ -63,7 +63,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     window, pane = host.boss.window_id_map.get(id_), host.panes.get(id_)
     if window is None or pane is None:
         return GONE
-    if not isinstance(asked, Look):
+    if not isinstance(asked, LookRequest):
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
@@ -71,7 +71,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
-        _watch(typist, asked, time.monotonic() + SETTLE_S)
+        _watch(typist, asked, time.monotonic() + KEYS_SETTLE_S)
     return result
 
 
@@ -82,5 +82,5 @@ def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
         if host.once.is_still_shown(typist, given):
             _watch(typist, given, until)
 
-    wait_s = LOOK_S if time.monotonic() < until else LATE_LOOK_S
+    wait_s = WATCH_KEYS_S if time.monotonic() < until else LATE_LOOK_S
     add_timer(host.guarded("answers", look), wait_s, False)

@@ -28,7 +28,7 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, the snapshots are read.
-LOOK_S = 0.5
+READ_SNAPSHOTS_S = 0.5
 JOB, SHOW = "attached sessions", "a pane of a session"
 #: Asks a pseudo-terminal's master for the number of its other side.
 #: https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
@@ -85,7 +85,7 @@ class Attached:
 
     def look(self, now: float, windows: Set[int]) -> None:
         """Start reading the snapshots if it is time; call it at each tick with the ids of all *windows*."""
-        if self._looked_at is not None and now - self._looked_at < LOOK_S:
+        if self._looked_at is not None and now - self._looked_at < READ_SNAPSHOTS_S:
             return
         for id_ in self._terminals.keys() - windows:
             del self._terminals[id_]
@@ -123,6 +123,7 @@ class Attached:
         return known[1]
 
     def _read(self, now: float) -> _Found:
+        """Return the panes in new snapshots of hosts of sessions; runs on a thread."""
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOSTS)
         self._feed.poll(now)

@@ -38,7 +38,7 @@ from tallylight.hosts.kitty.spins import Spins
 from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.kitty.wiring import Wiring
 from tallylight.hosts.store import Store
-from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.hosts.worker import LEND_THREADS_EVERY_S, Worker
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -51,7 +51,7 @@ HOST = "kitty"
 
 
 class KittyHost(Engine[int]):
-    """All panes of one kitty process."""
+    """The engine for the windows of one kitty process."""
 
     SLICE_S = 0.0008
 
@@ -110,7 +110,7 @@ class KittyHost(Engine[int]):
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return self.features.guarded(feature, call)
 
-    def _tell_fault(self, id_: int, fault: str) -> None:
+    def _report_fault(self, id_: int, fault: str) -> None:
         log(f"window {id_}: {fault}")
 
     # Settings ------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class KittyHost(Engine[int]):
         self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
-            pane.recall(now)
+            pane.reconsider_foreground(now)
         self._after(now, self._panes)
 
     def apply(self, config: Config) -> None:
@@ -185,7 +185,9 @@ class KittyHost(Engine[int]):
         self._receive(window, lambda pane, now: pane.marked(is_start, exit_code, now))
 
     def _receive(self, window: Any, take: Callable[[Pane, float], bool]) -> None:
-        """Pass a program's report to its pane with *take*. If the pane takes it later, schedule a tick."""
+        """
+        Pass a report to the pane of *window* with *take*, which returns whether it was used now; else schedule a tick.
+        """
         now = time.monotonic()
         pane = self._pane(window.id)
         if not pane.is_behind:
@@ -228,8 +230,8 @@ class KittyHost(Engine[int]):
             self._drop(id_, now)
         for id_ in sorted(windows - self._panes.keys()):
             self._pane(id_)
-        self._begin(now, self._looks.visible)
-        self._take_turns(now)
+        self._begin_tick(now, self._looks.visible)
+        self._look_at_due(now)
         self.guarded("settings", self.settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         # In a call of its own: focusing a window is work for kitty, too.
@@ -244,13 +246,13 @@ class KittyHost(Engine[int]):
             call()
         if self.messages.notices is not None:
             self.guarded("notifications", self.messages.notices.look)(now, self._touched)
-        self.guarded("ledger", self._keep_ledger)(now)
+        self.guarded("ledger", self._add_waiting_time)(now)
         self._after(now)
 
     @property
     def is_wired(self) -> bool:
         """Return whether kitty's configuration, which may have been read again, contains our watcher."""
-        if self._wiring.comes_back():
+        if self._wiring.is_named_again():
             self._store.open()
             self.adopt()
         return not self._wiring.is_left
@@ -264,18 +266,18 @@ class KittyHost(Engine[int]):
         if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
-            if self.beside is not None:
-                self.beside.close()
+            if self.sessions_process is not None:
+                self.sessions_process.close()
         self._store.leave()
         self.worker.lend()
 
-    def _pause(self, seconds: float) -> None:
-        super()._pause(seconds)
+    def _skip_pause(self, seconds: float) -> None:
+        super()._skip_pause(seconds)
         if self.messages.notices is not None:
             self.messages.notices.pause(seconds)
 
-    def _take_turns(self, now: float) -> list[int]:
-        looked = super()._take_turns(now)
+    def _look_at_due(self, now: float) -> list[int]:
+        looked = super()._look_at_due(now)
         self._touched |= self._looks.look_at_visible(now, looked)
         return looked
 
@@ -290,6 +292,7 @@ class KittyHost(Engine[int]):
         return pane
 
     def _drop(self, id_: int, now: float) -> None:
+        """Forget window *id_* with its notifications and requests; redraw its tab."""
         if id_ in self._panes:
             self._remove(id_)
             if self.messages.notices is not None:
@@ -318,9 +321,9 @@ class KittyHost(Engine[int]):
     # The lights ---------------------------------------------------------------------------------------------
 
     def _after(self, now: float, ids: Iterable[int] = ()) -> None:
-        """Show changes in *ids* and in panes that were looked at, and schedule the next tick."""
+        """Show what changed in *ids* and in panes that were looked at, and schedule the next tick."""
         self._touched.update(ids)
-        changed = self._settle(now)
+        changed = self._decide_touched(now)
         for id_ in changed:
             if (window := self.boss.window_id_map.get(id_)) is not None:
                 user_vars.publish(window, self._panes[id_])
@@ -332,7 +335,7 @@ class KittyHost(Engine[int]):
             self.worker.lend()
         self.schedule_tick(now)
 
-    def _place(self, id_: int) -> object:
+    def _host_values(self, id_: int) -> object:
         window = self.boss.window_id_map.get(id_)
         return (kitty_windows.name(window), window.tab_id, window.os_window_id) if window is not None else None
 
@@ -357,15 +360,16 @@ class KittyHost(Engine[int]):
         """Schedule an early tick if something is due before the next one: the debounce is shorter than the poll."""
         if self._soon_timer is not None:
             return
-        wait = min(self._due(now), now + LEND_EVERY_S if self.worker.is_waiting else float("inf")) - now
+        wait = min(self._due(now), now + LEND_THREADS_EVERY_S if self.worker.is_waiting else float("inf")) - now
         if wait < self.config.poll_s:
             self._soon_timer = add_timer(self.guarded("timer", self._early_tick), max(wait, 0.01), False) or None
 
     def _early_tick(self, _timer: int | None) -> None:
+        """Look at the panes that are due now, between two ticks."""
         self._soon_timer = None
         now = time.monotonic()
-        self._take_turns(now)
-        self._let_pass(now)
+        self._look_at_due(now)
+        self._pass_time(now)
         self.worker.lend()
         self._after(now)
 

@@ -25,7 +25,7 @@ from tallylight.actions.brief import brief
 from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import until_decided
-from tallylight.actions.request import QUESTION, Look, Reply, Request
+from tallylight.actions.request import QUESTION, LookRequest, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
@@ -149,7 +149,7 @@ class Notices:
             # The same decision, not an equal one: comparing them costs as much as looking.
             if before is not None and before[0] is decision and before[1:] == state[1:]:
                 continue
-            self._do(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
+            self._carry_out(self._notifier.look(str(id_), view_of(pane, self.name_of(id_)), now, minute), now)
             attention.notified = self._notifier.was_notified(str(id_))
             if self._notifier.is_resting(str(id_)):
                 self._looked[id_] = state
@@ -166,9 +166,10 @@ class Notices:
     def close(self, id_: int, now: float) -> None:
         """Forget the window, which is gone."""
         self._looked.pop(id_, None)
-        self._do(self._notifier.close(str(id_)), now)
+        self._carry_out(self._notifier.close(str(id_)), now)
 
-    def _do(self, found: Notice | Withdrawal | None, now: float) -> None:
+    def _carry_out(self, found: Notice | Withdrawal | None, now: float) -> None:
+        """Withdraw the old notification of the pane, and send *found* if it is a new one."""
         if found is not None:
             self._withdraw(int(found.pane), now)
         if isinstance(found, Notice):
@@ -179,6 +180,7 @@ class Notices:
                 self._send(found)
 
     def _send(self, notice: Notice) -> None:
+        """Show *notice* with its sound and with buttons for the answers, if the question allows them."""
         id_ = int(notice.pane)
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
@@ -226,12 +228,14 @@ class Notices:
                 self.play(sound)
 
     def _withdraw(self, id_: int, now: float) -> None:
+        """Withdraw the notification of window *id_* once the daemon has shown it."""
         number = self._out.pop(id_, None)
         if number is not None and len(self._fading) < MAX_FADING:
             self._fading[number] = now
             self._fade(now)
 
     def _fade(self, now: float) -> None:
+        """Withdraw the waiting notifications that the daemon shows by now; forget those that it never showed."""
         manager = self.boss.notification_manager
         for number, since in list(self._fading.items()):
             command = manager.in_progress_notification_commands.get(number)
@@ -245,7 +249,7 @@ class Notices:
     def _question(self, id_: int, notice: Notice) -> Question | None:
         """Return the question on the screen; None if there is none."""
         try:
-            reply = self.perform(Look(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
+            reply = self.perform(LookRequest(str(id_), QUESTION), PERSON) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
             self.features.failed("buttons of notifications", error)
             return None
@@ -298,7 +302,7 @@ class Notices:
         payload = f"notify;{raw}"
         if pane is None or number != 777 or not notified.is_machine_talk(number, payload):
             return False
-        report = notified.spoken(number, payload, pane.decision.status)
+        report = notified.message_report(number, payload, pane.decision.status)
         if report is not None:
             self._receive(id_, pane, report)
         return True
@@ -315,7 +319,7 @@ class Notices:
         status = pane.decision.status
         title, body = enriched(view_of(pane, self.name_of(id_)), command.title, command.body)
         # An advertisement raises nothing.
-        report = notified.plain(self._reading[0], command.title, command.body) if title else None
+        report = notified.notice_report(self._reading[0], command.title, command.body) if title else None
         if report is not None:
             self._receive(id_, pane, report)
         # A program that wants events of its notification must get them, so there must be one.
@@ -338,6 +342,7 @@ class Notices:
             self.received(id_)
 
     def _was_shown(self, command: Any, id_: int, number: int) -> None:
+        """Note that a program's own notification of window *id_* was shown."""
         # A command of the user's may report it somewhere else, so it is run all the same.
         if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.agent_notified(str(id_), self.clock())

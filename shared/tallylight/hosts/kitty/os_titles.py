@@ -23,7 +23,7 @@ from tallylight.tracker import rollup
 from tallylight.wire.text import sanitise
 
 #: The longest title of a pane that is not in front, in cells.
-MAX_CELLS = 40
+OTHER_PANE_CELLS = 40
 
 
 @attrs.define
@@ -73,7 +73,7 @@ class OsWindowTitles:
     def _name(self, manager: Any, window: Any) -> str:
         """Return the title that replaces that of *window*, the active one; empty to keep it."""
         shown = self.tabs.shown(manager.active_tab.id) if self.when != "off" and manager.active_tab else None
-        return sanitise(shown.title, cells=MAX_CELLS) if shown is not None and shown.owner == window.id else ""
+        return sanitise(shown.title, cells=OTHER_PANE_CELLS) if shown is not None and shown.owner == window.id else ""
 
     def _mark(self, manager: Any, window: Any) -> str:
         """Return the text before the title of *window*, the active one: a mark and its owner, or nothing."""
@@ -87,4 +87,4 @@ class OsWindowTitles:
         shown = next(shown for shown in tabs if shown.decision is urgent)
         if shown.owner == window.id or (other := self.boss.window_id_map.get(shown.owner)) is None:
             return mark
-        return f"{mark}{sanitise(shown.title or other.title, cells=MAX_CELLS)} · "
+        return f"{mark}{sanitise(shown.title or other.title, cells=OTHER_PANE_CELLS)} · "

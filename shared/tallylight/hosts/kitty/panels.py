@@ -25,7 +25,7 @@ from tallylight.hosts.kitty.windows import is_watched
 
 LAYOUT = "splits"
 #: How often a panel's width is set until it is right: only kitty knows the width of borders.
-TRIES = 3
+FIT_TRIES = 3
 #: The largest share of its tab's width.
 MAX_WIDTH_SHARE = 0.5
 FEATURE = "panels"
@@ -167,7 +167,7 @@ class Panels:
         group, layout = tab.windows.group_for_window(window), tab.current_layout
         if layout.name != LAYOUT or group is None:
             return
-        for _ in range(TRIES):
+        for _ in range(FIT_TRIES):
             pair = layout.pairs_root.pair_for_window(group.id)
             if pair is None or not pair.horizontal:
                 break

@@ -13,8 +13,8 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 
 
-def look(host: KittyHost) -> None:
-    """Advance all queued texts of *host*."""
+def advance(host: KittyHost) -> None:
+    """Advance all queued texts of *host*; call it at each tick."""
     now = time.monotonic()
     for id_, pane in tuple(host.panes.items()):
         waits = pane.queued

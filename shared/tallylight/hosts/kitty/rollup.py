@@ -62,7 +62,7 @@ class TabLight:
             text = tool_call.request(report.what) or report.message
         return text.replace("↵", "\n").partition("\n")[0].strip()
 
-    def seen(self, *, is_all: bool) -> tuple[object, ...]:
+    def drawn_values(self, *, is_all: bool) -> tuple[object, ...]:
         """Return all that a tab bar shows of it; with *is_all* for a bar that may draw everything reported."""
         decision, report = self.decision, self.decision.report
         if not decision.is_lit:
@@ -114,12 +114,12 @@ class TabRollup:
         return self._shown.get(tab_id)
 
     def refresh(self) -> None:
-        """Work out the light of every tab."""
+        """Decide the light of every tab."""
         found: dict[int, TabLight] = {}
         asking: list[int] = []
         self.changes_at = math.inf
         for manager in self.boss.all_tab_managers:
-            here = {tab.id: shown for tab in manager if (shown := self._look(tab)) is not None}
+            here = {tab.id: shown for tab in manager if (shown := self._light_of(tab)) is not None}
             found |= here
             if any(shown.pulses for shown in here.values()):
                 asking.append(manager.os_window_id)
@@ -127,7 +127,8 @@ class TabRollup:
         if asking != self._waiting:
             self._waiting, self._drawn = asking, []
 
-    def _look(self, tab: Any) -> TabLight | None:
+    def _light_of(self, tab: Any) -> TabLight | None:
+        """Return the light of *tab*: the most urgent decision of its windows; None if none of them is known."""
         windows = [window for window in tab if window.id in self.panes]
         decisions = {window.id: self.decision(window) for window in windows}
         urgent = rollup.of_tab(list(decisions.values()))
@@ -150,6 +151,7 @@ class TabRollup:
         )
 
     def _collides(self, tab: Any) -> bool:
+        """Return whether an agent in *tab* has changed the same lines as another one."""
         return any(self.panes[window.id].collides for window in tab if window.id in self.panes)
 
     def _left(self, decision: Decision) -> str:
@@ -214,7 +216,7 @@ class TabRollup:
     def note(self, os_window_id: int, tab_ids: Iterable[int]) -> None:
         """Remember the lights of these tabs as drawn."""
         shown = (self._shown.get(id_) for id_ in tab_ids)
-        self._seen[os_window_id] = [one.seen(is_all=self.is_read) if one is not None else () for one in shown]
+        self._seen[os_window_id] = [one.drawn_values(is_all=self.is_read) if one is not None else () for one in shown]
 
     def forget(self) -> None:
         """Redraw everything with the next `redraw`: the same lights look different from now on."""
@@ -227,6 +229,7 @@ class TabRollup:
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
+        """Redraw the pulsing tab bars; check once a second which ones those are, and end the timer without any."""
         # kitty works out each time whether a bar is visible: it is asked once a second.
         self._beats = (self._beats + 1) % paint.PULSE_HZ
         if not self._beats or not self._drawn:

@@ -25,7 +25,7 @@ from tallylight.actions.caller import Being, Caller, being_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.page import Place
 from tallylight.actions.permission import Pairs
-from tallylight.actions.start import Start
+from tallylight.actions.start import StartPlan
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.files.program import find_program
@@ -35,7 +35,7 @@ from tallylight.wire.text import sanitise
 
 #: Running panes that scripts started: the most of one caller, and of all.
 MAX_OWN, MAX_ALL = 16, 64
-#: Starts that are looked up at a time.
+#: The most starts that are prepared at a time.
 MAX_JOBS = 8
 _PLACES = {place.value: place for place in (Place.TAB, Place.OS_WINDOW)} | {"split": Place.VSPLIT}
 
@@ -47,7 +47,7 @@ class Starts:
     host: KittyHost
     own: Pairs
     #: Results of the thread for each caller's request; None while it looks.
-    _jobs: dict[tuple[Being, request.Start], Start | Refusal | None] = attrs.Factory(dict)
+    _jobs: dict[tuple[Being, request.Start], StartPlan | Refusal | None] = attrs.Factory(dict)
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
     def start(
@@ -78,14 +78,14 @@ class Starts:
         self._jobs[key] = None
         self.host.worker.submit(
             ("start", next(self._numbers)),
-            lambda: _look(asked, cwd, path),
+            lambda: _plan(asked, cwd, path),
             lambda found: self._found(key, found),
             lambda error: self._found(key, Refusal("failed", f"the program was not found: {error}")),
         )
         self.host.worker.lend()
         return None
 
-    def _found(self, key: tuple[Being, request.Start], found: Start | Refusal) -> None:
+    def _found(self, key: tuple[Being, request.Start], found: StartPlan | Refusal) -> None:
         if key in self._jobs:
             self._jobs[key] = found
 
@@ -94,7 +94,8 @@ class Starts:
         for key in [key for key in self._jobs if key[0] == being]:
             del self._jobs[key]
 
-    def _launch(self, found: Start | Refusal, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
+    def _launch(self, found: StartPlan | Refusal, asked: request.Start, caller: Caller, window: Any) -> Done | Refusal:
+        """Start the plan *found*, if the caller and its window are still as they were when it was made."""
         table = process_table.table()
         if isinstance(found, Refusal):
             return found
@@ -112,8 +113,8 @@ class Starts:
         return Done(str(made.id), " ".join(found.argv[:1]))
 
 
-def _look(asked: request.Start, cwd: str, path: str) -> Start | Refusal:
-    """Return the plan for *asked*; it reads agents' files, directory and program on a thread."""
+def _plan(asked: request.Start, cwd: str, path: str) -> StartPlan | Refusal:
+    """Return the plan to start the agent *asked* in *cwd*, or why not. It reads the disk: call it on a thread."""
     agents, _ = agent_files.load_agents(os.environ)
     agent = agents.get(asked.agent)
     if agent is None:

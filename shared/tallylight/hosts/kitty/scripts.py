@@ -43,11 +43,11 @@ from tallylight.wire.text import sanitise
 #: Clients at a time; others wait until one has closed.
 MAX_CALLERS = 16
 #: How often, in seconds, a client is served, and how long a silent one may stay.
-LISTEN_S, IDLE_S = 0.03, 10.0
+SERVE_EVERY_S, SILENT_CLIENT_S = 0.03, 10.0
 #: The longest window title in a question, in cells.
-TITLE_CELLS = 40
+ASKED_TITLE_CELLS = 40
 #: How long, in seconds, a script waits for a person's answer.
-ASK_S = 300.0
+CONSENT_S = 300.0
 
 
 @attrs.define
@@ -105,7 +105,7 @@ class Scripts:
         if self._callers:
             self._listen(None)
             if self._timer is None and self._callers:
-                self._timer = add_timer(self.host.guarded("scripts", self._listen), LISTEN_S, True)
+                self._timer = add_timer(self.host.guarded("scripts", self._listen), SERVE_EVERY_S, True)
 
     def _listen(self, timer: int | None) -> None:
         """Serve every client once; without any, the calling *timer* removes itself."""
@@ -134,7 +134,7 @@ class Scripts:
                 reply = answering.reply("scripts", act, asked)
                 caller.pending = asked if reply is None else None
                 channel.unsent += reply or b""
-        patience = ASK_S if caller.pending else IDLE_S
+        patience = CONSENT_S if caller.pending else SILENT_CLIENT_S
         return now - caller.since < patience and (not channel.unsent or channel.send())
 
     def identify(self, pid: int) -> Caller:
@@ -142,6 +142,9 @@ class Scripts:
         return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
+        """
+        Return the end of a line of processes at *above*, this kitty: the window of *below*; None if the line goes on.
+        """
         if above is None or above.pid != self.pid:
             return None
         # A window that is held open may have the number of a process that has ended.
@@ -251,7 +254,7 @@ class Scripts:
 
 def _named(window: Any) -> str:
     """Return the name of *window* in quotes: a program may have chosen the words."""
-    return f"{sanitise(kitty_windows.name(window), cells=TITLE_CELLS)!r} (window {window.id})"
+    return f"{sanitise(kitty_windows.name(window), cells=ASKED_TITLE_CELLS)!r} (window {window.id})"
 
 
 def _failed(error: Exception) -> None:

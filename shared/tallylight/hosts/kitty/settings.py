@@ -33,9 +33,9 @@ from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Labels
 
 #: How often, in seconds, the files are checked for a change.
-LOOK_S = 1.0
+CHECK_FILES_S = 1.0
 #: How long, in seconds, to wait for the files at the start, unless they were read ahead.
-START_S = 0.2
+FIRST_SETTINGS_S = 0.2
 JOB, NOTE_JOB = "settings", "the level that was agreed to"
 
 #: The state of the files: the path of each, with its stamp.
@@ -73,7 +73,7 @@ def read(before: Settings | None = None) -> Settings:
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
     wanted, withheld = config, tuple[Withheld, ...]()
-    level = _agreed()
+    level = _agreed_level()
     if before is None:
         config, withheld = held(attrs.evolve(config, scripting=level), config)
     else:
@@ -81,7 +81,7 @@ def read(before: Settings | None = None) -> Settings:
         config, withheld = held(before.config, wanted, {COMMAND})
         agents = before.agents if more else agents
     if config.scripting != level and all(one.key != ALLOW for one in withheld):
-        _note(config.scripting)
+        _remember_level(config.scripting)
     wrong = tuple(map(str, (*problems, *more)))
     return Settings(config, agents, own_command(), wrong, stamps, withheld, wanted, _labels())
 
@@ -90,16 +90,16 @@ def _agreed_file() -> Path:
     return directories.state_dir(os.environ) / "allow"
 
 
-def _agreed() -> str:
-    """The level of `scripting.allow` that was in force last; the default where that is not known."""
+def _agreed_level() -> str:
+    """Return the level of `scripting.allow` that was last in force; the default if that is unknown."""
     with contextlib.suppress(OSError, TallyError):
         if (level := text_or_nothing(_agreed_file()).strip()) in SCRIPTING:
             return level
     return Config().scripting
 
 
-def _note(level: str) -> None:
-    """Remember the *level* that is in force; where that fails, a person is asked again."""
+def _remember_level(level: str) -> None:
+    """Save the *level* that is in force. If that fails, a person is asked again."""
     path = _agreed_file()
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -123,6 +123,7 @@ def read_ahead() -> None:
 
 
 def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
+    """Yield the path and the stamp of every file that the settings are read from."""
     folder = directories.config_dir(os.environ)
     try:
         agents = sorted((folder / "agents").glob("*.toml"))[: agent_files.MAX_AGENT_FILES]
@@ -155,7 +156,7 @@ class SettingsReader:
         self._looked_at, self._options = now, get_options()
         ahead = _ahead.pop() if _ahead else None
         self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read, raised)
-        return START_S if ahead is None else 0.0
+        return FIRST_SETTINGS_S if ahead is None else 0.0
 
     def look(self, now: float) -> None:
         """Read the files again if they may have changed; call it at each tick."""
@@ -163,7 +164,7 @@ class SettingsReader:
             return
         before, options = self.current, get_options()
         is_asked = options is not self._options
-        if not is_asked and now - self._looked_at < LOOK_S:
+        if not is_asked and now - self._looked_at < CHECK_FILES_S:
             return
 
         def read_again() -> Settings | None:
@@ -173,6 +174,7 @@ class SettingsReader:
             self._looked_at, self._options = now, options
 
     def _were_read(self, found: Settings | None) -> None:
+        """Apply the settings *found*, None if unchanged; remember the level, and report problems that are new."""
         if found is None:
             return
         before, self.current = self.current, found
@@ -188,4 +190,4 @@ class SettingsReader:
             self.current = attrs.evolve(self.current, config=self.current.wanted, withheld=())
             self.taken(self.current)
             level = self.current.config.scripting
-            self.worker.submit(NOTE_JOB, lambda: _note(level), lambda _: None, raised)
+            self.worker.submit(NOTE_JOB, lambda: _remember_level(level), lambda _: None, raised)

@@ -23,16 +23,16 @@ from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 
 #: A window with fewer columns or lines is too small for a mark in its corner.
-MIN_COLUMNS, MIN_LINES = 12, 2
+MIN_SPLIT_COLUMNS, MIN_LINES = 12, 2
 #: kitty's function that draws title bars of windows, if it has one.
 _DRAW = "set_window_title_bar_render_data"
 
 
 class ScreenCorner:
     """
-    Screens of one line, drawn over the windows as kitty draws their title bars.
+    Marks in the top right corner of windows, on screens of one line that kitty draws like its title bars.
 
-    Each window has only one, because a screen of kitty's takes up to 1 MB, whatever its size.
+    Each window has only one, because each such screen takes up to 1 MB of memory.
     """
 
     def __init__(self) -> None:
@@ -43,15 +43,15 @@ class ScreenCorner:
         width, height = size = cell_size_for_window(window.os_window_id)
         screen, of_size = self._screens.get(window.id, (None, None))
         if screen is None or of_size != size:
-            screen = kitty_data.Screen(None, 1, badges.CELLS, 0, width, height)
+            screen = kitty_data.Screen(None, 1, badges.BADGE_CELLS, 0, width, height)
             screen.reset_mode(kitty_data.DECAWM)
             self._screens[window.id] = screen, size
         screen.cursor.x = 0
         screen.cursor.bg, screen.cursor.fg = as_sgr_int(back), as_sgr_int(fore)
         screen.cursor.bold = True
-        screen.draw(mark.center(badges.CELLS))
+        screen.draw(mark.center(badges.BADGE_CELLS))
         edges = window.geometry
-        place = edges.right - badges.CELLS * width, edges.top, edges.right, edges.top + height
+        place = edges.right - badges.BADGE_CELLS * width, edges.top, edges.right, edges.top + height
         getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
 
     def hide(self, window: Any) -> None:
@@ -66,7 +66,7 @@ class ScreenCorner:
 
 
 class LogoCorner:
-    """Window logos, made as pictures. A user's own logo is left alone."""
+    """Marks in the top right corner of windows, as window logos. A logo of the user is left alone."""
 
     def show(self, window: Any, mark: str, fore: lights.RGB, back: lights.RGB) -> None:
         if not get_options().window_logo_path:
@@ -122,6 +122,7 @@ class SplitLights:
         self.corner.keep(self.boss.window_id_map)
 
     def _wanted(self) -> dict[int, tuple[str, lights.RGB, lights.RGB, object]]:
+        """Return the badge of each window that gets one: its mark, its colours and its place."""
         found: dict[int, tuple[str, lights.RGB, lights.RGB, object]] = {}
         # Nobody sees a corner in the other tabs; they are looked at when one comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
@@ -131,7 +132,7 @@ class SplitLights:
                 if window.id not in self.panes or window.id not in split:
                     continue
                 # A window that is too small, or has a title bar of kitty's, gets no mark.
-                is_small = window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES
+                is_small = window.screen.columns < MIN_SPLIT_COLUMNS or window.screen.lines < MIN_LINES
                 if is_small or getattr(window, "_title_bar_screen", None) is not None:
                     continue
                 decision = self.decision(window)

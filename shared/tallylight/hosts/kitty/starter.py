@@ -30,7 +30,7 @@ MODULES = ("watcher",)
 #: Modules loaded with the first light: keys, the list, and the pages of parts.
 LATER = ("keys", "fork")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
-LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
+LEND_LOCK_S, LEND_LOCK_EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, to wait for the settings after the modules: a disk may hang.
 SETTINGS_WAIT_S = 0.2
 #: Marks of shells that are kept until the host runs.
@@ -64,7 +64,7 @@ class Starter:
                 importlib.import_module(f"kitty.{name}")
             self._thread = threading.Thread(target=self._load, name="tallylight-load", daemon=True)
             self._thread.start()
-            add_timer(lambda timer: self._lend(boss, timer), EVERY_S, True)
+            add_timer(lambda timer: self._lend(boss, timer), LEND_LOCK_EVERY_S, True)
 
     def finished(self, name: str) -> Any:
         """Return the module *name* of this package, for a key; wait for it if it is being loaded."""
@@ -95,7 +95,7 @@ class Starter:
         submit("keys", load, lambda _result: None)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
-        """Pass on kitty's call of *name* for *window*; marks of shells wait until the host runs."""
+        """Pass kitty's call of *name* for *window* on to the watcher; keep marks of shells until the host runs."""
         if self.watcher is not None:
             getattr(self.watcher, name)(boss, window, data)
         elif name == "on_cmd_startstop" and not self.is_over and len(self._marks) < MAX_MARKS:
@@ -110,6 +110,7 @@ class Starter:
                 watcher.on_cmd_startstop(boss, window, data)
 
     def _load(self) -> None:
+        """Load `MODULES`, on a thread; keep the error if that fails."""
         try:
             for name in MODULES:
                 importlib.import_module(f"{_PACKAGE}.{name}")
@@ -123,14 +124,15 @@ class Starter:
         self._is_ready.set()
 
     def _lend(self, boss: Any, timer: int | None) -> None:
+        """Lend the thread some time. Once it is done, start the host and pass the calls so far to it."""
         switch = sys.getswitchinterval()
         sys.setswitchinterval(min(SWITCH_S, switch))
         try:
-            self._is_ready.wait(LEND_S)
+            self._is_ready.wait(LEND_LOCK_S)
         finally:
             sys.setswitchinterval(switch)
         if self._is_loaded.is_set() and not self._is_ready.is_set():
-            self._patience -= LEND_S
+            self._patience -= LEND_LOCK_S
         if not self._is_ready.is_set() and self._patience > 0:
             return
         if timer is not None:

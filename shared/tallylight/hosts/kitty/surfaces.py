@@ -19,7 +19,7 @@ from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.splits import SplitLights
 from tallylight.hosts.kitty.tabs import TabLights
-from tallylight.hosts.kitty.window_bars import WindowBars
+from tallylight.hosts.kitty.window_bars import WindowTitleBars
 from tallylight.pane.pane import Pane
 
 _TITLES, _SPLITS = "titles of OS windows", "lights on splits"
@@ -43,7 +43,7 @@ class Surfaces:
         self.splits = SplitLights(boss, panes, self.rollup.decision, self.tabs.colours)
         #: Adjusts the panels, once there is one.
         self.panels: Callable[[], None] = lambda: None
-        self.bars = WindowBars(boss, panes, self.tabs)
+        self.bars = WindowTitleBars(boss, panes, self.tabs)
         guarded(window_bars.FEATURE, self.bars.install)()
 
     def apply(self, config: Config) -> None:

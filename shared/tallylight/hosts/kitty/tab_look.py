@@ -7,12 +7,12 @@ each bar, with its real colours.
 
 from __future__ import annotations
 
-from tallylight.hosts.kitty.tab_room import ENOUGH
+from tallylight.hosts.kitty.tab_room import ENOUGH_CELLS
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
 from tallylight.model.status import Status
 from tallylight.ui.layout import clean, folded
-from tallylight.ui.tab_sign import NARROW as NARROW
+from tallylight.ui.tab_sign import NARROW_TAB_CELLS as NARROW_TAB_CELLS
 from tallylight.ui.tab_sign import NEAR as NEAR
 from tallylight.ui.tab_sign import TINY as TINY
 from tallylight.ui.tab_sign import Run as Run
@@ -46,7 +46,7 @@ def striped(status: Status, one: Run, colours: dict[Status, RGB], ground: RGB, f
 
 def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> list[Run]:
     """
-    Return the whole text of a tab of *room* cells, in a bar with tabs of *size* cells, fewer than `NARROW`.
+    Return the whole text of a tab of *room* cells, in a bar with tabs of *size* cells, fewer than `NARROW_TAB_CELLS`.
 
     It is a mark and the name, a mark and the index, or the mark alone. An index is whole or absent.
     """
@@ -65,7 +65,7 @@ def narrow(one: Run, fore: RGB, name: str, index: int, size: int, room: int) -> 
 
 def fitted(name: str, what: str, room: int) -> str:
     """Return the title of a tab in *room* cells: *name*, and the request *what*, for which a long name is cut."""
-    enough = min(width(what), ENOUGH)
+    enough = min(width(what), ENOUGH_CELLS)
     if what and room - width(name) - 2 < enough <= room - 2 - SHORT_NAME:
         name = clean(name, room - 2 - enough)
     left = room - width(name) - 2

@@ -35,7 +35,7 @@ from tallylight.hosts.kitty import tab_look, tab_room
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.hosts.kitty.tab_look import NARROW, TINY, Run
+from tallylight.hosts.kitty.tab_look import NARROW_TAB_CELLS, TINY, Run
 from tallylight.model import contrast, lights
 from tallylight.model.contrast import Fills
 from tallylight.model.decision import Decision
@@ -46,11 +46,11 @@ from tallylight.wire.text import middle, sanitise, width
 #: The longest title in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
 #: The lights of tabs are read again after so many seconds without a change of tabs; and bars that are remembered.
-FRESH_S, MAX_BARS = 1.0, 64
+REFRESH_LIGHTS_S, MAX_BARS = 1.0, 64
 FIELD = "tab.tally"
 _PREFIX = f"{{{FIELD}}}"
 #: The longest request, in cells: a tab has more to show.
-WHAT_CELLS = 40
+TAB_REQUEST_CELLS = 40
 _HAS_FIELD = re.compile(r"\btab\.tally\b")
 _WHAT_FIELD = f"{FIELD}_what"
 _VAR_FIELD = "tally_var_"
@@ -124,7 +124,7 @@ class TabLights:
         TabAccessor.__getattr__ = lambda accessor, name: self.variable(accessor.tab_id, name)
 
     def _lit(self, tab_id: int) -> TabLight | None:
-        """Return a tab's light; None if it has none."""
+        """Return the light of a tab; None if it has none."""
         shown = self.rollup.shown(tab_id)
         return shown if shown is not None and shown.decision.is_lit and self.style != "off" else None
 
@@ -137,8 +137,12 @@ class TabLights:
         """Return the sign of a light on *ground* at this moment; with *tab*, the sign for that tab."""
         pulses, is_finished = (tab.pulses, tab.is_finished) if tab is not None else (False, False)
         mark = lights.mark(decision.status, decision.kind) + (lights.mark(Status.DONE) if is_finished else "")
-        size = self._cells if tab is not None else NARROW
-        mark += lights.COLLISION if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW else ""
+        size = self._cells if tab is not None else NARROW_TAB_CELLS
+        mark += (
+            lights.COLLISION
+            if tab is not None and tab.collides and tab_look.NAMELESS <= size < NARROW_TAB_CELLS
+            else ""
+        )
         bar = self._bar or self._bar_of((ground,), ground)
         one = tab_look.sign(decision.status, mark, ground, bar, self.colours, is_box=is_box, size=size)
         fore, back = (
@@ -160,11 +164,11 @@ class TabLights:
             runs = tab_look.striped(status, one, self.colours, ground, fore)
         elif status is Status.IDLE:
             return ""
-        elif tab is not None and self._cells < NARROW:
+        elif tab is not None and self._cells < NARROW_TAB_CELLS:
             runs = [one]
         else:
             runs = tab_look.before_title(one, fore, is_filled=is_filled)
-        if tab is not None and tab.collides and self._cells >= NARROW:
+        if tab is not None and tab.collides and self._cells >= NARROW_TAB_CELLS:
             runs = [*runs, Run(f"{lights.COLLISION} ", contrast.legible(self.colours[Status.WAITING], ground))]
         return "".join(_written(run, ground) for run in runs) + lights.sgr_foreground(fore)
 
@@ -193,7 +197,7 @@ class TabLights:
         ground, text = (one >> 8 if one & 0xFF == 2 else other for one, other in zip(set_, (back, fore), strict=True))
         return rgb(ground), rgb(text)
 
-    def was_asked(self) -> None:
+    def was_drawn_by_user(self) -> None:
         """Note that the user's own code draws the light: it is not drawn once more in this bar."""
         self._was_read = self.rollup.is_read = True
         if self._is_drawing and self._placed_under is not get_options():
@@ -201,11 +205,12 @@ class TabLights:
 
     def what(self, tab_id: int) -> str:
         """
-        Return a waiting tab's request, at most `WHAT_CELLS` wide, the value of `{tab.tally_what}`; empty without one.
+        Return a waiting tab's request, at most `TAB_REQUEST_CELLS` wide, the value of `{tab.tally_what}`; empty without
+        one.
         """
         try:
             shown = self.rollup.shown(tab_id)
-            return middle(shown.what, WHAT_CELLS) if shown is not None else ""
+            return middle(shown.what, TAB_REQUEST_CELLS) if shown is not None else ""
         except Exception as error:
             self.features.failed("title template", error)
             return ""
@@ -223,7 +228,7 @@ class TabLights:
         return dict(shown.decision.report.vars).get(name.removeprefix(_VAR_FIELD), "") if shown is not None else ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
-        """Return *data* with clean titles and fills, and put the light into the template of *bar*."""
+        """Return *data* with clean titles and filled tabs, and put the light into the title template of *bar*."""
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
         self._refresh(bar, data)
@@ -279,10 +284,13 @@ class TabLights:
         shown, ends = self._lit(tab.tab_id), _ENDS["fade"] - _SHORT_FADE if style == "fade" else 0
         rank = tab_room.RANKS.get(shown.decision.status) if shown is not None else None
         if shown is None or rank is None:
-            return tab_room.want(tab_room.ACTIVE if tab.is_active else tab_room.REST, whole, (), ends)
+            return tab_room.want(tab_room.ACTIVE if tab.is_active else tab_room.REST_RANK, whole, (), ends)
         return tab_room.want(rank, whole, (tab.title, self._asked(shown, draw_data, tab)), ends)
 
     def _bar_of(self, touching: Iterable[RGB], active: RGB) -> Fills:
+        """
+        Return the fills of a bar: *touching* are the colours beside an inactive tab, *active* that of the active one.
+        """
         needs = (self.colours[status] for status in (Status.WAITING, Status.ERROR, Status.DOWN))
         return tab_look.bar_of(*needs, frozenset(touching), active)
 
@@ -290,7 +298,7 @@ class TabLights:
         """Refresh the lights if the tabs changed or some time has passed: not at each beat of a pulse."""
         place, now = getattr(bar, "os_window_id", 0), self.now()
         known = [*data, *self.rollup.names_of(place)]
-        if self._known.get(place) == known and 0 <= now - self._refreshed_at < FRESH_S:
+        if self._known.get(place) == known and 0 <= now - self._refreshed_at < REFRESH_LIGHTS_S:
             return
         if place not in self._known and len(self._known) >= MAX_BARS:
             self._known.clear()
@@ -355,7 +363,7 @@ class TabLights:
             return draw_data, tab
         # As kitty does before it draws a title: the light uses the colours of the tab.
         ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
-        is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW)
+        is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW_TAB_CELLS)
         if is_drawn_here and shown.decision.status is not Status.IDLE:
             return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
         if tab.tab_id in self._filled:
@@ -367,15 +375,17 @@ class TabLights:
         what = self._asked(shown, draw_data, tab)
         if getattr(draw_data, "max_tab_title_lines", 1) > 1 and template.endswith(_TITLE) and style != "custom":
             return self._stacked(shown, draw_data, tab, what, length, index)
-        return self._worded(draw_data, tab, what, length, extra.for_layout)
+        return self._with_request(draw_data, tab, what, length, extra.for_layout)
 
     def _asked(self, shown: TabLight, draw_data: Any, tab: Any) -> str:
-        """Return the words behind the name of *tab*: none if the person's template has them, or the title is theirs."""
+        """
+        Return the request to show behind the name of *tab*; empty if the template or the title is the person's own.
+        """
         template = (draw_data.active_title_template if tab.is_active else None) or draw_data.title_template
         is_theirs = not self.rollup.names or _WHAT_FIELD in template or "\x1b" in tab.title
-        return "" if is_theirs else middle(shown.request, WHAT_CELLS)
+        return "" if is_theirs else middle(shown.request, TAB_REQUEST_CELLS)
 
-    def _worded(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
+    def _with_request(self, draw_data: Any, tab: Any, what: str, length: int, is_layout: bool) -> tuple[Any, Any]:
         """
         Return the colours and the tab, its title with the request *what*, as far as *length* allows; for a layout, not
         cut to it.

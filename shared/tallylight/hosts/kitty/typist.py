@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 #: The comparison and typing must take no longer, or the screen is compared again, up to so many times.
-AT_ONCE_S, TRIES = 0.0002, 5
+AT_ONCE_S, COMPARE_TRIES = 0.0002, 5
 _PASTE, _PASTE_END = "\x1b[200~", "\x1b[201~"
 
 
@@ -76,7 +76,7 @@ class WindowTypist:
 
     def _still_shows(self, seen: Seen) -> bool:
         """Return whether the screen equals *seen*, with all output up to now."""
-        for _ in range(TRIES):
+        for _ in range(COMPARE_TRIES):
             began = time.monotonic()
             if not (
                 self.host.parse(self.window)

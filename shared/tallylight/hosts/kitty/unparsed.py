@@ -51,9 +51,9 @@ def parse(boss: Any, window: Any) -> bool:
 
 def _has_waited(window: int) -> bool:
     """
-    Return whether kitty has had `PARSES_S` to parse, since this was first asked for *window*.
+    Return whether kitty has had `PARSES_S` seconds to parse since the first call for *window*.
 
-    A question longer ago than `FORGETS_S` was for another answer.
+    A call more than `FORGETS_S` seconds ago was for another answer.
     """
     now = time.monotonic()
     if now - _asked.get(window, -FORGETS_S) > FORGETS_S:

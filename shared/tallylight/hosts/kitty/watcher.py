@@ -16,10 +16,10 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.beside import SessionsProcess
-from tallylight.hosts.kitty import answering, channel, queue, raises, scripts, starter, user_vars
+from tallylight.hosts.kitty import answering, channel, power_consent, queue, scripts, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
+from tallylight.hosts.sessions_process import SessionsProcess
 from tallylight.model.status import Status
 from tallylight.ui.agent_list.channel import BELL, PANEL
 from tallylight.wire.envelope import CARRIER
@@ -44,10 +44,12 @@ def start(boss: Any) -> KittyHost | None:
         starter.took_over(boss, sys.modules[__name__])
         return None
     _host.perform = functools.partial(answering.perform, _host)
-    _host.beside = SessionsProcess(os.environ, lambda *words: channel.command(_host.command if _host else "", *words))
+    _host.sessions_process = SessionsProcess(
+        os.environ, lambda *words: channel.command(_host.command if _host else "", *words)
+    )
     _host.guarded("scripts", scripts.serve)(_host)
-    _host.each_tick.append(_host.guarded("raises", raises.Raises(_host).look))
-    _host.each_tick.append(_host.guarded("queue", functools.partial(queue.look, _host)))
+    _host.each_tick.append(_host.guarded("consent to settings", power_consent.PowerConsent(_host).ask_if_new))
+    _host.each_tick.append(_host.guarded("queue", functools.partial(queue.advance, _host)))
     _host.each_tick.append(_host.guarded("keys", functools.partial(_load_more, _host)))
     _host.adopt = functools.partial(_host.guarded("open windows", _adopt), boss, _host)
     _host.adopt()

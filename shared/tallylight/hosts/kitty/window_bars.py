@@ -23,7 +23,7 @@ FEATURE = "title bars of windows"
 
 
 @attrs.define
-class WindowBars:
+class WindowTitleBars:
     """Draws the lights of *panes* in title bars, by window id, with the looks of *look*."""
 
     boss: Any

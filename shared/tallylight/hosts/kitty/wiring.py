@@ -9,15 +9,15 @@ WATCHER = "tally_watcher.py"
 
 
 class Wiring:
-    """Follows whether the configuration names our watcher; *is_left*: it did, and does not any more."""
+    """Follows whether the configuration names our watcher. *is_left* becomes true when it no longer does."""
 
     def __init__(self) -> None:
         self.is_left = self._was_wired = False
         #: kitty's options at the last look.
         self._options: object = None
 
-    def comes_back(self) -> bool:
-        """Check the configuration if it is a new one; return whether it names our watcher again after it had not."""
+    def is_named_again(self) -> bool:
+        """Check the configuration if it was read again; return whether it names our watcher after it had not."""
         options = get_options()
         if options is self._options:
             return False

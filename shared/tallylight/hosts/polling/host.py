@@ -31,8 +31,8 @@ from tallylight.evidence import process_table
 from tallylight.hosts.engine import Engine
 from tallylight.hosts.jobs import Jobs, at_once, backoff
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.polling.hearing import Hearing
 from tallylight.hosts.polling.notices import Notices, NoticeScreen
+from tallylight.hosts.polling.report_intake import ReportIntake
 from tallylight.hosts.polling.screens import PolledPane, Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
@@ -52,9 +52,9 @@ POWERS_EVERY = 4
 #: Ticks come so many times more seldom while there is no agent and nothing is likely to happen.
 IDLE_TIMES = 2
 #: Problems that are reported.
-MAX_REPORTED = 50
+MAX_PROBLEMS_REPORTED = 50
 #: The longest sleep between two steps, in seconds.
-_IDLE_S = 1.0
+_LONGEST_SLEEP_S = 1.0
 
 
 @attrs.define(eq=False)
@@ -111,7 +111,7 @@ class PollingHost(Engine[str]):
         self._asked = [_SourceState(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         #: Takes reports from output and from the socket.
-        self.hearing = Hearing(self.post, self._held, clock, self._foreground, self._touched.add)
+        self.reports = ReportIntake(self.post, self._held, clock, self._foreground, self._touched.add)
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Sends notifications; None for a host with a terminal that sends them.
         self._notices: Notices | None = None
@@ -179,6 +179,7 @@ class PollingHost(Engine[str]):
 
     @property
     def _is_busy(self) -> bool:
+        """Return whether something may happen soon: an agent is there, or a pane is not quiet."""
         is_quiet = all(published.is_quiet for published in self._published.values())
         return not is_quiet or any(pane.agent is not None for pane in self._panes.values())
 
@@ -213,8 +214,8 @@ class PollingHost(Engine[str]):
         self._store.close()
         self.parts.close(self._clock(), is_lost=self.is_lost)
 
-    def _pause(self, seconds: float) -> None:
-        super()._pause(seconds)
+    def _skip_pause(self, seconds: float) -> None:
+        super()._skip_pause(seconds)
         if self._notices is not None:
             self._notices.pause(seconds)
 
@@ -223,34 +224,34 @@ class PollingHost(Engine[str]):
         while not self._posted.is_empty():
             self.guarded("call", self._posted.get())()
         for asked in self._asked:
-            looked, failed = functools.partial(self._looked, asked), functools.partial(self._failed, asked)
+            looked, failed = functools.partial(self._were_listed, asked), functools.partial(self._failed, asked)
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, looked, failed):
                 asked.due = now + asked.source.every
         if is_tick := now >= self._tick_due:
             self._tick_due = now + self.config.poll_s * (1 if self._is_busy else IDLE_TIMES)
-            self._begin(now)
-        self._take_turns(now)
+            self._begin_tick(now)
+        self._look_at_due(now)
         self._screens.flush(now)
         if is_tick:
             self.guarded("requests", self._store.take)(self._carry_out, now)
             if self._ticks % POWERS_EVERY == 0:
-                self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._looked_at_files)
-            self.guarded("ledger", self._keep_ledger)(now)
+                self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._files_changed)
+            self.guarded("ledger", self._add_waiting_time)(now)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.look)(now)
-        self._let_pass(now)
-        self._settle(now)
+        self._pass_time(now)
+        self._decide_touched(now)
         is_new = self._is_unsaved
         self._publish(now)
         self._show(is_new=is_new)
         for problem in self.problems.values():
             self._report_once(problem)
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _IDLE_S)
+        return min(max(min(self._due(now), self._tick_due, *dues) - now, 0.01), _LONGEST_SLEEP_S)
 
     def _report_once(self, problem: str) -> None:
         """Report *problem*, once: a terminal that does not respond would else fill a log."""
-        if problem not in self._reported and len(self._reported) < MAX_REPORTED:
+        if problem not in self._reported and len(self._reported) < MAX_PROBLEMS_REPORTED:
             self._reported.add(problem)
             self._report(problem)
 
@@ -270,7 +271,7 @@ class PollingHost(Engine[str]):
         """The permission for programs to act on its panes (`scripting`)."""
         return self._store.allow
 
-    def _looked_at_files(self, are_new: tuple[bool, bool]) -> None:
+    def _files_changed(self, are_new: tuple[bool, bool]) -> None:
         """Apply the changed files: from the configuration only changes that take permissions away, and all names."""
         is_config_new, are_names_new = are_new
         if are_names_new:
@@ -294,7 +295,7 @@ class PollingHost(Engine[str]):
 
         return guarded
 
-    def _tell_fault(self, id_: str, fault: str) -> None:
+    def _report_fault(self, id_: str, fault: str) -> None:
         self.problems[f"evidence of pane {id_}"] = fault
 
     # Panes ----------------------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ class PollingHost(Engine[str]):
         asked.due = self._clock() + backoff(asked.failures)
         self.problems[type(asked.source).__name__] = f"{type(error).__name__}: {error}"
 
-    def _looked(self, asked: _SourceState, found: Sequence[SourcePane] | None) -> None:
+    def _were_listed(self, asked: _SourceState, found: Sequence[SourcePane] | None) -> None:
         """Apply a source's list of panes; None means no change."""
         asked.failures = 0
         self.problems.pop(type(asked.source).__name__, None)
@@ -333,15 +334,19 @@ class PollingHost(Engine[str]):
                     self._title(id_, now)
             else:
                 polled.source_pane = source_pane  # its calls are new
-        self.hearing.listed()
+        self.reports.deliver_early()
 
     def _title(self, id_: str, now: float) -> None:
+        """
+        Pass the title from the source to the pane *id_*, after its foreground program: that decides how it is read.
+        """
         polled = self._held[id_]
         if polled.source_pane.title is not None:
             self._foreground(polled, now)
             polled.pane.title(polled.source_pane.title, now)
 
     def _foreground(self, polled: PolledPane, now: float) -> None:
+        """Update the foreground program of *polled*."""
         source_pane = polled.source_pane
         group = self._groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group
         polled.pane.foreground(group, now)
@@ -356,7 +361,7 @@ class PollingHost(Engine[str]):
         mutes = self._mutes
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
-    def _place(self, id_: str) -> object:
+    def _host_values(self, id_: str) -> object:
         # Without the title: the pane compares that itself, and ignores spinners.
         seen = self._held[id_].source_pane
         inside = seen.visible, seen.inside, self._labels.labels

@@ -91,8 +91,8 @@ class Notices:
             view = self._view(pane, inside, entry.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
-            if isinstance(found, Notice) and not (entry is not None and self._is_told(entry, now)):
-                self._tell(found, now)
+            if isinstance(found, Notice) and not (entry is not None and self._is_notified_elsewhere(entry, now)):
+                self._notify(found, now)
         self._command.tick(now)
         if self._screen is not None:
             self._screen.remember(
@@ -100,12 +100,17 @@ class Notices:
             )
 
     def _view(self, pane: Pane, inside: PaneEntry | None, name: str) -> View:
+        """
+        Return *pane* as the notifier sees it: with the state of *inside*, its attached session, where that is more
+        urgent.
+        """
         view = view_of(pane, name if self._screen is None else pane.clean_title)
         if inside is None or precedence(inside.status) <= precedence(pane.decision.status):
             return view
         return _view_inside(view, inside, self._epoch)
 
-    def _tell(self, notice: Notice, now: float) -> None:
+    def _notify(self, notice: Notice, now: float) -> None:
+        """Show *notice*: on the screen, by the command of the user, or by the desktop; not if an earlier host has."""
         if self._screen is not None and self._screen.is_known(notice, now):
             return
         self._also(notice, now)
@@ -129,7 +134,7 @@ class Notices:
             return notice
         return attrs.evolve(notice, body=html.escape(notice.body, quote=False))
 
-    def _is_told(self, entry: PaneEntry, now: float) -> bool:
+    def _is_notified_elsewhere(self, entry: PaneEntry, now: float) -> bool:
         """
         Return whether a terminal that shows the session of *entry* notifies itself.
 

@@ -32,7 +32,7 @@ from tallylight.actions.caller import Being, Caller, caller_of
 from tallylight.actions.client import PaneClient
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import LATE_LOOK_S, SETTLE_S, Once
+from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
@@ -51,9 +51,9 @@ from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 
 #: How often, in seconds, panes with a queued text are looked at, and how often otherwise.
-LOOK_S, IDLE_S = LATE_LOOK_S, 2.0
+LOOK_S, LOOK_IDLE_S = LATE_LOOK_S, 2.0
 #: How long, in seconds, a client may take to send its request.
-TAKE_S = 2.0
+RECEIVE_REQUEST_S = 2.0
 #: How long, in seconds, to wait for a call on the loop, which nothing delays.
 LOOP_S = 10.0
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
@@ -68,7 +68,7 @@ class DeferredTexts:
         self._name, self._environ = f"{host}-{os.getpid()}", environ
         self._listener = sockets.listen(host, environ)
         self._answered = OnDisk(environ)
-        self._once = Once(SETTLE_S, self._answered)
+        self._once = Once(KEYS_SETTLE_S, self._answered)
         #: The panes with a queued text.
         self._waiting: set[str] = set()
         #: Saves texts that wait for the end of a limit; `_left` are those of an earlier host, until their panes are
@@ -93,32 +93,35 @@ class DeferredTexts:
         """Serve requests and advance queued texts, without end."""
         while True:
             is_busy = self._waiting or self._has_answered
-            ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else IDLE_S)
+            ready, _, _ = select.select([self._listener], [], [], LOOK_S if is_busy else LOOK_IDLE_S)
             try:
                 if ready:
-                    self._hear()
-                self._tell_left()
+                    self._serve_client()
+                self._show_left()
                 self.look(time.monotonic())
                 self._keep()
                 self.look_at_answered()
             except Exception as error:  # the next one can succeed
                 self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
 
-    def _hear(self) -> None:
+    def _serve_client(self) -> None:
         """Serve one client's request."""
         try:
             connection, _ = self._listener.accept()
         except OSError:
             return  # it has gone again
         with connection:
-            connection.settimeout(TAKE_S)
+            connection.settimeout(RECEIVE_REQUEST_S)
             try:
                 line = request.first_line(connection.recv, request.MAX_REQUEST_BYTES) or b""
-                connection.sendall(request.encode_reply(self._told(connection, *request.decode_request(line))))
+                connection.sendall(request.encode_reply(self._answer(connection, *request.decode_request(line))))
             except (OSError, request.TooLongError):
                 return
 
-    def _told(self, connection: socket.socket, asked: Request | None, is_key: bool) -> Reply:
+    def _answer(self, connection: socket.socket, asked: Request | None, is_key: bool) -> Reply:
+        """
+        Return the reply to *asked* from the process at the other end; with *is_key*, a person pressed a key for it.
+        """
         agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
 
         def identify(pid: int) -> Caller:
@@ -163,7 +166,7 @@ class DeferredTexts:
             if after != waits:
                 self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
 
-    def _tell_left(self) -> None:
+    def _show_left(self) -> None:
         """
         Show texts that an earlier host left, in the panes of their agents; drop those with agents that have ended.
         """

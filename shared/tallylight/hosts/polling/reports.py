@@ -24,7 +24,7 @@ from tallylight.wire import hand
 from tallylight.wire.osc1338 import PAYLOAD_LIMIT
 
 #: How long, in seconds, a client may take to send its reports.
-TAKE_S = 0.5
+RECEIVE_REPORTS_S = 0.5
 #: Reports of one connection.
 MAX_REPORTS = 32
 
@@ -41,6 +41,7 @@ def serve(poller: PollingHost, environ: Mapping[str, str]) -> None:
 
 
 def _run(poller: PollingHost, listener: socket.socket) -> None:
+    """Accept and serve clients, without end."""
     while True:
         select.select([listener], [], [])
         try:
@@ -64,7 +65,7 @@ def _take(poller: PollingHost, connection: socket.socket) -> None:
     is_proved = not sockets.has_ended(connection)
     reports = _received(connection)
     if is_proved and line and reports:
-        poller.hearing.hand(line, reports)
+        poller.reports.from_socket(line, reports)
 
 
 def _line(pid: int) -> list[int]:
@@ -77,7 +78,7 @@ def _line(pid: int) -> list[int]:
 
 def _received(connection: socket.socket) -> list[str]:
     """Return the reports that a client sends; the first bytes are acknowledged with a line end."""
-    connection.settimeout(TAKE_S)
+    connection.settimeout(RECEIVE_REPORTS_S)
     data = b""
     with contextlib.suppress(OSError):  # it has sent enough
         while len(data) <= MAX_REPORTS * PAYLOAD_LIMIT and (more := connection.recv(1 << 16)):

@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from tallylight.hosts.jobs import Jobs, backoff
+from tallylight.hosts.polling.pane_events import ReportCopies
 from tallylight.hosts.polling.source import Source, SourcePane, Together
-from tallylight.hosts.polling.word import Ways
 from tallylight.pane.pane import Look, Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 
 #: Readings in a second over all panes: of single screens, and of screens that are read together.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
 #: Seconds between two readings of a known question (`Pane.is_known`): less than its last reading remains valid,
-#: `tracker.table.SHOWN_S`.
+#: `tracker.table.SHOWN_DIALOG_S`.
 KNOWN_S = 2.0
 #: A still screen is read again after so many seconds, at the latest after twice as many: all are read together.
 STILL_S = 10.0
@@ -42,8 +42,8 @@ class PolledPane:
     #: The last reading, and until when it may replace another one.
     look: Look | None = None
     good_until: float = 0.0
-    #: Its recent reports, by the way that they arrived.
-    ways: Ways = attrs.field(factory=Ways)
+    #: Recognises reports that arrive twice.
+    copies: ReportCopies = attrs.field(factory=ReportCopies)
 
 
 class _UnreadError(Exception):
@@ -131,6 +131,7 @@ class Screens:
         return _next_of(least, now + 0.5 * least)
 
     def _was_read(self, polled: PolledPane, look: Look) -> None:
+        """Pass on the screen of *polled*, and schedule the next reading."""
         now = self._clock()
         polled.failures, polled.known_until = 0, now + KNOWN_S
         polled.look, polled.good_until = look, _next_of(STILL_S, now + STILL_S)
@@ -138,11 +139,13 @@ class Screens:
         self._read(polled.source_pane.id)
 
     def _failed(self, polled: PolledPane, _error: object) -> None:
+        """Schedule the next try, later after each failure."""
         polled.failures += 1
         polled.read_at = self._clock() + backoff(polled.failures)
         polled.look = None
 
     def _were_read(self, asked: dict[str, PolledPane], looks: Mapping[str, Look | None]) -> None:
+        """Pass on the screens that one command has read; those that it left out are due again."""
         for id_, polled in asked.items():
             if id_ not in looks:
                 polled.read_at = 0.0  # it was not its turn

@@ -82,6 +82,9 @@ class RegistrySource:
         return process.ppid if process is not None else 0
 
     def _source_pane(self, agent: str, found: Listed, shown: Sequence[tuple[Row, Sequence[Listed]]]) -> SourcePane:
+        """
+        Return the pane of the session *found* of *agent*; *shown* lists the rows of panes with the sessions they show.
+        """
         id_ = f"{agent}/{found.id or found.session or found.pid}"
         return SourcePane(
             id=id_,

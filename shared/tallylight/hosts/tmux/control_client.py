@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tallylight.files.program import RUN_S, StuckError
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
-from tallylight.hosts.tmux.ear import LONG_PAUSE_S, PAUSE_S, Ears
+from tallylight.hosts.tmux.ear import LISTENING_PAUSE_MAX_S, LISTENING_PAUSE_S, Ears
 from tallylight.model.limits import MAX_PANES
 
 FLAGS = "read-only,ignore-size,pause-after=3"
@@ -73,8 +73,8 @@ class ControlClient:
                 raise StuckError("tmux") from None
             return None if reply.is_error else reply.text
 
-    def hear_again(self) -> None:
-        """Continue the panes with a pause that is over."""
+    def end_pauses(self) -> None:
+        """Read the output of panes again once their pause is over."""
         now = time.monotonic()
         for pane in [pane for pane, until in list(self._paused.items()) if now >= until]:
             self._rested[pane] = self._rested.get(pane, (0.0, 0.0))[0], now
@@ -82,10 +82,12 @@ class ControlClient:
             self._flow(pane, "continue")
 
     def _flow(self, pane: str, state: str) -> None:
+        """Ask tmux to continue or pause the output of *pane*, by *state*."""
         with contextlib.suppress(OSError, ValueError, StuckError):
             self._send(["refresh-client", "-A", f"{pane}:{state}"], is_awaited=False)
 
     def _send(self, command: Sequence[str], *, is_awaited: bool) -> None:
+        """Send *command*; its reply goes to a caller if *is_awaited*, else it is dropped."""
         with self._writing:
             if self.is_over or self._child.stdin is None:
                 raise StuckError("tmux")
@@ -94,6 +96,7 @@ class ControlClient:
             self._child.stdin.flush()
 
     def _next(self) -> Reply:
+        """Return the next awaited reply; raise `StuckError` if it takes too long."""
         try:
             reply = self._replies.get(RUN_S)
         except queue.Empty:
@@ -103,6 +106,7 @@ class ControlClient:
         return reply
 
     def _read(self) -> None:
+        """Read lines until tmux ends: pass on replies, changes and output. Runs on a thread of its own."""
         assert self._child.stdout is not None
         try:
             for line in self._child.stdout:
@@ -124,6 +128,7 @@ class ControlClient:
         self._changed()
 
     def _hear(self, output: Output) -> None:
+        """Pass *output* to the ears; pause the pane if it has written too much."""
         now = time.monotonic()
         if self.is_over:
             return
@@ -135,8 +140,9 @@ class ControlClient:
             self._flow(output.pane, "pause")
 
     def _lose(self, pane: str, now: float) -> None:
+        """Pause *pane*, for twice as long if it was paused a short time ago, and withdraw its reports."""
         length, again = self._rested.pop(pane, (0.0, 0.0))
-        length = min(2 * length, LONG_PAUSE_S) if now - again < length else PAUSE_S
+        length = min(2 * length, LISTENING_PAUSE_MAX_S) if now - again < length else LISTENING_PAUSE_S
         if len(self._rested) >= MAX_PANES:
             self._rested.clear()
         self._paused[pane], self._rested[pane] = now + length, (length, now)

@@ -14,8 +14,8 @@ import re
 import attrs
 
 #: The most lines and characters of one reply; a longer one is cut.
-MAX_LINES = 20_000
-MAX_CHARS = 4 * 1024 * 1024
+MAX_REPLY_LINES = 20_000
+MAX_REPLY_CHARS = 4 * 1024 * 1024
 #: Notifications of a change in the list of panes, or in its fields.
 _CHANGES = re.compile(
     r"%(?:sessions-changed|session-(?:renamed|changed|window-changed)|client-(?:session-changed|detached)"
@@ -72,7 +72,7 @@ class ControlReader:
                 reply = Reply("\n".join(self._lines), match[1] == "error")
                 self._frame, self._lines, self._size = "", [], 0
                 return reply
-            if len(self._lines) < MAX_LINES and self._size + len(line) <= MAX_CHARS:
+            if len(self._lines) < MAX_REPLY_LINES and self._size + len(line) <= MAX_REPLY_CHARS:
                 self._lines.append(line)
                 self._size += len(line) + 1
             return None

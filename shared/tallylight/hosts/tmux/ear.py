@@ -2,7 +2,7 @@
 Ears: find reports in the output of tmux's panes, which tmux passes to its control clients.
 
 tmux drops sequences that it does not know, but a control client gets them. An ear takes the bytes of one pane and
-returns `Word`s for its `Pane`. They are protocols (by the codecs of the relay), titles, bars, marks of the shell and
+returns `PaneEvent`s for its pane. They are protocols (by the codecs of the relay), titles, bars, marks of the shell and
 notifications. Nothing is sent to a program.
 
 Reading is limited: a pane that writes too much is paused for a while. Then, and when the person detaches, its reports
@@ -17,15 +17,15 @@ from collections.abc import Callable, Iterable
 import attrs
 
 from tallylight.evidence import notified
-from tallylight.hosts.polling.word import Word
+from tallylight.hosts.polling.pane_events import PaneEvent
 from tallylight.model import attributes
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
+from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.records import NOTED
 from tallylight.relay.splitter import Splitter
-from tallylight.relay.spoken import ProtocolReader
 from tallylight.tracker.notify import enriched
 from tallylight.wire import envelope, osc9_4, osc133, osc1338
 from tallylight.wire.notification import Notification
@@ -35,9 +35,9 @@ from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
 #: Bytes that may be read from one pane: at once, and in each second.
-BURST, A_SECOND = 1 << 19, 1 << 17
+BURST_BYTES, BYTES_A_SECOND = 1 << 19, 1 << 17
 #: The pause of a pane that wrote more, in seconds, and the longest one if it does so again and again.
-PAUSE_S, LONG_PAUSE_S = 2.0, 32.0
+LISTENING_PAUSE_S, LISTENING_PAUSE_MAX_S = 2.0, 32.0
 _CLEAR = Report(source=Source.PROTOCOL, status=None, rule="")
 #: Records that are passed on at once: more than there can be.
 _ALL = 1024
@@ -47,7 +47,7 @@ class Ear:
     """Reads the output of one pane."""
 
     def __init__(self) -> None:
-        self._words: list[Word] = []
+        self._events: list[PaneEvent] = []
         self._now = 0.0
         self._begin()
 
@@ -57,33 +57,33 @@ class Ear:
         #: Whether the program's last title was read.
         self.has_title = False
 
-    def hear(self, data: bytes, now: float) -> list[Word]:
-        """Read the next bytes of the pane; return their words."""
+    def hear(self, data: bytes, now: float) -> list[PaneEvent]:
+        """Read the next bytes of the pane; return their events."""
         self._now = now
         self._splitter.feed(data, [])
-        return self._said()
+        return self._taken()
 
-    def lost(self) -> list[Word]:
+    def lost(self) -> list[PaneEvent]:
         """
-        Return the words that withdraw reports that may be out of date: some output is missing.
+        Return events that withdraw reports which may be out of date, because some output is missing.
 
-        The end of a turn stays. The `tally` variable arrives over the socket, too, and is withdrawn there.
+        Reports of an ended turn stay. The `tally` variable arrives over the socket, too, and is withdrawn there.
         """
         stays = (Status.DONE, Status.ERROR)
         reports = [one for one in self._protocols.records.current() if one.rule != NOTED and one.status not in stays]
         self._begin()
         gone = [attributes.evolve(_CLEAR, id=report.id) for report in reports]
-        return [Word.of_payload(osc1338.encode_payload(one)) for one in gone]
+        return [PaneEvent.of_payload(osc1338.encode_payload(one)) for one in gone]
 
-    def _said(self) -> list[Word]:
-        self._say_records()
-        words, self._words = self._words, []
-        return words
+    def _taken(self) -> list[PaneEvent]:
+        self._take_reports()
+        events, self._events = self._events, []
+        return events
 
-    def _say_records(self) -> None:
+    def _take_reports(self) -> None:
         records = self._protocols.records
         if records.is_changed:
-            self._words += map(Word.of_payload, records.take(_ALL, self._now))
+            self._events += map(PaneEvent.of_payload, records.take(_ALL, self._now))
 
     def _open(self, sequence: Sequence) -> None:
         """Take an envelope for the terminal around tmux: its content belongs to the pane, except titles and bars."""
@@ -94,13 +94,13 @@ class Ear:
         event, _ = self._protocols.take(sequence, self._now)
         if isinstance(event, UserVar):
             if event.name == envelope.CARRIER:
-                self._words.append(Word.of_payload(event.value))
+                self._events.append(PaneEvent.of_payload(event.value))
             return True
         call = _call(event, is_own=is_own)
         if call is not None:
-            self._say_records()
+            self._take_reports()
             self.has_title = self.has_title or isinstance(event, Title)
-            self._words.append(Word(call))
+            self._events.append(PaneEvent(call))
         return True
 
 
@@ -125,13 +125,13 @@ def _notified(event: Notification, pane: Pane, now: float) -> None:
 
 
 @attrs.define
-class _Voice:
+class _HeardPane:
     """One pane: its ear, how many bytes may still be read, and the client that reads it."""
 
     client: object
     at: float
     ear: Ear = attrs.Factory(Ear)
-    left: float = BURST
+    left: float = BURST_BYTES
 
 
 @attrs.define
@@ -139,11 +139,11 @@ class Ears:
     """
     The panes of one server, read by several clients. A window may belong to several sessions: each pane is read once.
 
-    *tell* gets the id of a pane and its words. Each client calls on a thread of its own.
+    *tell* gets the id of a pane and its events. Each client calls on a thread of its own.
     """
 
-    tell: Callable[[str, list[Word]], None]
-    _voices: dict[str, _Voice] = attrs.Factory(dict)
+    tell: Callable[[str, list[PaneEvent]], None]
+    _heard_panes: dict[str, _HeardPane] = attrs.Factory(dict)
 
     def hear(self, client: object, pane: str, data: bytes, now: float) -> bool:
         """
@@ -151,34 +151,34 @@ class Ears:
 
         Output that another client reads is ignored, not paused: so nothing is missed when that one leaves.
         """
-        voice = self._voices.setdefault(pane, _Voice(client, now))
-        if voice.client is not client:
-            return voice.left > 0
-        voice.left = min(BURST, voice.left + (now - voice.at) * A_SECOND) - len(data)
-        voice.at = now
-        if words := voice.ear.hear(data, now):
-            self.tell(pane, words)
-        return voice.left > 0
+        heard_pane = self._heard_panes.setdefault(pane, _HeardPane(client, now))
+        if heard_pane.client is not client:
+            return heard_pane.left > 0
+        heard_pane.left = min(BURST_BYTES, heard_pane.left + (now - heard_pane.at) * BYTES_A_SECOND) - len(data)
+        heard_pane.at = now
+        if events := heard_pane.ear.hear(data, now):
+            self.tell(pane, events)
+        return heard_pane.left > 0
 
     def lost(self, client: object, pane: str) -> None:
         """Withdraw reports of *pane*: its output has a gap."""
-        voice = self._voices.get(pane)
-        if voice is not None and voice.client is client and (words := voice.ear.lost()):
-            self.tell(pane, words)
+        heard_pane = self._heard_panes.get(pane)
+        if heard_pane is not None and heard_pane.client is client and (events := heard_pane.ear.lost()):
+            self.tell(pane, events)
 
     def leave(self, client: object) -> None:
         """Stop reading for *client*; another one may take over."""
-        for pane, voice in list(self._voices.items()):
-            if voice.client is client:
+        for pane, heard_pane in list(self._heard_panes.items()):
+            if heard_pane.client is client:
                 self.lost(client, pane)
-                del self._voices[pane]
+                del self._heard_panes[pane]
 
     def has_title(self, pane: str) -> bool:
         """Return whether the title of *pane* was read, and no newer one can have been missed."""
-        voice = self._voices.get(pane)
-        return voice is not None and voice.ear.has_title
+        heard_pane = self._heard_panes.get(pane)
+        return heard_pane is not None and heard_pane.ear.has_title
 
     def keep(self, panes: Iterable[str]) -> None:
         """Forget all panes except *panes*."""
-        for gone in self._voices.keys() - set(panes):
-            self._voices.pop(gone, None)
+        for gone in self._heard_panes.keys() - set(panes):
+            self._heard_panes.pop(gone, None)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from tallylight.evidence.screen import Look
 
 #: Bytes of all rows together: a command to tmux has 16 kB. Rows at the end of the screen come first.
-MAX_ROWS = 12_000
+MAX_COMPARED_ROWS_BYTES = 12_000
 _RUN = re.compile(r"(.)\1*")
 #: From this length on, a run of equal characters matches any length: lines across, gaps.
 _LONG = 4
@@ -24,10 +24,10 @@ _PLACE = (
 )
 
 
-def shows(look: Look) -> str:
+def screen_condition(look: Look) -> str:
     """Return the condition that a pane shows *look*, takes keys, and does not pass them to other panes."""
     rows = [row.rstrip() for row in look.lines]
-    wanted, room = [], MAX_ROWS
+    wanted, room = [], MAX_COMPARED_ROWS_BYTES
     for pattern in map(_pattern, reversed(rows)):
         room -= len(pattern.encode())
         if room < 0:
@@ -40,7 +40,7 @@ def shows(look: Look) -> str:
     return f"#{{==:{asked},{' '.join(map(str, (*place, *found)))}}}"
 
 
-def line(commands: Iterable[Sequence[str]]) -> str:
+def one_argument(commands: Iterable[Sequence[str]]) -> str:
     """Return *commands* as one argument of another command."""
     return " ; ".join(" ".join(map(_quoted, command)) for command in commands)
 

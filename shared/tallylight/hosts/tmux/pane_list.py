@@ -2,7 +2,7 @@
 tmux's lists of panes, clients and screens, and the formats to query them. https://man.openbsd.org/tmux.1#FORMATS
 
 Names, titles and paths may hold anything, even text like a separator, and old versions print line ends in them. So an
-unguessable word separates rows and fields: `Form(secret)` makes the format and reads the answer.
+unguessable word separates rows and fields: `QueryFormat(secret)` makes the format and reads the answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tallylight.evidence.screen import Look
 from tallylight.model.limits import MAX_PANES as MAX_PANES
 from tallylight.wire.values import digits, is_number
 
-#: A kind of row: the letter it begins with, and the names of its fields. Free text needs no special place.
+#: A kind of row: the letter it begins with, and the names of its fields.
 Rows = tuple[str, tuple[str, ...]]
 #: For `list-panes -a -F`.
 PANES: Rows = "P", (
@@ -100,8 +100,8 @@ class Target:
 
 
 @attrs.frozen
-class Form:
-    """Makes the formats for queries, and reads the answers. *secret* consists of letters and digits."""
+class QueryFormat:
+    """Makes formats for tmux's queries, and reads the answers. *secret* is a random word of letters and digits."""
 
     secret: str
 
@@ -116,6 +116,7 @@ class Form:
         return f"{self.secret[:half]}{kind}{self.secret[half:]}"
 
     def _parts(self, rows: Rows, text: str) -> list[str]:
+        """Return the text of each row of *rows* in *text*."""
         return text.split(self._mark(rows[0]))[1 : 2 * MAX_PANES]
 
     def _fields(self, rows: Rows, part: str) -> dict[str, str]:
@@ -143,6 +144,7 @@ class Form:
         return list(found.values())
 
     def _pane(self, part: str) -> TmuxPane | None:
+        """Return the pane in *part*, one row; None if it is incomplete."""
         field = self._fields(PANES, part)
         if not field.get("pane_id", "").startswith("%"):
             return None
@@ -223,5 +225,5 @@ class Form:
         )
 
     def behind_screens(self, text: str) -> str:
-        """Return the rest of *text* after the last screen."""
+        """Return the part of *text* after the last screen."""
         return text.rpartition(f"{self.secret}!")[2]

@@ -13,22 +13,22 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
+from tallylight.hosts.tmux.pane_list import Client, QueryFormat, TmuxPane
 from tallylight.model import lights as paint
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker import rollup
 
 #: Seconds between two lists of a server: without, and with, a client that reports changes.
-EVERY_S, TOLD_EVERY_S = 0.5, 10.0
+LIST_EVERY_S, LIST_WHILE_NOTIFIED_S = 0.5, 10.0
 #: From so many panes on the first interval grows: a list costs the server 20 to 50 µs a pane.
-MANY = 100
+MANY_PANES = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
-READ_S = 0.2
+CAPTURE_EVERY_S = 0.2
 #: Attached terminals of one session that are kept.
 MAX_TERMINALS = 8
 #: A capture so many seconds after the second of the last drawing surely contains it.
-SURE_S = 1.5
+DRAWING_SETTLES_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 
 
@@ -38,11 +38,11 @@ def run_tmux(socket: str, env: Mapping[str, str], *command: str, given: bytes | 
 
 
 @attrs.frozen
-class Seen:
+class TerminalsState:
     """
-    The state of all terminals: whether a person sees a pane, by its process, and the entries attached on a terminal.
+    The state of all terminals: whether a person sees a pane, by its process, and the entry attached on each terminal.
 
-    That terminal may be a pane of tmux itself.
+    Such a terminal may be a pane of tmux itself.
     """
 
     in_front: Mapping[int, bool | None] = attrs.Factory(dict)
@@ -86,11 +86,15 @@ class Server:
         return next(iter(self.controls.values()), None)
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
-        """Return whether a new list is due, or was after *part* of the interval."""
-        every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
+        """Return whether a new list is due; with *part*, whether that share of the interval is over."""
+        every = (
+            LIST_WHILE_NOTIFIED_S
+            if self.control is not None
+            else max(LIST_EVERY_S, LIST_EVERY_S * len(self.panes) / MANY_PANES)
+        )
         return self.is_changed or now - self.looked_at >= every * part
 
-    def take(self, form: Form, text: str, seen: Seen) -> None:
+    def take(self, form: QueryFormat, text: str, seen: TerminalsState) -> None:
         """Apply a list in *text*. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
@@ -100,7 +104,7 @@ class Server:
             self.captured.pop(gone, None)
         self.see(seen)
 
-    def see(self, by: Seen) -> bool:
+    def see(self, by: TerminalsState) -> bool:
         """Work out the panes that a person sees; return whether that changed. If unknown, a pane is not seen."""
         people = [client for client in self.clients if not client.is_control]
         shown = {client.window_id for client in people if by.in_front.get(client.pid, client.is_focused)}
@@ -129,13 +133,16 @@ class Server:
     def _source_pane(
         self, pane: TmuxPane, machine: str, visible: bool, terminals: tuple[str, ...], inside: PaneEntry | None
     ) -> SourcePane:
+        """
+        Return *pane* as its host gets it: attached on *terminals*, with *inside*, the entry of a session shown in it.
+        """
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
             # Until a program sets a title, it is the machine's name. A title from the output is newer than the list.
             title=pane.title if pane.title != machine and not self.ears.has_title(pane.id) else None,
             together=None if pane.is_dead else self.together,
-            read_every=READ_S,
+            read_every=CAPTURE_EVERY_S,
             is_still=functools.partial(self._is_still, pane.id),
             tab=f"{pane.session}:{pane.window}",
             os_window=pane.session_id,
@@ -150,7 +157,7 @@ class Server:
     def _is_still(self, pane_id: str) -> bool:
         """Return whether the last capture surely contains the last drawing. tmux counts seconds."""
         drawn_at = self._drawn.get(pane_id, 0)
-        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
+        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + DRAWING_SETTLES_S
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
         """Return the commands that make its windows show the most urgent light of their panes; empty if they do."""
@@ -180,6 +187,7 @@ class Server:
 
 
 def _place(source_pane: SourcePane) -> tuple[object, ...]:
+    """Return the values of a source pane that depend on the attached terminals."""
     return source_pane.visible, source_pane.terminals, source_pane.inside
 
 

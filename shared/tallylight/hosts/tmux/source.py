@@ -27,13 +27,13 @@ from pathlib import Path
 from tallylight.evidence import process_table
 from tallylight.evidence.process import base_name
 from tallylight.files.program import StuckError
+from tallylight.hosts.polling.pane_events import PaneEvent
 from tallylight.hosts.polling.source import SourcePane
-from tallylight.hosts.polling.word import Word
 from tallylight.hosts.sessions_inside import by_terminal
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, Form
-from tallylight.hosts.tmux.server import EVERY_S, Seen, Server, id_in, id_of, run_tmux
+from tallylight.hosts.tmux.pane_list import CLIENTS, PANES, SCREENS, QueryFormat
+from tallylight.hosts.tmux.server import LIST_EVERY_S, Server, TerminalsState, id_in, id_of, run_tmux
 from tallylight.pane.pane import Look
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Feed
@@ -44,10 +44,10 @@ from tallylight.snapshot.writer import directory
 #: After this part of the interval, a command that runs anyway brings the next list, too.
 EARLY = 0.7
 #: A socket that does not respond is tried again after so many seconds, or when it has changed.
-RETRY_S = 30.0
+RETRY_SOCKET_S = 30.0
 MAX_SERVERS = 32
 #: Sessions of one server that have a control client.
-MAX_SESSIONS = 16
+MAX_CONTROLLED_SESSIONS = 16
 #: tmux's options before its command.
 _OPTIONS = "2CDhlNuUvVc:f:L:S:T:"
 #: Screens read by one command: their text must fit into the output limit of a command.
@@ -60,11 +60,11 @@ class TmuxSource:
     """
     The panes of all servers. *shows_lights*: whether to set the window options for a status line.
 
-    *changed* is called on any thread when a look would find something new; *heard* gets the words of a pane, with its
-    id.
+    *changed* is called on any thread when a look would find something new. *receive* gets the id of a pane and its
+    events.
     """
 
-    every = EVERY_S
+    every = LIST_EVERY_S
 
     def __init__(self, environ: Mapping[str, str], sockets: Sequence[str] = (), *, shows_lights: bool = True) -> None:
         self._env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
@@ -72,7 +72,7 @@ class TmuxSource:
         self._named = tuple(sockets)
         self._shows_lights = shows_lights
         self._servers: dict[str, Server] = {}
-        self._form = Form(secrets.token_hex(8))
+        self._form = QueryFormat(secrets.token_hex(8))
         #: The commands that list all panes and all clients.
         self._questions = (
             ["list-panes", "-a", "-F", self._form.ask(PANES)],
@@ -85,7 +85,7 @@ class TmuxSource:
         self._inside: Mapping[str, tuple[PaneEntry, ...]] = {}
         self._is_closed = False
         self.changed: Callable[[], None] = lambda: None
-        self.heard: Callable[[str, Sequence[Word]], None] = lambda _id, _words: None
+        self.receive: Callable[[str, Sequence[PaneEvent]], None] = lambda _id, _events: None
 
     # The panes -----------------------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class TmuxSource:
                 self._leave(self._servers.pop(path))
             for path, stamp in sockets.items():
                 if path not in self._servers:
-                    told = functools.partial(self._told, path)
+                    told = functools.partial(self._receive, path)
                     self._servers[path] = Server(path, functools.partial(self._capture, path), Ears(told))
                 server = self._servers[path]
                 if stamp != server.stamp:
@@ -122,10 +122,10 @@ class TmuxSource:
             return None
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
-    def _seen(self) -> Seen:
+    def _seen(self) -> TerminalsState:
         """Return which panes the terminals show, and the entries of tmux sessions attached in tmux panes."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
-        return Seen({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
+        return TerminalsState({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
 
     def _look_at_clients(self, now: float) -> None:
         """Find the servers of tmux clients that run in terminals."""
@@ -159,7 +159,7 @@ class TmuxSource:
             if control.is_over:
                 self._leave(server, session)
             else:
-                control.hear_again()
+                control.end_pauses()
         if not server.lock.acquire(blocking=False):
             return False
         try:
@@ -170,10 +170,10 @@ class TmuxSource:
                     text = self._list(server)
                 except StuckError:
                     # It hangs; its panes stay, because it may go on.
-                    server.silent_until = now + RETRY_S
+                    server.silent_until = now + RETRY_SOCKET_S
                     return not was_reported
                 if not text:
-                    server.silent_until = now + RETRY_S
+                    server.silent_until = now + RETRY_SOCKET_S
                 server.take(self._form, text, self._seen())
             elif was_reported:
                 return False
@@ -202,7 +202,7 @@ class TmuxSource:
     def _attach_or_leave(self, server: Server) -> None:
         """Attach a control client to each session with an attached person, and detach all others."""
         theirs = dict.fromkeys(client.session_id for client in server.clients if not client.is_control)
-        wanted = [*theirs][:MAX_SESSIONS] if not self._is_closed else []
+        wanted = [*theirs][:MAX_CONTROLLED_SESSIONS] if not self._is_closed else []
         for session in server.controls.keys() - set(wanted):
             self._leave(server, session)
         for session in wanted:
@@ -211,6 +211,7 @@ class TmuxSource:
                     self._attach(server, session)
 
     def _attach(self, server: Server, session: str) -> None:
+        """Start a control client in *session* of *server*."""
 
         def changed() -> None:
             server.is_changed = True
@@ -231,11 +232,11 @@ class TmuxSource:
             with contextlib.suppress(StuckError):
                 server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
 
-    def _told(self, path: str, pane: str, words: Sequence[Word]) -> None:
-        """Pass on the words of a pane of the server at *path*."""
+    def _receive(self, path: str, pane: str, events: Sequence[PaneEvent]) -> None:
+        """Pass on the events of a pane of the server at *path*."""
         server = self._servers.get(path)
         if server is not None and server.panes:
-            self.heard(id_in(server.panes[0].server, pane), words)
+            self.receive(id_in(server.panes[0].server, pane), events)
 
     # A screen -------------------------------------------------------------------------------------------------
 
@@ -250,7 +251,7 @@ class TmuxSource:
         server = self._servers.get(socket)
         if server is None:
             return dict.fromkeys(ids)
-        form = Form(secrets.token_hex(8))
+        form = QueryFormat(secrets.token_hex(8))
         panes = {id_: id_.rpartition("/")[2] for id_ in ids[:MAX_TOGETHER]}
         command: list[str] = []
         shown = form.ask(SCREENS)
@@ -302,6 +303,7 @@ class TmuxSource:
             self._light(server, entries)
 
     def _light(self, server: Server, entries: Mapping[str, PaneEntry]) -> None:
+        """Set the window options of *server* that have changed."""
         command = server.light(entries)
         if command:
             with contextlib.suppress(StuckError):

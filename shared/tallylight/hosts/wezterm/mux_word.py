@@ -20,7 +20,7 @@ from tallylight.wire import osc1338
 from tallylight.wire.text import sanitise
 
 #: The longest text, in cells.
-_TEXT_CELLS = 256
+_MUX_TEXT_CELLS = 256
 _STATUSES = {status.value: status for status in Status}
 _KINDS = {kind.value: kind for kind in Kind}
 _HEAD = re.compile(r"([a-z]+)(?::([a-z]*))?((?:;.*)?)\Z", re.S)
@@ -83,4 +83,4 @@ def write(pane: Pane, server: int) -> str:
 
 
 def _encoded(text: str) -> str:
-    return sanitise(text, cells=_TEXT_CELLS).replace("%", "%25").replace(";", "%3B")
+    return sanitise(text, cells=_MUX_TEXT_CELLS).replace("%", "%25").replace(";", "%3B")

@@ -32,7 +32,7 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 from tallylight.wire.styled import StyledScreen, read_screen
 
-#: Arguments after the program: they query the WezTerm that runs, and start none.
+#: The first arguments of each query: it reaches the WezTerm that runs, and starts none.
 CLI = ("cli", "--no-auto-start")
 #: The most values of one pane's variable in the feed. Lua keeps 16.
 MAX_SAID = 64
@@ -42,10 +42,10 @@ MAX_FEED = 4 * 1024 * 1024
 MAX_GROUNDS = 16
 _HEX = re.compile(r"#[0-9A-Fa-f]{6}\Z")
 _STATUSES = {status.value: status for status in Status}
-_MAX_TEXT = 4096
-_MAX_SIZE = 10_000
+_MAX_FEED_TEXT_CHARS = 4096
+_MAX_PANE_CELLS = 10_000
 #: The largest number that Lua's JSON keeps exactly.
-_MAX_NUMBER = 2**53 - 1
+_MAX_LUA_NUMBER = 2**53 - 1
 
 
 @attrs.frozen(kw_only=True)
@@ -84,9 +84,9 @@ class FedPane:
 
 
 @attrs.frozen(kw_only=True)
-class Bar:
+class TabBar:
     """
-    The tab bar, as currently configured. *touching* are the colours beside an inactive tab.
+    WezTerm's tab bar as configured. *touching* are the colours beside an inactive tab.
 
     *grounds* are the colours that other handlers give tabs. Without *names*, a tab shows its program's title.
     """
@@ -117,7 +117,7 @@ class FeedState:
     #: The release of the Lua that wrote it; empty for an old one.
     release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
-    bar: Bar = Bar()
+    bar: TabBar = TabBar()
     #: The user's last request by a key: its number, its verb, and its pane.
     wish: tuple[int, str, str] = (0, "", "")
     #: The key of each action, `list` and `CTRL|SHIFT i`; empty for one without a key.
@@ -141,11 +141,12 @@ def read_list(data: bytes) -> list[Row] | None:
 
 
 def _row(value: Any) -> Row | None:
+    """Return one pane of the list; None if *value* is none."""
     if not isinstance(value, dict) or not (id_ := _id(value.get("pane_id"))):
         return None
     size = value.get("size")
     sizes = size if isinstance(size, dict) else {}
-    tty = values.exact(value.get("tty_name"), _MAX_TEXT) or ""
+    tty = values.exact(value.get("tty_name"), _MAX_FEED_TEXT_CHARS) or ""
     return Row(
         id=id_,
         tab=_id(value.get("tab_id")),
@@ -155,10 +156,10 @@ def _row(value: Any) -> Row | None:
         tty=tty if tty.startswith("/dev/") else "",
         is_active=value.get("is_active") is True,
         is_zoomed=value.get("is_zoomed") is True,
-        rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
-        columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,
-        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_SIZE) or 0,
-        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_SIZE) or 0,
+        rows=values.integer(sizes.get("rows"), 1, _MAX_PANE_CELLS) or 24,
+        columns=values.integer(sizes.get("cols"), 1, _MAX_PANE_CELLS) or 80,
+        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_PANE_CELLS) or 0,
+        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_PANE_CELLS) or 0,
         cursor_visible=value.get("cursor_visibility") != "Hidden",
     )
 
@@ -173,7 +174,7 @@ def read_feed(data: bytes) -> FeedState | None:
         return None
     rows = _items(found.get("panes"))
     return FeedState(
-        number=values.integer(found.get("number"), 0, _MAX_NUMBER) or 0,
+        number=values.integer(found.get("number"), 0, _MAX_LUA_NUMBER) or 0,
         life=_text(found.get("life")),
         workspace=_text(found.get("workspace")),
         problems=frozenset(_text(found.get("problems")).split(",")) - {""},
@@ -192,6 +193,7 @@ def read_feed(data: bytes) -> FeedState | None:
 
 
 def _wish(text: str) -> tuple[int, str, str]:
+    """Return the last request by a key: its number, its verb and its pane; zero and blanks if *text* is none."""
     number, verb, id_ = [*text.split(" "), "", ""][:3]
     return (values.digits(number, 16), verb, id_) if values.is_number(id_, 16) else (0, "", "")
 
@@ -200,15 +202,16 @@ def _items(value: object) -> list[tuple[str, Any]]:
     return list(value.items())[:MAX_PANES] if isinstance(value, dict) else []
 
 
-def _bar(value: object) -> Bar:
+def _bar(value: object) -> TabBar:
+    """Return the tab bar in *value*; the default for what is missing or of a wrong type."""
     found = dict(_items(value))
-    default = Bar()
+    default = TabBar()
     colours = {
         _STATUSES[name]: colour
         for name, text in _items(found.get("colours"))
         if name in _STATUSES and (colour := _colour(text))
     }
-    return Bar(
+    return TabBar(
         touching=frozenset(_colours(found.get("touching"))) or default.touching,
         tab=_colour(found.get("tab")) or default.tab,
         active=_colour(found.get("active")) or default.active,
@@ -231,10 +234,12 @@ def _colour(value: object) -> RGB | None:
 
 
 def _fed(value: dict[str, Any]) -> FedPane:
+    """Return one pane of the feed; values of a wrong type are left out."""
     said = value.get("said")
     words = [word for word in said[-MAX_SAID:] if isinstance(word, dict)] if isinstance(said, list) else []
     numbered = [
-        (values.integer(word.get("n"), 1, _MAX_NUMBER), values.exact(word.get("value"), _MAX_TEXT)) for word in words
+        (values.integer(word.get("n"), 1, _MAX_LUA_NUMBER), values.exact(word.get("value"), _MAX_FEED_TEXT_CHARS))
+        for word in words
     ]
     return FedPane(
         title=_text(value.get("title")),
@@ -243,7 +248,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         # A longer value is none that the carrier accepts.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
         progress=bar if isinstance(bar := value.get("progress"), bool) else None,
-        server=mux_word.read(values.exact(value.get("mux"), _MAX_TEXT) or ""),
+        server=mux_word.read(values.exact(value.get("mux"), _MAX_FEED_TEXT_CHARS) or ""),
     )
 
 
@@ -274,9 +279,9 @@ def styled_screen(output: bytes, row: Row) -> StyledScreen:
 
 
 def _text(value: object) -> str:
-    return values.text(value, _MAX_TEXT)
+    return values.text(value, _MAX_FEED_TEXT_CHARS)
 
 
 def _id(value: object) -> str:
-    number = values.integer(value, 0, _MAX_NUMBER)
+    number = values.integer(value, 0, _MAX_LUA_NUMBER)
     return "" if number is None else str(number)

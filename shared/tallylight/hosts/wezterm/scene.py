@@ -23,7 +23,7 @@ from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.sessions_inside import with_inside
 from tallylight.hosts.wezterm.mux_word import ServerReport
-from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
 from tallylight.model.status import Kind, Status
@@ -38,7 +38,7 @@ from tallylight.wire.text import sanitise
 
 VERSION = 1
 #: The longest texts, in cells.
-NAME_CELLS, WHAT_CELLS = 80, 256
+TAB_NAME_CELLS, TAB_WHAT_CELLS = 80, 256
 #: The order in a status bar.
 _COUNTED = (
     Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.LIMITED, Status.QUIET, Status.BACKGROUND,
@@ -86,7 +86,7 @@ def shown(entry: Pane, place: Place, seen: Mapping[str, float]) -> Pane:
     return with_inside(entry, told)
 
 
-def compose(panes: Mapping[str, tuple[Pane, Place]], bar: Bar, agents: Agents, now: float) -> Scene:
+def compose(panes: Mapping[str, tuple[Pane, Place]], bar: TabBar, agents: Agents, now: float) -> Scene:
     """Return the scene of *panes*, each as `shown`, in a *bar*, at *now* in seconds since the epoch."""
     by_tab: dict[str, list[tuple[Pane, Place]]] = {}
     for pane, place in panes.values():
@@ -103,7 +103,8 @@ def compose(panes: Mapping[str, tuple[Pane, Place]], bar: Bar, agents: Agents, n
     return Scene(tabs, paints(bar, counts), summary, changes_in)
 
 
-def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Bar, agents: Agents) -> Drawn:
+def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: TabBar, agents: Agents) -> Drawn:
+    """Return a tab for Lua: the light of *owner* with its name and its request *what*; *members* are all its panes."""
     statuses = {pane.status for pane in members}
     has_done = Status.DONE in statuses and owner.status in (Status.WORKING, Status.BACKGROUND)
     name, is_ours = _name(owner, place, agents.get(owner.agent), is_named=bar.names)
@@ -120,9 +121,9 @@ def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Bar
         "mark": lights.mark(owner.status, owner.kind) + (lights.MARKS[Status.DONE] if has_done else ""),
         "stripe": lights.stripe(owner.status),
         "collides": any(pane.collides for pane in members),
-        "name": sanitise(name, cells=NAME_CELLS),
+        "name": sanitise(name, cells=TAB_NAME_CELLS),
         "ours": is_ours,
-        "what": sanitise(what, cells=WHAT_CELLS),
+        "what": sanitise(what, cells=TAB_WHAT_CELLS),
         "countdown": owner.status is Status.LIMITED and owner.limited_until > 0,
         "idle": owner.status is Status.IDLE,
         "filled": owner.status in lights.FILLED,
@@ -140,13 +141,13 @@ def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
         id=str(id_),
         status=status,
         kind=_KINDS.get(str(drawn.get("kind"))),
-        agent=values.text(drawn.get("agent"), WHAT_CELLS),
-        project=values.text(drawn.get("project"), WHAT_CELLS),
-        name=values.text(drawn.get("name"), WHAT_CELLS) if drawn.get("ours") is True else "",
-        message=values.text(drawn.get("message"), WHAT_CELLS),
-        what=values.text(drawn.get("what"), WHAT_CELLS),
+        agent=values.text(drawn.get("agent"), TAB_WHAT_CELLS),
+        project=values.text(drawn.get("project"), TAB_WHAT_CELLS),
+        name=values.text(drawn.get("name"), TAB_WHAT_CELLS) if drawn.get("ours") is True else "",
+        message=values.text(drawn.get("message"), TAB_WHAT_CELLS),
+        what=values.text(drawn.get("what"), TAB_WHAT_CELLS),
         since=values.number(drawn.get("since"), 0, 1e12) or 0.0,
-        reason=ReasonEntry(source=values.text(drawn.get("source"), WHAT_CELLS)),
+        reason=ReasonEntry(source=values.text(drawn.get("source"), TAB_WHAT_CELLS)),
     )
 
 
@@ -186,7 +187,7 @@ def _is_bare(title: str, names: set[str]) -> bool:
     return title.casefold() in names or title.partition(" ")[0].casefold() in names
 
 
-def paints(bar: Bar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn]]:
+def paints(bar: TabBar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn]]:
     """Return the paints of *statuses* on every ground of *bar*."""
     grounds = {
         f"#{red:02X}{green:02X}{blue:02X}": (red, green, blue) for red, green, blue in (bar.active, *bar.grounds)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tallylight.agents.agent import Agents
 from tallylight.files import read_write
 from tallylight.hosts.wezterm import scene
-from tallylight.hosts.wezterm.pane_list import Bar
+from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.hosts.wezterm.scene import VERSION, Place
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.model.limits import MAX_PANES
@@ -33,8 +33,8 @@ from tallylight.wire import values
 #: Seconds in which a new sidecar has looked at everything.
 LOOKS_S = 8.0
 #: A server's finished turn counts as seen after so many seconds in front of a person; and how many are remembered.
-DWELL_S, MAX_SEEN = 1.0, 200
-_MAX_FILE = 1024 * 1024
+DWELL_S, MAX_SEEN_TURNS = 1.0, 200
+_MAX_SCENE_BYTES = 1024 * 1024
 _FRESH, _STALE = b'"stale": false', b'"stale": true '
 
 
@@ -60,11 +60,11 @@ class SceneFile:
         """Return whether the file may have to change although no pane did. *now* is monotonic."""
         return self.is_due or now >= self._changes_at
 
-    def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: Bar) -> bool:
+    def write(self, entries: Mapping[str, Pane], places: Mapping[str, Place], front: Set[str], bar: TabBar) -> bool:
         """Write the scene of *entries*, where a person sees those of *front*; return whether anything changed."""
         with self._lock:
             now = time.monotonic()
-            self._look(places, front, now)
+            self._note_seen_turns(places, front, now)
             panes = {
                 id_: (scene.shown(self._settled(entry, places[id_], now), places[id_], self._seen), places[id_])
                 for id_, entry in entries.items()
@@ -77,14 +77,18 @@ class SceneFile:
             if self._looked_at:
                 self._changes_at = min(self._changes_at, min(self._looked_at.values()) + DWELL_S)
             drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
-            return self._save(drawn | {"seen": self._seen})
+            return self._write_if_changed(drawn | {"seen": self._seen})
 
     def write_words(self, words: Mapping[str, str]) -> None:
         """Write the reports of a mux server's Lua to the GUIs."""
         with self._lock:
-            self._save({"words": {id_: word for id_, word in words.items() if word}})
+            self._write_if_changed({"words": {id_: word for id_, word in words.items() if word}})
 
-    def _save(self, made: dict[str, Any]) -> bool:
+    def _write_if_changed(self, made: dict[str, Any]) -> bool:
+        """
+        Write *made* unless the file has it already; return whether it was written. A failed write marks the file as
+        stale.
+        """
         if made == self._written:
             return False
         head = {"version": VERSION, "stale": False, "written": time.time(), "pid": os.getpid()}
@@ -102,7 +106,7 @@ class SceneFile:
         self._written = made
         return True
 
-    def _look(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
+    def _note_seen_turns(self, places: Mapping[str, Place], front: Set[str], now: float) -> None:
         """Record finished turns of servers that a person sees: the server does not know of that."""
         in_front = [told for id_ in front if (told := places[id_].server) is not None and told.where]
         turns = {told.where: told.pane.since for told in in_front if told.pane.status is Status.DONE}
@@ -110,7 +114,7 @@ class SceneFile:
         self._looked_at = {where: self._looked_at.get(where, now) for where in turns}
         for where, since in list(self._looked_at.items()):
             if now - since >= DWELL_S:
-                self._seen = dict([*self._seen.items(), (where, turns[where])][-MAX_SEEN:])
+                self._seen = dict([*self._seen.items(), (where, turns[where])][-MAX_SEEN_TURNS:])
                 del self._looked_at[where]
 
     def _settled(self, entry: Pane, place: Place, now: float) -> Pane:
@@ -124,6 +128,7 @@ class SceneFile:
 
 
 def _is_hasty(entry: Pane, before: Pane) -> bool:
+    """Return whether *entry* is a guess of a new sidecar that is worth less than the state *before*."""
     is_guess = entry.status is Status.ACTIVE or entry.reason.source == Source.HEURISTIC.word
     is_less = entry.reason.source != before.reason.source and urgency(entry.status) < urgency(before.status)
     return is_guess or is_less
@@ -137,8 +142,9 @@ class _Before(NamedTuple):
 
 
 def _read(path: Path) -> _Before:
+    """Return the contents of the file at *path*; nothing if it is missing or damaged."""
     try:
-        found = values.load(read_write.read_own(path, _MAX_FILE))
+        found = values.load(read_write.read_own(path, _MAX_SCENE_BYTES))
     except (OSError, TallyError, DecodeError):
         found = None
     if not isinstance(found, dict) or found.get("version") != VERSION:
@@ -146,7 +152,7 @@ def _read(path: Path) -> _Before:
     tabs, seen = found.get("tabs"), found.get("seen")
     drawn = list(tabs.values())[:MAX_PANES] if isinstance(tabs, dict) else []
     panes = [pane for value in drawn if isinstance(value, dict) and (pane := scene.pane_of(value)) is not None]
-    turns = list(seen.items())[:MAX_SEEN] if isinstance(seen, dict) else []
+    turns = list(seen.items())[:MAX_SEEN_TURNS] if isinstance(seen, dict) else []
     return _Before(
         {pane.id: pane for pane in panes},
         {where: float(since) for where, since in turns if isinstance(since, int | float)},

@@ -40,11 +40,11 @@ HOST = "wezterm"
 #: The version of that line.
 VERSION = 1
 #: Seconds between two checks that WezTerm still runs.
-ALIVE_S = 1.0
+CHECK_ALIVE_S = 1.0
 #: Seconds between two looks for changes by Lua, where the system does not notify.
-LISTEN_S = 0.2
+POLL_LUA_S = 0.2
 #: Seconds from a signal to the end. A logout ends WezTerm within them, and its open conversations are then kept.
-ENDS_S = 1.0
+LOGOUT_S = 1.0
 #: The largest Lua file, in bytes.
 _MAX_LUA = 1 << 20
 #: Seconds in which a sidecar with the lock writes its pid.
@@ -52,7 +52,7 @@ HOLDER_S = 1.0
 #: The endings of its files.
 _OURS = ("lock", "feed.json", "feed.json.new", "goal", "log", "news", "scene.json", "toasts", "told")
 #: The longest line in the log.
-_MAX_LINE = 500
+_MAX_LOG_LINE_CHARS = 500
 #: Called with the host of a sidecar that has begun.
 Began = Callable[[PollingHost], None]
 
@@ -211,7 +211,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
         nonlocal looked
         now = time.monotonic()
         source.listen(poller, now)
-        if now - looked < ALIVE_S and now < end:
+        if now - looked < CHECK_ALIVE_S and now < end:
             return False
         looked = now
         poller.is_lost = born is None or table.start(place.gui) != born
@@ -220,7 +220,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
 
     def stop(*_: object) -> None:
         nonlocal end
-        end = min(end, time.monotonic() + ENDS_S)
+        end = min(end, time.monotonic() + LOGOUT_S)
         poller.post(lambda: None)
 
     def hurry() -> None:
@@ -232,7 +232,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, beg
             if (descriptors := changes.descriptors(())) is not None:
                 select.select(descriptors, [], [])
             else:
-                time.sleep(LISTEN_S)
+                time.sleep(POLL_LUA_S)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
@@ -265,7 +265,7 @@ def _clear(place: Place) -> None:
 
 
 def _log(line: str) -> None:
-    text = "".join(c if c.isprintable() else "?" for c in line[:_MAX_LINE])
+    text = "".join(c if c.isprintable() else "?" for c in line[:_MAX_LOG_LINE_CHARS])
     sys.stderr.write(f"tally host wezterm: {text}\n")
     sys.stderr.flush()
 

@@ -56,7 +56,7 @@ LIST_S, IDLE_LIST_S = 1.0, 3.0
 #: window's workspace.
 SELDOM_S = 60.0
 #: Seconds between two readings of one screen.
-READ_S = 0.5
+GET_TEXT_EVERY_S = 0.5
 #: Up to this age, in seconds, a list still has the right cursor.
 CURSOR_S = 0.1
 #: Seconds between two times that WezTerm is woken, and the longest wait for it to listen.
@@ -79,7 +79,7 @@ class _Received:
     life: str
     n: int
     value: str
-    #: Whether the shell has been away from its prompt since; None if that was not looked at yet.
+    #: Whether the shell has been away from its prompt since; None before the first look.
     is_away: bool | None = None
     #: The group that was last seen in the foreground instead of the shell, and whether one was for two looks.
     group: int = 0
@@ -176,7 +176,7 @@ class WezTermSource:
                 # The feed's titles are passed on as they arrive.
                 title=None if row.id in feed.panes else row.title,
                 read=functools.partial(self._read, row.id),
-                read_every=READ_S,
+                read_every=GET_TEXT_EVERY_S,
                 tab=feed.panes.get(row.id, nothing).tab or row.tab,
                 os_window=feed.panes.get(row.id, nothing).window or row.window,
                 host_title=row.workspace,
@@ -200,6 +200,9 @@ class WezTermSource:
         return run([self._wezterm, *pane_list.CLI, *words], self._env)
 
     def _list(self) -> list[Row]:
+        """
+        Return the panes that `wezterm cli list` reports, and remember them; raise `NoAnswerError` without an answer.
+        """
         at = time.monotonic()
         done = self._cli("list", "--format", "json")
         if done is None:
@@ -212,6 +215,7 @@ class WezTermSource:
         return rows
 
     def _read(self, id_: str) -> Look | None:
+        """Return the screen of the pane *id_*; list again before if the known cursor is too old. None if it is gone."""
         done = self._cli("get-text", "--pane-id", id_)
         if done is None or done.code != 0:
             return None
@@ -250,6 +254,7 @@ class WezTermSource:
         self._woken_at = time.monotonic()
 
     def _placed(self, id_: str, entry: PaneEntry) -> Place:
+        """Return the tab, the title and the processes of the pane *id_*."""
         row, fed = self._rows[id_], self._feed.panes.get(id_, FedPane())
         leader = self._leaders.get(row.tty, 0)
         return Place(
@@ -433,6 +438,7 @@ class WezTermSource:
         return not (received.was_elsewhere if shown is None else shown)
 
     def _new_words(self, id_: str, said: Sequence[tuple[int, str]]) -> list[str]:
+        """Return the values of the pane's variable that were not received yet, oldest first."""
         life = self._feed.life
         received = self._received.get(id_)
         if received is not None and received.life != life:

@@ -26,8 +26,8 @@ from tallylight.wire import values
 MAX_TOASTS = 16
 #: Seconds after its start in which a sidecar finds again what the last one knew.
 FINDS_S = 15.0
-MAX_TOLD = 1000
-_MAX_FILE = 256 * 1024
+MAX_NOTIFIED_PANES = 1000
+_MAX_TOASTS_BYTES = 256 * 1024
 
 
 class Toasts:
@@ -91,7 +91,7 @@ class Toasts:
             else:
                 known[id_] = status.value
         if known != self._known:
-            self._known = dict(list(known.items())[-MAX_TOLD:])
+            self._known = dict(list(known.items())[-MAX_NOTIFIED_PANES:])
             with contextlib.suppress(OSError, TallyError):
                 read_write.atomic_write(self._told_path, json.dumps(self._known).encode(), 0o600, durable=False)
 
@@ -103,8 +103,8 @@ def _status_key(told: ServerReport) -> str:
 
 def _read(path: Path) -> dict[str, str]:
     try:
-        found = values.load(read_write.read_own(path, _MAX_FILE))
+        found = values.load(read_write.read_own(path, _MAX_TOASTS_BYTES))
     except (OSError, TallyError, DecodeError):
         return {}
-    pairs = list(found.items())[:MAX_TOLD] if isinstance(found, dict) else []
+    pairs = list(found.items())[:MAX_NOTIFIED_PANES] if isinstance(found, dict) else []
     return {key: word for key, word in pairs if isinstance(word, str)}

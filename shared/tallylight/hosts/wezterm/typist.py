@@ -29,7 +29,7 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.values import is_number
 
 #: Readings of a changing screen before an error.
-TRIES = 5
+READ_TRIES = 5
 _GONE = Refusal("gone", "that pane is gone; nothing was typed")
 _REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another domain of WezTerm; nothing was typed")
 
@@ -92,21 +92,21 @@ class WezTermPane:
         """Press *keys*, passed on standard input: no argument list shows them."""
         if seen is not None and not self._still_shows(seen):
             return False
-        self._order("send-text", "--no-paste", given=keys)
+        self._command("send-text", "--no-paste", given=keys)
         return True
 
     def paste(self, text: str, *, enter: bool, seen: Seen | None = None) -> bool:
         """Paste *text*: WezTerm brackets it if the program uses that."""
         if seen is not None and not self._still_shows(seen):
             return False
-        self._order("send-text", given=text)
+        self._command("send-text", given=text)
         if enter:
-            self._order("send-text", "--no-paste", given="\r")
+            self._command("send-text", "--no-paste", given="\r")
         return True
 
     def close(self) -> None:
         """Close the pane."""
-        self._order("kill-pane")
+        self._command("kill-pane")
 
     def screen(self) -> StyledScreen:
         """Return the screen with its colours; if it changes meanwhile, the cursor may be that of before."""
@@ -117,8 +117,9 @@ class WezTermPane:
         return pane_list.styled_screen(done.output, row)
 
     def _look(self) -> tuple[Row, Look] | None:
+        """Return the pane and its screen, between two lists that agree on the cursor; None if it is gone."""
         row = self._row()
-        for _ in range(TRIES):
+        for _ in range(READ_TRIES):
             if row is None:
                 return None
             done = self._cli("get-text", "--pane-id", self.entry.id)
@@ -131,6 +132,7 @@ class WezTermPane:
         raise SessionError("that pane keeps changing; nothing was typed")
 
     def _still_shows(self, seen: Seen) -> bool:
+        """Return whether the pane still has the screen and the cursor of *seen*."""
         row = self._row()
         done = self._cli("get-text", "--pane-id", self.entry.id) if row is not None else None
         return row is not None and done is not None and done.code == 0 and pane_list.look(done.output, row) == seen.look
@@ -142,7 +144,7 @@ class WezTermPane:
             raise SessionError("WezTerm does not answer")
         return next((row for row in rows if row.id == self.entry.id), None)
 
-    def _order(self, *command: str, given: str = "") -> None:
+    def _command(self, *command: str, given: str = "") -> None:
         if self._cli(*command, "--pane-id", self.entry.id, given=given.encode()).code != 0:
             raise SessionError("that pane is gone")
 

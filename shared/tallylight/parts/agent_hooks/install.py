@@ -107,6 +107,7 @@ def is_present(system: System, target: Target) -> bool:
 
 
 def _present(target: Target, data: bytes) -> dict[str, list[str]]:
+    """Return our commands in *data*, the content of the agent's file, by event."""
     if target.form == "plugin":
         return {"": [managed_block.decode(data)]} if managed_block.decode(data).startswith(_PLUGIN) else {}
     if target.form == "tables":
@@ -151,6 +152,7 @@ def read_receipt(system: System) -> Receipt:
 
 
 def _install_edits(system: System, target: Target, path: Path, book: Receipt) -> list[Edit]:
+    """Return the edits of the agent's file that bring it to our hooks: none if it has them."""
     if target.form == "plugin":
         return _own_edits(target, path, plugin_text(system, target), book)
     entry = book.find(path, target.agent)

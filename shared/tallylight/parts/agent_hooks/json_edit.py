@@ -156,7 +156,7 @@ def _hooks(root: Node | None, *, grouped: bool) -> Iterator[tuple[str, list[tupl
 
 
 def _commands(way: list[tuple[Node, int]]) -> list[object]:
-    """Return the values of the hook at the end of *way*."""
+    """Return the commands in the hook at the end of *way*."""
     container, index = way[-1]
     hook = container.items[index][1]
     return [node.value for _, node in hook.items] if hook.kind == "object" else []
@@ -198,10 +198,12 @@ def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], s
 
 
 def _written(value: Any, style: Style, indent: str) -> str:
+    """Return *value* as JSON in the style of the file, for a place that is indented by *indent*."""
     return json.dumps(value, indent=style.unit).replace("\n", style.line + indent)
 
 
 def _style(text: str, root: Node) -> Style:
+    """Return the style of *text*, by its first line end and the first indented key."""
     unit = "  "
     if root.items:
         key, _ = root.items[0]

@@ -3,7 +3,7 @@ Parses JSON as people write it, with all positions: comments, trailing commas, a
 
 https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . `parse` returns a tree of `Node`s with offsets into the
 text, or raises `TallyError` with line and column. Nothing is ever written from the tree: it is for edits of the text.
-At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
+At most `MAX_JSONC_CHARS` characters and `MAX_JSONC_DEPTH` levels are read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from tallylight.model.errors import TallyError
 
-MAX_CHARS = 4 << 20
-MAX_DEPTH = 100
+MAX_JSONC_CHARS = 4 << 20
+MAX_JSONC_DEPTH = 100
 
 _GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -64,8 +64,8 @@ class Node(NamedTuple):
 
 def parse(text: str) -> Node | None:
     """Return the value in *text*; None if it has only space and comments."""
-    if len(text) > MAX_CHARS:
-        raise TallyError(f"longer than {MAX_CHARS} characters, the limit, so it is not read")
+    if len(text) > MAX_JSONC_CHARS:
+        raise TallyError(f"longer than {MAX_JSONC_CHARS} characters, the limit, so it is not read")
     at = gap(text, 1 if text.startswith("\ufeff") else 0)
     if at == len(text):
         return None
@@ -84,8 +84,9 @@ def gap(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, depth: int) -> Node:
-    if depth > MAX_DEPTH:
-        raise _error(text, at, f"more than {MAX_DEPTH} levels deep")
+    """Return the value that begins at *at*; raise `TallyError` for anything else."""
+    if depth > MAX_JSONC_DEPTH:
+        raise _error(text, at, f"more than {MAX_JSONC_DEPTH} levels deep")
     first = text[at : at + 1]
     if first in ("{", "["):
         return _container(text, at, depth)
@@ -101,6 +102,7 @@ def _value(text: str, at: int, depth: int) -> Node:
 
 
 def _string(text: str, at: int) -> Node:
+    """Return the text that begins at *at*."""
     found = _STRING.match(text, at)
     if found is None:
         raise _error(text, at, "this text does not end on its line, or has a wrong escape")
@@ -108,6 +110,7 @@ def _string(text: str, at: int) -> Node:
 
 
 def _decoded(text: str, at: int, token: str) -> Any:
+    """Return the Python value of *token*; raise an error at *at* if it cannot be read."""
     try:
         return json.loads(token)
     except (ValueError, RecursionError):
@@ -115,6 +118,7 @@ def _decoded(text: str, at: int, token: str) -> Any:
 
 
 def _container(text: str, start: int, depth: int) -> Node:
+    """Return the object or the array that begins at *start*, with all its items."""
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
     items: list[tuple[Node | None, Node]] = []

@@ -21,6 +21,8 @@ from tallylight.wire import values
 
 
 class State(enum.StrEnum):
+    """The state of one agent's hooks."""
+
     INSTALLED = "installed"
     #: From another installation, or incomplete.
     MOVED = "moved"

@@ -23,7 +23,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name, places
 from tallylight.evidence.process_table import ProcTable, Table
-from tallylight.evidence.stranger import itself, stranger
+from tallylight.evidence.stranger import process_and_file, stranger
 from tallylight.files.program import find_program, own_command
 from tallylight.parts.conversations import worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
@@ -42,7 +42,7 @@ def act(
     pane's foreground, if the caller can ask the terminal; else the process table is used.
     """
     source = table or process_table.table()
-    scene = look(pane, agents, source, root=root, pgid=pgid)
+    scene = scene_of(pane, agents, source, root=root, pgid=pgid)
     found = plan(verb, scene, agents)
     if isinstance(found, Refusal):
         return found
@@ -52,7 +52,10 @@ def act(
 
 
 def _bare(found: Plan, pane: Pane, scene: Scene, source: Table) -> Plan | Refusal:
-    """Return *found* with the file of the agent's program, and the environment it was found in."""
+    """
+    Return *found* with the file of the agent's own program, without a wrapper, and with the environment of that
+    program.
+    """
     now = places(source.environ(found.pid or pane.pid or 0))
     before = dict(word.split("=", 1) for word in pane.conversation.places if "=" in word) if found.pid is None else {}
     for env in ({**now, **before}, now):
@@ -69,7 +72,7 @@ def _bare(found: Plan, pane: Pane, scene: Scene, source: Table) -> Plan | Refusa
 
 
 def _behind(found: Plan, table: Table) -> Plan | Refusal:
-    """Return *found* with the words of the agent's wrapper in front, which then starts the agent."""
+    """Return *found* with the words of the agent's wrapper in front: the wrapper starts the agent again."""
     env = places(table.environ(found.front_pid or 0))
     name = base_name(found.front[0])
     program = _program(name, _path(env), table.get(found.front_pid or 0))
@@ -79,12 +82,12 @@ def _behind(found: Plan, table: Table) -> Plan | Refusal:
     return attrs.evolve(found, argv=argv, env=env, file=_file(Path(program)))
 
 
-def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
-    """Return the state of *pane* at this moment."""
+def scene_of(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
+    """Return the scene of *pane* for a plan, by its processes at this moment."""
     base = pane.agent_pid or pane.pid or 0
     identity = _identity(pane, agents, table, pgid or _foreground_of(base, table))
     known = pane.conversation
-    own = itself(identity, table) if known.program else None
+    own = process_and_file(identity, table) if known.program else None
     if own is not None and (identity.stranger, own[1]) == (known.agent, known.program):
         identity = attrs.evolve(identity, agent=stranger(known.agent), process=own[0], is_direct=True)
     process = identity.process
@@ -113,6 +116,7 @@ def _is_server(process: Process, leader: Process, table: Table) -> bool:
 
 
 def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
+    """Return the program in the foreground group *pgid*, also an agent that the host knew by its title."""
     if not pgid:
         return NOBODY
     found = process_table.foreground(pgid, agents, table)
@@ -137,7 +141,7 @@ def _foreground_of(pid: int, table: Table) -> int:
 
 def is_below(pid: int, root: int, table: Table) -> bool:
     """Return whether *pid* is *root* or descends from it."""
-    for _ in range(process_table.MAX_DEPTH):
+    for _ in range(process_table.MAX_PARENTS):
         if pid == root:
             return True
         process = table.get(pid)
@@ -198,5 +202,6 @@ def resumed(pane: Pane) -> Refusal | None:
 
 
 def _refused(verb: Verb, pane: Pane, how: str) -> Refusal | None:
+    """Return why *verb* is refused for *pane* now, with *how* as the word for it; None if it is not."""
     found = act(verb, pane, load_agents(os.environ)[0])
     return Refusal(found.rule, f"not {how}: {found.text}") if isinstance(found, Refusal) else None

@@ -45,7 +45,7 @@ class ForkPage:
 
     @property
     def title(self) -> str:
-        """Return what the page's own window is called."""
+        """The title of the page's own window."""
         return f"{self.verb.mark} {self.verb}"
 
     def key(self, key: str) -> Act:
@@ -69,7 +69,7 @@ class ForkPage:
         return fitted(self._body(columns), columns)
 
     def keys(self, columns: int) -> list[Line]:
-        """Return what the keys do, for a screen so wide."""
+        """Return the lines that explain the keys, for a screen of *columns*."""
         if isinstance(self.found, Refusal):
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
         keys = [*([] if self.refusal else [("Enter", str(self.verb))]), ("Esc", "leave")]
@@ -80,6 +80,7 @@ class ForkPage:
         return fitted(key_lines(keys, columns), columns)
 
     def _body(self, columns: int) -> list[Line]:
+        """Return the lines of the page: the command, its directory and its notes, or the refusal."""
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [

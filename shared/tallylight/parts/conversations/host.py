@@ -67,7 +67,7 @@ class ConversationsRecorder:
             self.resumable(number)
 
     def close(self) -> None:
-        """Delete the file: the host ends, and the programs in its panes continue without it."""
+        """Delete the file: the host ends, and the programs in its panes go on without it."""
         if self._file is not None:
             self._file.close()
 

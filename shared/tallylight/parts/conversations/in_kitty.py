@@ -39,9 +39,9 @@ Json = dict[str, Any]
 #: How long, in seconds, a person waits for the disk of an agent and its directory.
 DISK_WAIT_S = 10.0
 #: How long, in seconds, the key press itself may block kitty.
-LEND_S = 0.1
+LEND_FOR_KEY_S = 0.1
 #: The longest argument list from the other process, in words; our relay may precede an agent's.
-MAX_WORDS = 64 + 3
+MAX_RELAYED_WORDS = 64 + 3
 CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
 NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
 
@@ -50,7 +50,7 @@ NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doc
 
 
 def main(args: Sequence[str]) -> Json | None:
-    """Show the page and ask; return what is to be started, or None."""
+    """Show the page and ask; return the command to start, or None."""
     parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
@@ -106,7 +106,7 @@ def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
 
 @attrs.define
 class Start:
-    """Starts what a person agreed to in the page over window *window_id*."""
+    """Starts the command that a person agreed to in the page over window *window_id*."""
 
     boss: Any
     window_id: int
@@ -136,19 +136,23 @@ class Start:
             return CHANGED if host is not None else NO_HOST
         if not host.worker.submit(
             "fork",
-            lambda: _look(asked, *scene),
-            lambda found: self.guarded(lambda: self._end(asked, scene[2], found, host)),
+            lambda: _plan_again(asked, *scene),
+            lambda found: self.guarded(lambda: self._start_if_agreed(asked, scene[2], found, host)),
             lambda error: self.guarded(lambda: raised(error)),
         ):
             return Refusal("busy", "the disk has not responded yet for the previous new pane")
         late = Refusal("disk", f"the disk did not respond within {DISK_WAIT_S:g} seconds")
         self.add_timer(lambda _timer: self.guarded(lambda: late), DISK_WAIT_S, False)
-        host.worker.lend(LEND_S)
+        host.worker.lend(LEND_FOR_KEY_S)
         host.schedule_tick(time.monotonic())
         return None
 
-    def _end(self, asked: _Agreed, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost) -> Refusal | None:
-        """Start it, if everything read is what the person agreed to, and still so."""
+    def _start_if_agreed(
+        self, asked: _Agreed, pgid: int, found: tuple[Plan, Agents] | Refusal, host: KittyHost
+    ) -> Refusal | None:
+        """
+        Start the command, if everything that was read is still what the person agreed to; return why it is not started.
+        """
         if isinstance(found, Refusal):
             return found
         plan, agents = found
@@ -157,7 +161,7 @@ class Start:
             return CHANGED
         pane, root, _ = scene
         # No disk: the process table alone. The program was searched just now.
-        look = fork.look(pane, agents, process_table.table(), root=root, pgid=pgid)
+        look = fork.scene_of(pane, agents, process_table.table(), root=root, pgid=pgid)
         now = plan_of(asked.verb, look, agents)
         if isinstance(now, Refusal):
             return now
@@ -201,8 +205,11 @@ def _scene(host: KittyHost | None, boss: Any, window_id: int) -> tuple[Pane, int
         return None
 
 
-def _look(asked: _Agreed, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
-    """Plan it again, on the worker: the agents' files, the directories and the program are on a disk."""
+def _plan_again(asked: _Agreed, pane: Pane, root: int, pgid: int) -> tuple[Plan, Agents] | Refusal:
+    """
+    Return the plan made again, with all agents. Call it on a worker: it reads agents' files, directories and the
+    program.
+    """
     if not Path(asked.cwd).is_dir():
         return CHANGED
     agents, _ = agent_files.load_agents(os.environ)
@@ -221,7 +228,7 @@ def _read(answer: object) -> _Agreed | None:
     """
     match answer:
         case {"verb": verb, "place": place, "argv": [_, *_] as argv, "cwd": str(cwd), "shown_cwd": str(shown_cwd)}:
-            if len(argv) > MAX_WORDS or not all(isinstance(word, str) for word in argv):
+            if len(argv) > MAX_RELAYED_WORDS or not all(isinstance(word, str) for word in argv):
                 return None
             try:
                 return _Agreed(Verb(verb), tuple(argv), cwd, shown_cwd, Place(place))

@@ -21,7 +21,7 @@ from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
 
 #: The most windows and characters that are read of one file.
-MAX_WINDOWS, MAX_CHARS = 1000, 1 << 20
+MAX_SESSION_WINDOWS, MAX_SESSION_FILE_CHARS = 1000, 1 << 20
 _FLAG = "kitty-unserialize-data="
 #: The key for the first command of a window's shell.
 _STARTUP = "cmd_at_shell_startup"
@@ -45,13 +45,13 @@ def windows(text: str, folder: str) -> list[SavedWindow]:
     """Return the windows in *text*, a file in *folder*, where relative directories begin."""
     found: list[SavedWindow] = []
     of_tab = folder
-    for number, line in enumerate(text[:MAX_CHARS].splitlines()):
+    for number, line in enumerate(text[:MAX_SESSION_FILE_CHARS].splitlines()):
         verb, _, rest = line.strip().partition(" ")
         if verb in ("new_tab", "new_os_window"):
             of_tab = folder
         elif verb == "cd":
             of_tab = posixpath.normpath(posixpath.join(folder, rest.strip()))
-        elif len(found) < MAX_WINDOWS and (launch := _launch(line)) is not None:
+        elif len(found) < MAX_SESSION_WINDOWS and (launch := _launch(line)) is not None:
             saved, options, program = launch
             if (id_ := values.integer(saved.get("id"), 1, MAX_EXACT)) is not None:
                 own = next((option.partition("=")[2] for option in options if option.startswith("--cwd=")), "")

@@ -3,8 +3,8 @@ Open conversations: the agents of one host, recorded on disk so that they can be
 
 `<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: its
 conversation, directory, place and tab, and its last question. Each file has one writer. It survives its host. A
-terminal that ends closes its panes one by one, so a closed pane is removed only if the host still runs `SETTLE_S`
-later. Once the host is gone, `claim` removes a conversation for the one process that starts it.
+terminal that ends closes its panes one by one, so a closed pane is removed only if the host still runs
+`ENDED_ON_PURPOSE_S` later. Once the host is gone, `claim` removes a conversation for the one process that starts it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from tallylight.snapshot.writer import SnapshotError, birth_of, checked_director
 from tallylight.wire import values
 
 #: The most conversations in one file, and files that are read, the newest first.
-MAX_PANES, MAX_FILES = 256, 64
+MAX_OPEN_CONVERSATIONS, MAX_OPEN_FILES = 256, 64
 #: The largest file.
-MAX_BYTES = 1024 * 1024
+MAX_OPEN_BYTES = 1024 * 1024
 #: Seconds that a host must outlive a pane before its conversation counts as ended on purpose.
-SETTLE_S = 5.0
+ENDED_ON_PURPOSE_S = 5.0
 #: The shortest time between two writings, and the longest between two of unchanged contents, in seconds.
-INTERVAL_S, REFRESH_S = 5.0, 600.0
+INTERVAL_S, REWRITE_UNCHANGED_S = 5.0, 600.0
 
 _OTHER = "another process claims what is open there"
 _NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
@@ -116,7 +116,7 @@ class OpenConversations:
     def publish(self, panes: Iterable[Pane], now: float, tabs: Mapping[str, Tab] | None = None) -> None:
         """Take the host's *panes* now, and its *tabs* by their ids if it knows them; write them if that is due."""
         self._tabs = tabs or {}
-        self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
+        self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_OPEN_CONVERSATIONS]
         there = {pane.id for pane in self._panes}
         if all(place[0] in there for place in self._written):
             self._missing_since = None
@@ -128,10 +128,10 @@ class OpenConversations:
     def due(self, now: float) -> float | None:
         """Return when `flush` has something to do; None if it has nothing."""
         if self._missing_since is not None:
-            return max(self._missing_since + SETTLE_S, now)
+            return max(self._missing_since + ENDED_ON_PURPOSE_S, now)
         if not self._panes:
             return None
-        return max(self._written_at + (INTERVAL_S if self._has_moved else REFRESH_S), now)
+        return max(self._written_at + (INTERVAL_S if self._has_moved else REWRITE_UNCHANGED_S), now)
 
     def _places(self) -> list[tuple[object, ...]]:
         """Return the values that are written as soon as they change. All others change with every turn."""
@@ -314,17 +314,18 @@ def _save(path: Path, kept: Sequence[Lost]) -> None:
     tabs = {one.pane.tab: [one.tab.position, text(one.tab.name)] for one in kept if one.tab != _NO_TAB}
     document = snapshot.to_json() | {"births": births, "tabs": tabs}
     data = json.dumps(document, separators=(",", ":")).encode("ascii")
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_OPEN_BYTES:
         raise SnapshotError(path, f"{len(data)} bytes are too many for the open conversations")
     read_write.atomic_write(path, data, 0o600)
 
 
 def _read(path: Path) -> list[Lost]:
-    value = values.load(read_write.read_own(path, MAX_BYTES))
+    """Return the conversations in the file at *path*; raise `SnapshotError` for another file."""
+    value = values.load(read_write.read_own(path, MAX_OPEN_BYTES))
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise SnapshotError(path, "does not hold open conversations of this version")
     births, tabs = (found if isinstance(found := value.get(key), dict) else {} for key in ("births", "tabs"))
-    snapshot = Snapshot.from_json(value, MAX_PANES)
+    snapshot = Snapshot.from_json(value, MAX_OPEN_CONVERSATIONS)
     host = attrs.evolve(snapshot, panes=())
     return [
         Lost(path, host, pane, text(births.get(pane.id)), Tab.from_json(tabs.get(pane.tab))) for pane in snapshot.panes
@@ -332,8 +333,9 @@ def _read(path: Path) -> list[Lost]:
 
 
 def _paths(folder: Path) -> list[Path]:
+    """Return the files of hosts in *folder*, the newest first."""
     found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
-    return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_FILES]
+    return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_OPEN_FILES]
 
 
 def offer(environ: Mapping[str, str], now: float) -> int:

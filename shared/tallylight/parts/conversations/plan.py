@@ -38,7 +38,7 @@ from tallylight.actions.gate import (
     refuses,
 )
 from tallylight.agents.agent import Agent, Agents, Template
-from tallylight.agents.options import carried, dangerous_flags, is_option, runs
+from tallylight.agents.options import dangerous_flags, is_option, kept_options, runs
 from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import NOBODY, Identity, leads_to
 from tallylight.evidence.ordinary import is_shell
@@ -51,7 +51,7 @@ from tallylight.wire.text import sanitise
 #: next blank, so that there are two.
 MARKS = {"fork": "⎇", "resume": "↻", "attach": "▸"}
 #: The longest title of the new pane, in cells.
-TITLE_CELLS = 60
+FORK_TITLE_CELLS = 60
 
 
 class Verb(enum.StrEnum):
@@ -174,13 +174,17 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan:
 
 
 def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
-    """Return the plan for *agent* itself, without a wrapper."""
+    """
+    Return the plan that runs *agent* itself, as if it had no wrapper.
+
+    The list is the program's own request, else one of the agent's data file, with the options that restrict the agent.
+    """
     process = scene.process
     flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.pane.conversation.flags
     known = scene.known(agent)
     if not known.cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    template, words, session = _way(verb, scene.pane, agent, known.session)
+    template, words, session = _lists_for(verb, scene.pane, agent, known.session)
     values = {"session": session, "cwd": known.cwd}
     asked = _asked(words, template, agent, process, values, flags) if words else None
     if isinstance(asked, tuple):
@@ -212,8 +216,8 @@ def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
     )
 
 
-def _way(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, Sequence[str], str]:
-    """Return the lists of *agent* for *verb*, the program's own request, and the *session* id for them."""
+def _lists_for(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Template, Sequence[str], str]:
+    """Return the argument lists of *agent* for *verb*, the list that the program asked for, and the *session* id."""
     if verb is Verb.ATTACH:
         # A host names a session without a pane by the word that opens it.
         return agent.attach, (), pane.id.partition("/")[2] or session
@@ -239,6 +243,7 @@ def _front(verb: Verb, scene: Scene, agent: Agent) -> Process | Refusal | None:
 
 
 def _no_way(verb: Verb, wrapper: Process, agent: Agent) -> Refusal:
+    """Return the refusal for an agent behind a *wrapper* that starts it in its own way."""
     name = base_name(wrapper.argv[0] if wrapper.argv else wrapper.exe or wrapper.comm)
     return Refusal("wrapper", f"{agent.display} runs behind {name}, which has no option to {verb} a conversation")
 
@@ -265,6 +270,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
 
 
 def _nobody(found: Identity) -> str:
+    """Return why no agent in *found* can be continued: the words of a refusal."""
     if found.stranger:
         return f"{found.stranger} has no agent file, and did not report how to continue"
     leader = found.leader or found.process
@@ -275,6 +281,7 @@ def _nobody(found: Identity) -> str:
 
 
 def _allowed(agent: Agent, program: str) -> Agent | Refusal:
+    """Return *agent*, or a refusal if one of its names, or *program*, may never be started."""
     names = (*agent.processes, *agent.generic, *([program] if program else ()))
     denied = next((base_name(name) for name in names if is_denied(name)), "")
     if denied:
@@ -330,7 +337,7 @@ def _with_options(
     if template is agent.attach:
         return argv, ()  # it is only shown, as it is
     running = arguments(process.argv, process.exe, process.comm) if process is not None else entry.options
-    found = carried(running, agent)
+    found = kept_options(running, agent)
     asked = Counter(runs(argv[1:]))
     words, lost = argv, [*(entry.lost if process is None else ()), *found.lost]
     for run in found.kept:
@@ -352,7 +359,7 @@ def _names(words: Sequence[str]) -> Counter[str]:
 
 def _name(pane: Pane) -> str:
     """Return the name of a pane without a mark of ours."""
-    name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=TITLE_CELLS)
+    name = sanitise(pane.project or posixpath.basename(pane.conversation.cwd.rstrip("/")), cells=FORK_TITLE_CELLS)
     for mark in MARKS.values():
         name = name.strip().removeprefix(mark)
     return name.strip()
@@ -361,6 +368,7 @@ def _name(pane: Pane) -> str:
 def _notes(
     verb: Verb, scene: Scene, agent: Agent, method: Method, asked: tuple[str, ...] | Refusal | None
 ) -> list[str]:
+    """Return the sentences that a person has to read before they start the plan."""
     notes = []
     if isinstance(asked, Refusal):
         notes.append(f"The program asked for something else, which is refused: {asked.text} (rule: {asked.rule}).")

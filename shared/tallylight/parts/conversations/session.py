@@ -28,7 +28,7 @@ def main(file: str, *, is_agreed: bool) -> int:
     """Show the changes to *file*, ask unless *is_agreed*, and write them."""
     path = Path(file)
     try:
-        text = read_write.read_limited(path, kitty_session.MAX_CHARS).decode("utf-8")
+        text = read_write.read_limited(path, kitty_session.MAX_SESSION_FILE_CHARS).decode("utf-8")
     except FileNotFoundError:
         raise TallyError(f"there is no {path}; kitty's action `save_as_session` writes one") from None
     except UnicodeDecodeError:

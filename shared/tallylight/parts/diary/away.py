@@ -18,7 +18,7 @@ from tallylight.snapshot.addresses import Row
 from tallylight.ui.layout import duration
 
 #: The days of turns to search.
-_DAYS = 7
+_SEARCHED_DAYS = 7
 
 
 @attrs.frozen
@@ -55,6 +55,7 @@ def since(turns: Sequence[Turn], panes: Iterable[Row], then: float) -> list[Away
 
 
 def _line(key: tuple[str, str, str], turns: Iterable[Turn], found: Row | None) -> Away:
+    """Return the sum of *turns* of one conversation, with the row *found* that shows it."""
     return Away(attrs.evolve(total(turns), agent=key[0], project=key[1]), found)
 
 
@@ -75,11 +76,12 @@ def counts(whole: Sum) -> list[str]:
 
 
 def _counted(*numbers: tuple[int, str, str]) -> list[str]:
+    """Return each number with its noun, in the singular or the plural; zeros are left out."""
     return [f"{number} {one if number == 1 else more}" for number, one, more in numbers if number]
 
 
 def absence(panes: Iterable[Row], seconds: float) -> str:
     """Return a line on the last *seconds*, from turns and the lit *panes*; empty without news."""
     now = time.time()
-    words = in_one_line(since(history_file.recent(os.environ, now, _DAYS).turns, panes, now - seconds))
+    words = in_one_line(since(history_file.recent(os.environ, now, _SEARCHED_DAYS).turns, panes, now - seconds))
     return f"the last {duration(seconds)}: {words}" if words else ""

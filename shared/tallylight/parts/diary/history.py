@@ -113,6 +113,7 @@ def without_repeated(turns: Sequence[Turn]) -> list[Turn]:
             local.setdefault(turn.agent, []).append(turn)
 
     def is_same(turn: Turn, other: Turn) -> bool:
+        """Return whether two hosts saw the same turn."""
         return (
             other.began <= turn.ended
             and turn.began <= other.ended

@@ -35,7 +35,7 @@ from tallylight.snapshot.writer import Snapshot, checked_directory, directory, h
 from tallylight.wire import values
 
 #: Bytes of the file, and of one line. To make room, the file is trimmed to the share TRIMMED of it.
-MAX_BYTES, MAX_LINE = 5_000_000, 8192
+MAX_HISTORY_BYTES, MAX_HISTORY_LINE_BYTES = 5_000_000, 8192
 TRIMMED = 0.8
 
 
@@ -59,8 +59,10 @@ def append(file: Path, turns: Sequence[Turn]) -> None:
             size = file.lstat().st_size
         except FileNotFoundError:
             size = 0
-        if size + len(data) > MAX_BYTES:
-            read_write.atomic_write(file, trimmed(read_write.read_own(file, 2 * MAX_BYTES), room=len(data)), 0o600)
+        if size + len(data) > MAX_HISTORY_BYTES:
+            read_write.atomic_write(
+                file, trimmed(read_write.read_own(file, 2 * MAX_HISTORY_BYTES), room=len(data)), 0o600
+            )
         _append(file, data)
 
 
@@ -76,7 +78,7 @@ def trim(file: Path, now: float) -> None:
         return
     with locked(file.parent, "another host writes"):
         try:
-            data = read_write.read_own(file, 2 * MAX_BYTES)
+            data = read_write.read_own(file, 2 * MAX_HISTORY_BYTES)
         except FileNotFoundError:
             return
         kept = trimmed(data, before=now - KEPT_S)
@@ -97,7 +99,7 @@ def trimmed(data: bytes, *, before: float = 0.0, room: int | None = None) -> byt
         if turn.ended >= before:
             lines[turn.id] = line + b"\n"
     kept = list(lines.values())
-    most = MAX_BYTES if room is None else TRIMMED * MAX_BYTES - room
+    most = MAX_HISTORY_BYTES if room is None else TRIMMED * MAX_HISTORY_BYTES - room
     size, start = sum(map(len, kept)), 0
     while start < len(kept) and size > most:
         size -= len(kept[start])
@@ -112,7 +114,7 @@ def read(file: Path, since: float = 0.0) -> list[Turn]:
     Empty without a file. Raise `OSError` and `TallyError` if it cannot be read, or could be another user's.
     """
     try:
-        data = read_write.read_own(file, 2 * MAX_BYTES)
+        data = read_write.read_own(file, 2 * MAX_HISTORY_BYTES)
     except FileNotFoundError:
         return []
     found = {turn.id: turn for _, turn in _turns(data)}
@@ -159,8 +161,9 @@ def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[F
 
 
 def _turns(data: bytes) -> Iterator[tuple[bytes, Turn]]:
+    """Yield the readable turns in *data*, each with its line."""
     for line in data.split(b"\n"):
-        if not line or len(line) > MAX_LINE:
+        if not line or len(line) > MAX_HISTORY_LINE_BYTES:
             continue
         try:
             turn = Turn.from_json(values.load(line))
@@ -173,7 +176,7 @@ def _turns(data: bytes) -> Iterator[tuple[bytes, Turn]]:
 def _line(turn: Turn) -> bytes:
     line = json.dumps(turn.to_json(), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     # Few cells may be many bytes: emoji of many parts.
-    return line if len(line) <= MAX_LINE else _line(attrs.evolve(turn, title="", project="", asked=()))
+    return line if len(line) <= MAX_HISTORY_LINE_BYTES else _line(attrs.evolve(turn, title="", project="", asked=()))
 
 
 def _append(file: Path, data: bytes) -> None:

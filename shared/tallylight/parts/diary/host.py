@@ -26,7 +26,7 @@ from tallylight.snapshot.waiting_time_file import today
 
 _JOB = "history"
 #: The most turns that wait for the disk; beyond that the oldest are lost.
-MAX_WAITING = 512
+MAX_UNSAVED_DIARY_TURNS = 512
 #: Seconds between two looks at the clock.
 TICK_S = 1.0
 
@@ -45,7 +45,7 @@ class HistoryRecorder:
     report: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = attrs.field(factory=lambda: time.time)
     _turns: Turns | None = None
-    _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
+    _waiting: deque[Turn] = attrs.field(factory=lambda: deque(maxlen=MAX_UNSAVED_DIARY_TURNS))
     #: The turns that are being written.
     _in_work: tuple[Turn, ...] | None = None
     #: The day of the last trimming of the file.
@@ -113,9 +113,11 @@ class HistoryRecorder:
             self._waiting.clear()
 
     def _was_written(self, day: str) -> None:
+        """Note that the turns were written; old ones were removed on *day*."""
         self._in_work, self._day, self._failures, self._error = None, day, 0, ""
 
     def _failed(self, error: Exception, now: float) -> None:
+        """Keep the turns for a later attempt, and report a new problem."""
         turns, self._in_work = self._in_work, None
         if self._turns is not None and turns:
             later = tuple(self._waiting)

@@ -23,8 +23,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import (
     ID,
-    MAX_ID,
-    MAX_TEXT,
+    MAX_ID_CELLS,
+    MAX_TEXT_CHARS,
     NUMBER,
     STRINGS,
     Form,
@@ -44,15 +44,15 @@ from tallylight.wire.text import sanitise
 #: Seconds between two writings of an open turn; and until the first, and one with news: a reader counts on from there.
 CHECKPOINT_S, FIRST_S = 300.0, 5.0
 #: The first questions of a turn that are kept, and the cells of each; a title is cut to the same.
-MAX_ASKED = 8
-TEXT_CELLS = 120
+MAX_QUESTIONS = 8
+QUESTION_CELLS = 120
 #: Seconds that the end of a turn is held back: sources may yet agree how it ended.
-SETTLE_S = 2.0
+END_SETTLES_S = 2.0
 #: A shorter turn, in seconds, that was stopped and asked nothing was none: the screen was misread.
 LEAST_S = 2.0
 #: The longest turn, in seconds: it is cut at midnight, and a day may have 25 hours.
-MAX_S = 25 * 3600.0
-_NAME_CELLS = 60
+MAX_TURN_S = 25 * 3600.0
+_TURN_NAME_CELLS = 60
 
 
 class Ending(enum.StrEnum):
@@ -85,8 +85,8 @@ _ENDS = {
 
 _ENDINGS = {ending.value: ending for ending in Ending}
 _ENDING = Form(lambda value: _ENDINGS.get(text(value)), {"enum": list(_ENDINGS)}, attrgetter("value"))
-_ASKED = Form(lambda value: texts(value, MAX_ASKED), STRINGS, list)
-_LENGTH = Form(lambda value: min(number(value), MAX_S), NUMBER.schema)
+_ASKED = Form(lambda value: texts(value, MAX_QUESTIONS), STRINGS, list)
+_LENGTH = Form(lambda value: min(number(value), MAX_TURN_S), NUMBER.schema)
 #: When it began: without that it is no turn.
 _MOMENT = Form(lambda value: number(value) or None, NUMBER.schema)
 
@@ -101,7 +101,7 @@ class Turn:
     """
 
     id: str = attributes.field(metadata=declared("", ID))
-    agent: str = attributes.field(metadata=declared("", short(MAX_TEXT)))
+    agent: str = attributes.field(metadata=declared("", short(MAX_TEXT_CHARS)))
     project: str = key("", is_always=False)
     session: str = key("", is_always=False)
     title: str = key("", is_always=False)
@@ -130,7 +130,7 @@ class Turn:
 
     @property
     def is_error(self) -> bool:
-        """Whether it failed or vanished."""
+        """Return whether the turn failed, or its agent vanished."""
         return self.ending in (Ending.ERROR, Ending.DOWN)
 
     @classmethod
@@ -146,7 +146,7 @@ class Turn:
 
 @attrs.define
 class _Going:
-    """An open turn in a pane. It is summed up until *at*, monotonic; *phase* is its status since then."""
+    """An open turn in a pane. Its times are summed up until *at*, monotonic; *phase* is its status since then."""
 
     turn: Turn
     phase: Status
@@ -207,7 +207,7 @@ class Turns:
                 break
             there[pane.id] = pane
             if pane.id in self._going or self._looked_at.get(pane.id) is not pane:
-                found += self._look(pane, now, clock)
+                found += self._take_pane(pane, now, clock)
         self._looked_at = there
         for id_ in self._shown.keys() - there.keys():
             del self._shown[id_]
@@ -218,7 +218,7 @@ class Turns:
 
     def tick(self, day: str, now: float, clock: float) -> list[Turn]:
         """Process the passing of time; *day* is the local date. Return the turns to write, open ones too."""
-        settled = [id_ for id_, (_, at) in self._ended.items() if now - at >= SETTLE_S]
+        settled = [id_ for id_, (_, at) in self._ended.items() if now - at >= END_SETTLES_S]
         found = [turn for id_ in settled for turn in self._settled(id_)]
         if day != self._day:
             is_midnight, self._day = bool(self._day), day
@@ -235,7 +235,7 @@ class Turns:
         ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
         return ended + [going.written(now, now, clock) for going in self._going.values()]
 
-    def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
+    def _take_pane(self, pane: Pane, now: float, clock: float) -> list[Turn]:
         """Process *pane*; return the turns to write."""
         status = _own_status(pane)
         before, self._shown[pane.id] = self._shown.get(pane.id), status
@@ -274,7 +274,7 @@ class Turns:
         since = now - max(0.0, clock - pane.since)
         began, began_clock = self._began or (now, clock)
         # By both: the sleep of a machine, and a clock that is set, make one of them look older.
-        is_older = since < began - SETTLE_S and pane.since < began_clock - SETTLE_S
+        is_older = since < began - END_SETTLES_S and pane.since < began_clock - END_SETTLES_S
         going = self._going.get(pane.id)
         return min(now, max(since, began if is_older else 0.0, going.at if going is not None else 0.0)), is_older
 
@@ -294,9 +294,10 @@ class Turns:
     def _begin(
         self, pane: Pane, status: Status, since: float, now: float, clock: float, *, is_older: bool = False
     ) -> None:
+        """Begin a turn in *pane*, which has its *status* *since* then."""
         began = round(clock - (now - since), 3)
         turn = Turn(
-            id=f"{self.host}:{pane.id}:{began:.3f}"[:MAX_ID],
+            id=f"{self.host}:{pane.id}:{began:.3f}"[:MAX_ID_CELLS],
             agent=_name(pane),
             began=began,
             ended=began,
@@ -327,10 +328,11 @@ class Turns:
             turn, going.is_asked = attrs.evolve(turn, questions=turn.questions + 1), False
         # The text of a question often arrives a moment later.
         if what and not going.is_asked:
-            turn, going.is_asked = attrs.evolve(turn, asked=(*turn.asked, what)[:MAX_ASKED]), True
+            turn, going.is_asked = attrs.evolve(turn, asked=(*turn.asked, what)[:MAX_QUESTIONS]), True
         going.turn = turn
 
     def _end(self, id_: str, ending: Ending, at: float, now: float, clock: float, pane: Pane | None = None) -> None:
+        """End the turn of the pane *id_*, summed up until *at*; its end is held back for `END_SETTLES_S`."""
         going = self._going.pop(id_)
         if pane is not None:
             going.turn = _described(going.turn, pane)
@@ -343,7 +345,7 @@ class Turns:
         began = round(clock, 3)
         going.turn = attrs.evolve(
             going.turn,
-            id=f"{self.host}:{id_}:{began:.3f}"[:MAX_ID],
+            id=f"{self.host}:{id_}:{began:.3f}"[:MAX_ID_CELLS],
             began=began,
             worked_s=0.0,
             waited_s=0.0,
@@ -369,16 +371,16 @@ def _described(turn: Turn, pane: Pane) -> Turn:
     """Return *turn* with the new texts of *pane*, if it has some."""
     return attrs.evolve(
         turn,
-        project=sanitise(pane.project, cells=_NAME_CELLS) or turn.project,
-        session=text(pane.session or pane.conversation.session, MAX_ID) or turn.session,
+        project=sanitise(pane.project, cells=_TURN_NAME_CELLS) or turn.project,
+        session=text(pane.session or pane.conversation.session, MAX_ID_CELLS) or turn.session,
         title=_line(pane.topic or pane.title) or turn.title,
         is_remote=turn.is_remote and pane.agent_pid is None,
     )
 
 
 def _name(pane: Pane) -> str:
-    return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_NAME_CELLS)
+    return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_TURN_NAME_CELLS)
 
 
 def _line(words: str) -> str:
-    return sanitise(words, cells=TEXT_CELLS).strip()
+    return sanitise(words, cells=QUESTION_CELLS).strip()

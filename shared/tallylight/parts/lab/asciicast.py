@@ -121,6 +121,7 @@ class Encoder:
         return b"".join([self._text(code, held) for code, held in self._held.items() if held])
 
     def _bytes(self, code: str, data: bytes) -> bytes:
+        """Return the lines of *data*, in events of whole characters; the rest is kept for the next call."""
         data = self._held[code] + data
         end = len(data) - unfinished(data)
         self._held[code] = data[end:]
@@ -134,6 +135,7 @@ class Encoder:
         return b"".join(lines)
 
     def _text(self, code: str, data: bytes) -> bytes:
+        """Return the line of *data*; before it the bytes themselves, if they are no UTF-8."""
         try:
             return self._event(code, data.decode())
         except UnicodeDecodeError:

@@ -149,6 +149,7 @@ def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
 
 
 def _event(line: bytes) -> tuple[float, What | bytes | None]:
+    """Return the time and the event of a line, or raw bytes for the next one; None for an unknown code."""
     parts = _json(line)
     if not isinstance(parts, list) or len(parts) != 3 or not isinstance(parts[1], str):
         raise LineError("is no event: [time, code, data] is one")
@@ -174,6 +175,7 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
 
 
 def _evidence(fields: object) -> Evidence | bytes | None:
+    """Return the evidence in *fields*, or the raw bytes for the next event; None for an unknown type."""
     if isinstance(fields, dict) and fields.get("type") == "raw":
         try:
             return base64.b64decode(fields.get("base64", ""), validate=True)

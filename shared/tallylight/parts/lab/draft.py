@@ -120,7 +120,7 @@ def draft(seen: Sequence[Seen]) -> Draft:
     ]
     by_label = {label: [look for look in looks if look.label == label] for label in (BUSY, IDLE, ASKING, FAILED)}
     unread = [look for look in by_label[ASKING] if not look.is_read]
-    rules = [*_of_menus(by_label), *_of_what_is_said(by_label, unread)]
+    rules = [*_of_menus(by_label), *_of_labels(by_label, unread)]
     counts = {label: len(found) for label, found in by_label.items()}
     plain = len(by_label[ASKING]) - len(unread)
     return Draft(tuple(rules), _glyphs(by_label), any(one.has_bar for one in seen), counts, plain)
@@ -132,8 +132,8 @@ def _of_menus(by_label: Mapping[str, Sequence[Sighting]]) -> Iterator[Rule]:
     return _rules(_MENU, menus, _without(by_label, IDLE))
 
 
-def _of_what_is_said(by_label: Mapping[str, Sequence[Sighting]], unread: Sequence[Sighting]) -> Iterator[Rule]:
-    """Yield all other rules; questions have a higher priority, because a spinner may turn beside them."""
+def _of_labels(by_label: Mapping[str, Sequence[Sighting]], unread: Sequence[Sighting]) -> Iterator[Rule]:
+    """Yield the rules for all labels. A question has a higher priority than work: a spinner may turn beside it."""
     others = _without(by_label, ASKING)
     idle = list(_idle(by_label[IDLE], by_label[ASKING], by_label[BUSY]))
     # Two ways to recognise a question: its hint at keys, which may be cut off, and its words, which may change.
@@ -215,7 +215,7 @@ def _is_free(
     if pattern[0] == "[":  # text pushes a spinner up; a glyph that never changes is none
         glyphs = {row[0] for look, _ in wanted for row in look.rows if compiled.match(row)}
         return len(glyphs) > 1 or len(wanted) == 1
-    return _stays(_backs(compiled, wanted))
+    return _stays(_distances_from_end(compiled, wanted))
 
 
 def _is_in(pattern: re.Pattern[str], look: Sighting) -> bool:
@@ -227,8 +227,8 @@ def _weight(looks: Sequence[tuple[Sighting, float]], pattern: re.Pattern[str] | 
     return sum(weight for look, weight in looks if pattern is None or _is_in(pattern, look))
 
 
-def _backs(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> list[int]:
-    """Return the distances of *pattern* from the end of the screen, in order."""
+def _distances_from_end(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> list[int]:
+    """Return the distances of *pattern* from the end of the screen in *looks*, in order."""
     backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
     return sorted(back for back in backs if back >= 0)
 
@@ -243,13 +243,14 @@ def _name(label: str, number: int) -> str:
 
 
 def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reached: float) -> Rule:
+    """Return the rule number *number* for *label* with *pattern*, which *reached* that share of its sightings."""
     compiled = re.compile(pattern)
     depth = max(next(back for back, row in enumerate(reversed(look.rows), 1) if compiled.match(row)) for look in looks)
     name = _name(label, number)
     if label != ASKING:
         last = min(48, depth + 2)
         if label == BUSY and pattern[0] == "[":
-            backs = _backs(compiled, [(look, 1.0) for look in looks])
+            backs = _distances_from_end(compiled, [(look, 1.0) for look in looks])
             last = min(last, backs[len(backs) * 3 // 4] + _NEAR)  # further up it is a spinner that has stopped
         return Rule(label, name, (pattern,), last, reached)
     texts = "\n".join(row for look in looks[:50] for row in look.rows[-10:])
@@ -274,7 +275,7 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
         least = _least(pattern)
         if weight < least * total:
             continue
-        backs = _backs(compiled, left)
+        backs = _distances_from_end(compiled, left)
         if not _stays(backs):
             continue
         busy_share = _weight(worked, compiled) / (_weight(worked) or 1)
@@ -289,6 +290,7 @@ def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[S
 
 
 def _least(pattern: str) -> float:
+    """Return the least share of rest in which *pattern* must be, to be the sign of an input."""
     if pattern.endswith("$"):
         return _LEAST_BARE
     return _LEAST_INPUT if pattern[0] == "[" else _LEAST_WORDS
@@ -348,10 +350,10 @@ def _ranked(
     for look, weight in looks:
         for pattern in patterns(look):
             counted[pattern] += weight
-    return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), *_taste(pair[0])))
+    return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), *_preference(pair[0])))
 
 
-def _taste(pattern: str) -> tuple[bool, bool, int, str]:
+def _preference(pattern: str) -> tuple[bool, bool, int, str]:
     """Return a sort key of equally frequent patterns, the best one first: a name may be another one the next time."""
     return pattern[0] != "[", bool(_NAMES.search(pattern)), -len(pattern), pattern
 

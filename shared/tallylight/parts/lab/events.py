@@ -25,7 +25,7 @@ import attrs
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_place
 from tallylight.evidence.process import Process
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
@@ -168,12 +168,13 @@ def _aged(report: Report, age: object) -> Report | Claimed:
 
 
 def _report(fields: dict[str, Any]) -> Report:
+    """Return the report in *fields*; raise `LineError` without a known source."""
     source = fields.get("source")
     if not isinstance(source, str) or source not in _SOURCES:
         raise LineError("has a report of no known source")
     try:
-        status = None if fields.get("status") is None else Status(values.text(fields["status"], MAX_WORD))
-        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], MAX_WORD))
+        status = None if fields.get("status") is None else Status(values.text(fields["status"], MAX_WORD_CHARS))
+        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], MAX_WORD_CHARS))
     except ValueError:
         raise LineError("has a report of no known status or kind") from None
     agent = fields.get("agent")
@@ -191,6 +192,7 @@ def _report(fields: dict[str, Any]) -> Report:
 
 
 def _progress(pair: object) -> Progress | None:
+    """Return the progress in *pair*; None for anything else."""
     if not isinstance(pair, list) or len(pair) != 2:
         return None
     done, total = _integer(pair[0]), _integer(pair[1])

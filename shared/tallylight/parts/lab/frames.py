@@ -43,6 +43,7 @@ def ask(shown: Sequence[tuple[str, Sighting]], fd: int = 0) -> list[tuple[Sighti
 
 
 def _page(heading: str, frame: Sighting, columns: int, rows: int) -> list[Line]:
+    """Return the lines of the page with *frame* and the keys for its labels."""
     keys: list[tuple[str, str]] = []
     for key, label in _KEYS.items():
         keys += [("key", key), ("dim", f" {WORDS[label]}  ")]

@@ -23,20 +23,20 @@ from tallylight.files import directories
 from tallylight.hosts.part import Context, HostPart
 from tallylight.model import attributes
 from tallylight.model.jobs import Submit
-from tallylight.model.limits import MAX_WORD
+from tallylight.model.limits import MAX_WORD_CHARS
 from tallylight.pane.package import version_of
 from tallylight.pane.pane import Pane
 from tallylight.parts.lab.grading import Grader, Seconds
-from tallylight.snapshot.kept import RowFile
+from tallylight.snapshot.row_file import RowFile
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.values import ID, Json, Reads, declared, key, short, write
 from tallylight.snapshot.waiting_time_file import today
 
-KEPT_DAYS, MAX_GRADES, MAX_BYTES = 60, 1000, 1_000_000
+KEPT_DAYS, MAX_GRADES, MAX_GRADES_BYTES = 60, 1000, 1_000_000
 #: A turn counts as misread if the reading was wrong for longer, in seconds: a vanished screen stays for two looks.
 WRONG_S = 2.0
 #: Seconds between two writings, turns that wait for one, and runs with a remembered version.
-EVERY_S, MAX_WAITING, MAX_RUNS = 10.0, 256, 256
+SAVE_GRADES_S, MAX_UNSAVED_TURNS, MAX_VERSIONED_RUNS = 10.0, 256, 256
 _DAY_S = 24 * 3600.0
 _SUMS = ("turns", "misread", *(one.name for one in attrs.fields(Seconds)))
 
@@ -49,7 +49,7 @@ class Grade:
 
     day: str = attributes.field(metadata=declared("", short(10)))
     agent: str = attributes.field(metadata=declared("", ID))
-    version: str = key("", form=short(MAX_WORD))
+    version: str = key("", form=short(MAX_WORD_CHARS))
     turns: int = key(0)
     #: The turns in which the reading was wrong for more than `WRONG_S`.
     misread: int = key(0)
@@ -75,7 +75,7 @@ class Grade:
         return {name: round(value, 1) if isinstance(value, float) else value for name, value in write(self).items()}
 
 
-_KEPT = RowFile(Grade, "grades", MAX_GRADES, MAX_BYTES)
+_KEPT = RowFile(Grade, "grades", MAX_GRADES, MAX_GRADES_BYTES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
@@ -113,10 +113,12 @@ class Grades(Generic[Id]):
     #: The run in each pane, and its grader.
     _graders: dict[Id, tuple[tuple[int, int], Grader]] = attrs.field(factory=dict)
     #: Running processes with a version to look up, and finished turns of them.
-    _waiting: deque[tuple[Process, Grade | None]] = attrs.field(factory=lambda: deque(maxlen=MAX_WAITING))
+    _waiting: deque[tuple[Process, Grade | None]] = attrs.field(factory=lambda: deque(maxlen=MAX_UNSAVED_TURNS))
     _due: float = 0.0
     #: For the job: the cached version of a process, and the grades still to be written.
-    _version: Callable[[Process], str] = attrs.field(factory=lambda: functools.lru_cache(MAX_RUNS)(version_of))
+    _version: Callable[[Process], str] = attrs.field(
+        factory=lambda: functools.lru_cache(MAX_VERSIONED_RUNS)(version_of)
+    )
     _unwritten: deque[Grade] = attrs.field(factory=lambda: deque(maxlen=MAX_GRADES))
 
     def use(self, *, keep: bool) -> None:
@@ -154,7 +156,7 @@ class Grades(Generic[Id]):
             return
         if self.submit("accuracy", functools.partial(self._keep, tuple(self._waiting))):
             self._waiting.clear()
-            self._due = now + EVERY_S
+            self._due = now + SAVE_GRADES_S
 
     def _keep(self, waiting: Iterable[tuple[Process, Grade | None]]) -> None:
         """Save *waiting* grades; if that fails, they are saved with the next ones."""

@@ -18,8 +18,8 @@ from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Answers, light
 from tallylight.tracker.tracker import Tracker
 
-#: Nothing counts for GRACE_S seconds after a change of the truth, and at most REST_S seconds of one rest.
-GRACE_S, REST_S = 0.5, 60.0
+#: Nothing counts for GRACE_S seconds after a change of the truth, and at most GRADED_REST_S seconds of one rest.
+GRACE_S, GRADED_REST_S = 0.5, 60.0
 KNOW = frozenset({Source.PROCESS, Source.RECORD, Source.REGISTRY, Source.PROTOCOL})
 READ = frozenset({Source.SCREEN, Source.TITLE})
 
@@ -86,7 +86,7 @@ class Grader:
         is_new = true != self._true
         if is_new:
             self._true, self._true_at = true, at
-        turn = self._ended() if (is_new and true == _OVER) or self._is_left(true, read) else None
+        turn = self._take_turn() if (is_new and true == _OVER) or self._is_left(true, read) else None
         if known is not None:
             self._is_seen = known[1].report.source is Source.PROCESS
         return turn
@@ -95,7 +95,8 @@ class Grader:
         """Return whether its connections showed a turn, and neither they nor the screen do any more."""
         return self._is_seen and not true and read not in (_WAITING, _WORKING)
 
-    def _ended(self) -> Seconds | None:
+    def _take_turn(self) -> Seconds | None:
+        """Return the seconds of the turn that is over, and begin another one; None if nothing of it was graded."""
         if not self._seconds.graded_s:
             return None
         turn, self._seconds, self._is_seen = self._seconds, Seconds(), False
@@ -105,7 +106,7 @@ class Grader:
         """Add up until *end*."""
         start, self._at = max(self._at, self._true_at + GRACE_S), end
         if self._true == _OVER:
-            end = min(end, self._true_at + REST_S)
+            end = min(end, self._true_at + GRADED_REST_S)
         if self._true and end > start:
             self._seconds.add(self._true, self._read, end - start)
 
@@ -134,6 +135,7 @@ def _tells_of_questions(status: Status, claim: Claim) -> bool:
 
 
 def _word(shown: tuple[Status, Claim] | None) -> str:
+    """Return the class of the light *shown*; empty for none."""
     if shown is None:
         return ""
     return _WORDS.get(shown[0], _OVER)

@@ -40,6 +40,7 @@ class Grid:
         self._reset()
 
     def _reset(self) -> None:
+        """Empty both screens, and set everything to its default."""
         self.cursor_row = self.cursor_column = 0
         self.cursor_visible = True
         self._lines = self._blank()
@@ -114,6 +115,7 @@ class Grid:
                     self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
 
     def _print(self, text: str) -> None:
+        """Draw *text* at the cursor, which wraps at the right edge."""
         for wide, run in [(1, text)] if text.isascii() else itertools.groupby(text, _width):
             cells = list(run)
             at = 0 if wide == 1 else len(cells)
@@ -127,11 +129,13 @@ class Grid:
                 self._put([character] if self.columns < 2 else [character, ""])
 
     def _wrap(self, wide: int) -> None:
+        """Begin another line if a character *wide* cells wide has no room in this one."""
         if self._wraps or self.cursor_column + wide > self.columns > 1:
             self.cursor_column = 0
             self._line_feed()
 
     def _put(self, cells: list[str]) -> None:
+        """Put *cells* at the cursor; blank the halves of wide characters that are cut."""
         line, end = self._lines[self.cursor_row], self.cursor_column + len(cells)
         # Half of a wide character is none.
         if not line[self.cursor_column]:
@@ -146,11 +150,13 @@ class Grid:
     # Movement ------------------------------------------------------------------------------------------------
 
     def _move(self, row: int, column: int) -> None:
+        """Move the cursor, at most to the edges."""
         self.cursor_row = min(max(row, 0), self.rows - 1)
         self.cursor_column = min(max(column, 0), self.columns - 1)
         self._wraps = False
 
     def _line_feed(self) -> None:
+        """Move the cursor down; at the lower margin scroll."""
         self._wraps = False
         if self.cursor_row == self._bottom:
             self._scroll(1)
@@ -169,6 +175,7 @@ class Grid:
     # Sequences -----------------------------------------------------------------------------------------------
 
     def _escape(self, payload: bytes) -> None:
+        """Apply an escape sequence."""
         if payload == b"7":
             self._saved = (self.cursor_row, self.cursor_column)
         elif payload == b"8":
@@ -187,6 +194,7 @@ class Grid:
             self._is_drawing = payload == b"(0"
 
     def _csi(self, payload: bytes) -> None:
+        """Apply a control sequence."""
         private, numbers, final = _parsed(payload)
         if private:
             for mode in numbers if private == b"?" and final in ("h", "l") else ():
@@ -259,6 +267,7 @@ class Grid:
                 self._saved = (row, column)
 
     def _set_mode(self, mode: int, is_on: bool) -> None:
+        """Set or reset a private mode: the cursor, or the alternate screen."""
         if mode == 25:
             self.cursor_visible = is_on
         elif mode in _ALTERNATE and is_on != (self._other is not None):
@@ -272,6 +281,7 @@ class Grid:
                     self._move(*cursor)
 
     def _erase_screen(self, what: int) -> None:
+        """Erase from the cursor on (0), up to it (1), or all (2)."""
         if what == 2:
             self._lines = self._blank()
         if what > 1:
@@ -282,6 +292,7 @@ class Grid:
             self._lines[row] = [" "] * self.columns
 
     def _erase_line(self, what: int) -> None:
+        """Erase the line from the cursor on (0), up to it (1), or all of it (2)."""
         line, column = self._lines[self.cursor_row], self.cursor_column
         start, end = {0: (column, self.columns), 1: (0, column + 1), 2: (0, self.columns)}.get(what, (0, 0))
         line[start:end] = [" "] * (end - start)
@@ -303,6 +314,7 @@ def _parsed(payload: bytes) -> tuple[bytes, tuple[int, ...], str]:
 
 @functools.lru_cache(maxsize=1024)
 def _width(character: str) -> int:
+    """Return the cells of *character*: 0, 1 or 2."""
     if character < "\u0300":
         return 1
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):

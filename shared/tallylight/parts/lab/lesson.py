@@ -90,6 +90,7 @@ def _named(rules: Sequence[draft.Rule], base: Agent) -> list[draft.Rule]:
 
 
 def _text(name: str, found: Draft, before: str) -> str:
+    """Return the text of the file with the rules of *found*, after those in *before*."""
     start = before.rstrip("\n") or f'# What `tally wrong` was taught of {name}.\nname = "{name}"\nadds = true'
     return "\n".join([start, *draft.rules_of(found)]) + "\n"
 

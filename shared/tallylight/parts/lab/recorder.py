@@ -31,7 +31,7 @@ from tallylight.wire.title import TITLE_LIMIT
 
 #: How often, in seconds, the foreground and the agent's files are looked at. A turn that has just ended is looked at
 #: again sooner, for its transcript to show how. These are a host's own times.
-POLL_S, SOON_S = 0.25, 0.05
+RECORDER_LOOK_S, RECORDER_SOON_S = 0.25, 0.05
 #: The most bytes that wait for the next look before they are written.
 BUFFER = 1 << 16
 #: A title in one piece, as agents write it; a title alone never decides which program is in the foreground.
@@ -131,7 +131,7 @@ class Recorder(Core):
         self._is_over = True
         self._core.finished(now, exit_code, signal)
         self._sink.write(Exit(exit_code, signal), now)
-        self._look(0, now)
+        self._record_foreground(0, now)
 
     def to_terminal(self) -> bytes:
         return self._core.to_terminal()
@@ -156,11 +156,12 @@ class Recorder(Core):
                 group = os.tcgetpgrp(self._inner)
             except OSError:
                 group = 0
-            self._look(group, now)
+            self._record_foreground(group, now)
             self._sink.flush()
-            self._due = now + (SOON_S if self._pane.is_undecided else POLL_S)
+            self._due = now + (RECORDER_SOON_S if self._pane.is_undecided else RECORDER_LOOK_S)
 
-    def _look(self, group: int, now: float) -> None:
+    def _record_foreground(self, group: int, now: float) -> None:
+        """Record the foreground group *group* and the files of its agent, as a host would see them."""
         self._pane.foreground(group, now)
         found = self._reader.look(group)
         program = Program.of(found.process) if found.unknown and found.process is not None else None

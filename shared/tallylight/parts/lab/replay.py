@@ -3,8 +3,8 @@ A replay: feeds the events of a recording to a pane, as a host would have.
 
 It takes events in the order of time; `decision` is the pane's light then. Time is the recording's. The pane is the
 engine of every host (`pane.pane`). The replay is its host, and works like kitty's. It passes on at once what a terminal
-reports (`TOLD`). Every `POLL_S` there is a tick, with a look at the screen that the output has drawn on a `Grid`. No
-person looks at the pane: *done* stays.
+reports (`TOLD`). Every `REPLAY_TICK_S` there is a tick, with a look at the screen that the output has drawn on a
+`Grid`. No person looks at the pane: *done* stays.
 
 Evidence from processes and files is in the recording. Of the output, a pane gets only what a terminal reports; the rest
 reaches it only through a relay, if one is given. If a recording has its host's moments (`events.Moment`), nothing is
@@ -47,9 +47,9 @@ TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
 _SIGNALLED = 128
 #: A pane without events is looked at for so many seconds: all that time alone decides is over by then. The rest of such
 #: a gap is skipped, as a host does after its machine was suspended.
-REST_S = 900.0
+SKIPPED_GAP_S = 900.0
 #: How often, in seconds, a host ticks.
-POLL_S = 0.25
+REPLAY_TICK_S = 0.25
 
 
 def with_program(header: Header, events: Iterable[Event], agent: str) -> Iterator[Event]:
@@ -170,23 +170,24 @@ class Replay:
         if self._is_told:
             self.now = max(self.now, until)
             return
-        rest = max(REST_S, 2 * self._pane.tracker.timing.fuse_s)
+        rest = max(SKIPPED_GAP_S, 2 * self._pane.tracker.timing.fuse_s)
         if until - self.now <= rest:
             yield from self._pass(until)
             return
         yield from self._pass(self.now + rest)
         self._pane.tracker.pause(until - self.now)
         self.now = until
-        self._ticks = int(until / POLL_S)
+        self._ticks = int(until / REPLAY_TICK_S)
 
     def _pass(self, until: float) -> Iterator[Decision]:
+        """Let time pass until then, with the ticks of a host; yield the decision after each step."""
         ticked_at: float | None = None
         while True:
             deadline = self._pane.deadline()
             if deadline is not None and deadline <= self.now:
                 # A deadline that stays although it has passed is not waited for again.
                 deadline = self.now if ticked_at != self.now else None
-            tick = (self._ticks + 1) * POLL_S
+            tick = (self._ticks + 1) * REPLAY_TICK_S
             relay = self._relay.deadline() if self._relay is not None else None
             if relay is not None:
                 relay = max(relay, self.now)
@@ -216,6 +217,7 @@ class Replay:
         pane.tick(self.now)
 
     def _read_screen(self) -> Look:
+        """Return a look at the grid."""
         if self._look is None:
             grid = self._grid
             self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
@@ -226,6 +228,7 @@ class Replay:
             self._output(data)
 
     def _output(self, data: bytes) -> None:
+        """Draw *data*, and pass on what a terminal reports of it."""
         items = self._scanner.feed(data)
         for item in items:
             if isinstance(item, Sequence) and item.number in TOLD:
@@ -234,6 +237,7 @@ class Replay:
         self._look = None
 
     def _receive(self, sequence: Sequence) -> None:
+        """Pass *sequence* to the pane, as a terminal reports it to its host."""
         pane, now = self._pane, self.now
         match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
@@ -252,12 +256,13 @@ class Replay:
                 self._receive_notification(sequence)
 
     def _receive_notification(self, sequence: Sequence) -> None:
+        """Pass the notification in *sequence* to the pane, once it is whole."""
         number, event = sequence.number or 0, wire.decode(sequence)
         payload = sequence.body.decode("utf-8", "replace")
         report = None
         if number == 777 and notified.is_machine_talk(number, payload):
-            report = notified.spoken(number, payload, self.decision.status)
+            report = notified.message_report(number, payload, self.decision.status)
         elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
-            report = notified.plain(number, whole.title, whole.body)
+            report = notified.notice_report(number, whole.title, whole.body)
         if report is not None:
             self._pane.notified(report, self.now)

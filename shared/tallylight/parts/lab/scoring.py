@@ -61,6 +61,7 @@ def partings(truth: Track, light: Track, end: float) -> list[str]:
 
 
 def _at(track: Track, time: float) -> str:
+    """Return the word of *track* at *time*; empty before the first."""
     return next((word for at, word in reversed(track) if at <= time), "")
 
 

@@ -38,21 +38,21 @@ from tallylight.wire.title import Title
 
 BUSY, IDLE, ASKING, FAILED = "busy", "idle", "asking", "failed"
 #: Seconds between looks, looks that are remembered, and how many without change mean rest, or with output mean work.
-POLL_S = 0.25
-_WINDOW, _STILL, _LIVELY = 6, 4, 3
+SIGHTING_S = 0.25
+_WINDOW_SIGHTINGS, _STILL, _LIVELY = 6, 4, 3
 _AT_REST = (Change.NONE, Change.TYPING, Change.REFLOW)
 #: Seconds after a change of the truth that are left out: the screen follows it.
-_LATE_S = 0.75
+_SCREEN_LAG_S = 0.75
 #: Rows with text that are looked at, from the end.
-ROWS = 20
+LOOKED_AT_ROWS = 20
 #: The most looks of one recording.
 MAX_LOOKS = 20_000
 #: The most screens to ask a person about, and to choose them from. Then how many looks make one as good as any, and how
 #: unlike the others it must be.
-MOST_FRAMES, _MOST_STANDING, _LONG, _UNLIKE = 5, 200, 8, 0.12
+MOST_FRAMES, _MOST_STANDING, _MANY_LOOKS, _UNLIKE = 5, 200, 8, 0.12
 #: The least likeness for an answer about another screen to count. How much less a still screen may be like one at rest
 #: than like any other. The last rows are compared, the lower ones count more. The least likeness of the very last row.
-_LIKE, _APART, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
+_LIKE, _APART_SHARE, _COMPARED, _ENDS = 0.6, 0.1, 10, 0.4
 _CHANGING = re.compile(r"[\d⠁-⣿◐-◗🌑-🌘·✢✳✶✻✽○◎◉●]")
 _GLYPH = re.compile(r"[^\w\s] ")
 #: Hints of two keys, one that chooses and one that leaves, or letters to choose by.
@@ -126,6 +126,7 @@ class Sighting:
 
     @staticmethod
     def _nearly(at: int, words: frozenset[str], other: Sighting) -> float:
+        """Return how much the row at distance *at* from the end is like one near there in *other*."""
         near = other._words[max(0, at - 1) : at + 2]
         return max((len(words & its) / (len(words | its) or 1) for its in near), default=0.0)
 
@@ -142,7 +143,7 @@ class Seen:
 
 def of_screen(label: str, lines: Sequence[str]) -> Seen:
     """Return the sighting of a screen that a person copied, with its label."""
-    rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
+    rows = tuple(row.text for row in read_tail(lines) if row.text)[-LOOKED_AT_ROWS:]
     look = Sighting(0.0, label, 0, rows, "", _is_dialog(lines, _last_row(lines)), is_sure=True)
     return Seen((look,), False, is_marked=True)
 
@@ -152,14 +153,14 @@ def of_recording(header: Header, events: Iterable[Event]) -> Seen:
     events = list(events)
     looks = Looks(truth_of(events))
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
-    title, has_bar, due = "", False, POLL_S
+    title, has_bar, due = "", False, SIGHTING_S
     for event in events:
         while due <= event.time and not looks.is_full:
             cursor = (grid.cursor_row, grid.cursor_column)
             looks.add(
                 due, list(grid.lines), grid.columns, cursor=cursor, cursor_visible=grid.cursor_visible, title=title
             )
-            due += POLL_S
+            due += SIGHTING_S
         match event.what:
             case Output(data):
                 items = scanner.feed(data)
@@ -177,13 +178,13 @@ def of_recording(header: Header, events: Iterable[Event]) -> Seen:
 
 
 class Looks:
-    """Looks at one screen, one each `POLL_S` seconds, and labels them, by *truth* if there is any."""
+    """Looks at one screen, one each `SIGHTING_S` seconds, and labels them, by *truth* if there is any."""
 
     def __init__(self, truth: Sequence[tuple[float, str]] = ()) -> None:
         self._truth = truth
         self._looks: list[Sighting] = []
         self._watch = ScreenWatch()
-        self._changes: deque[Change] = deque(maxlen=_WINDOW)
+        self._changes: deque[Change] = deque(maxlen=_WINDOW_SIGHTINGS)
         self._stood = 0
 
     @property
@@ -206,7 +207,7 @@ class Looks:
         change = self._watch.look(Look(lines, row, column, columns, cursor_visible))
         self._changes.append(change)
         tail = read_tail(lines)
-        rows = tuple(each.text for each in tail if each.text)[-ROWS:]
+        rows = tuple(each.text for each in tail if each.text)[-LOOKED_AT_ROWS:]
         at_cursor = next((each.text for each in tail if cursor_visible and each.number == row), "")
         is_read = _is_dialog(lines, row)
         truth, before = self._truth, self._looks[-1].rows if self._looks else ()
@@ -256,16 +257,16 @@ def _groups(seen: Iterable[Seen]) -> Iterable[list[tuple[int, Sighting]]]:
         for before, look in zip((None,) * (_STILL - 1) + looks, looks, strict=False):
             key: tuple[object, ...] = look.light, look.shape
             if not look.stands:
-                if not (look.light and look.rows and before is not None and _goes_on(before, look)):
+                if not (look.light and look.rows and before is not None and _continues(before, look)):
                     continue
                 part = look.light, number, look.segment
-                key = (*part, moved[part] // _LONG)  # a long movement may become something else
+                key = (*part, moved[part] // _MANY_LOOKS)  # a long movement may become something else
                 moved[part] += 1
             groups.setdefault(key, []).append((number, look))
     return groups.values()
 
 
-def _goes_on(before: Sighting, look: Sighting) -> bool:
+def _continues(before: Sighting, look: Sighting) -> bool:
     """Return whether a moving *look* continues *before*: one that has only just changed may show anything."""
     return before.likeness(look) >= _LIKE or bool(look.label and look.segment == before.segment)
 
@@ -273,7 +274,7 @@ def _goes_on(before: Sighting, look: Sighting) -> bool:
 def _news(look: Sighting, looks: int, chosen: Iterable[tuple[int, Sighting]]) -> float:
     """Return how much an answer about *look*, of *looks* similar ones, would add to those about *chosen*."""
     unlike = min((1 - look.likeness(other) + 0.5 * (look.kind != other.kind)) for _, other in chosen) if chosen else 1.0
-    return unlike * (min(1.0, looks / _LONG) + look.is_doubted)
+    return unlike * (min(1.0, looks / _MANY_LOOKS) + look.is_doubted)
 
 
 def answered(seen: Seen, answers: Sequence[tuple[Sighting, str]]) -> Seen:
@@ -305,8 +306,12 @@ def _lasting(looks: Sequence[Sighting]) -> Iterator[Sighting]:
 
 
 def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied: bool) -> Sighting:
+    """Return *look* with the label of the most similar screen among *answers*, or without a label."""
     compared = sorted(
-        ((_is_told(frame, said, look), look.likeness(frame), said, look.ends_as(frame)) for frame, said in answers),
+        (
+            (_has_same_light(frame, said, look), look.likeness(frame), said, look.ends_as(frame))
+            for frame, said in answers
+        ),
         reverse=True,
     )
     is_it, likeness, said, is_end = compared[0] if compared else (False, 0.0, "", False)
@@ -316,7 +321,7 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
     is_like = likeness >= _LIKE and is_end
     if look.label == BUSY and (likeness < _LIKE or said in (IDLE, FAILED)):
         label = BUSY  # it moves, and only a spinner distinguishes the two
-    elif look.label == IDLE and (ready >= likeness - _APART or look.is_agreed):
+    elif look.label == IDLE and (ready >= likeness - _APART_SHARE or look.is_agreed):
         label = IDLE
     elif is_like and said != IDLE:
         label = said
@@ -325,7 +330,7 @@ def _labelled(look: Sighting, answers: Sequence[tuple[Sighting, str]], *, denied
     return attrs.evolve(look, label=label, is_sure=False)
 
 
-def _is_told(frame: Sighting, said: str, look: Sighting) -> bool:
+def _has_same_light(frame: Sighting, said: str, look: Sighting) -> bool:
     """Return whether the label of *frame* applies to *look*; not if both had right lights that differ."""
     is_right = bool(frame.light) and _LABELS[class_of(frame.light)] == said
     return frame.shape == look.shape and not (is_right and look.is_agreed and look.label != said)
@@ -358,12 +363,17 @@ def _by_truth(truth: Sequence[tuple[float, str]], time: float) -> str:
     """Return the label of the marks at *time*; empty soon after a change."""
     since, word = next(((at, word) for at, word in reversed(truth) if at <= time), (0.0, "starting"))
     following = next((at for at, _ in truth if at > time), None)
-    if time - since < _LATE_S or word in ("starting", "gone") or (following is not None and following - time < POLL_S):
+    if (
+        time - since < _SCREEN_LAG_S
+        or word in ("starting", "gone")
+        or (following is not None and following - time < SIGHTING_S)
+    ):
         return ""
     return _LABELS[class_of(word)] if word != "background" else ""
 
 
 def _guessed(rows: Sequence[str], before: Sequence[str], changes: Sequence[Change], *, is_read: bool) -> str:
+    """Return the label of a look that no person and no mark has labelled; empty for an uncertain one."""
     if not rows or len(changes) < _STILL:
         return ""
     hints = " ".join(rows[-8:])

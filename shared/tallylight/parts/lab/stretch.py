@@ -43,15 +43,16 @@ class Stretch:
         return self.events[-1].time if self.events else 0.0
 
 
-def of_tape(told: bytes) -> Stretch:
-    """Return the stretch of a tape; raise `ValueError` if it is none."""
+def of_tape(data: bytes) -> Stretch:
+    """Return the stretch in the bytes of a tape; raise `ValueError` for anything else."""
     try:
-        return _of_entries(list(tape.entries(told)))
+        return _of_entries(list(tape.entries(data)))
     except (TypeError, AttributeError) as error:
         raise ValueError(f"a tape is damaged: {error}") from None
 
 
 def _of_entries(entries: Sequence[tuple[float, str, Any]]) -> Stretch:
+    """Return the stretch of the entries of a tape."""
     start = entries[0][0] if entries else 0.0
     first = next((data for _, _, data in entries if isinstance(data, Look)), Look((), 0, 0, 80))
     header = Header(first.columns, max(1, len(first.lines)) if first.lines else 24)
@@ -150,6 +151,8 @@ def redacted(stretch: Stretch, keep: Collection[str]) -> Stretch:
 
 
 def _crossed(word: str, keep: Collection[str]) -> str:
+    """Return *word* with its letters as `x` and its digits as `1`, unless it is among *keep*."""
+
     def part(found: re.Match[str]) -> str:
         text = found[0]
         return text if text.lower() in keep else "1" if text.isdigit() else "x" * len(text)

@@ -30,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.remote.messages import (
     BEAT_S,
     CAN,
-    MAX_ASKED,
+    MAX_REQUEST_BYTES,
     PROTOCOL,
     Ask,
     Beat,
@@ -56,10 +56,10 @@ MAX_UNREAD = 64 * 1024
 #: The same limit for replies: beyond it the other end counts as gone, because it asks and does not read.
 MAX_REPLIES = 8 * 1024 * 1024
 #: How often, in seconds, to read the snapshots if no descriptor reports changes.
-POLL_S = 0.2
+POLL_UNNOTIFIED_S = 0.2
 #: Without a message for so many seconds the other end is gone: a lost connection is silent.
-GONE_S = 60.0
-_CHUNK = 64 * 1024
+PEER_GONE_S = 60.0
+_CHUNK_BYTES = 64 * 1024
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _BUSY = Refusal("busy", "something else is just being done to that pane; nothing was done")
 
@@ -117,7 +117,7 @@ class Bridge:
     ) -> None:
         self._feed, self._client, self._environ, self._keep = feed, client, environ, keep
         self.sender = StateSender()
-        self._lines = Lines(MAX_ASKED)
+        self._lines = Lines(MAX_REQUEST_BYTES)
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         self._wake: int | None = None
         self._jobs = Jobs(self._deliver)
@@ -142,6 +142,7 @@ class Bridge:
                 os.set_blocking(fd_out, is_out)
 
     def _step(self, fd_in: int, fd_out: int, wake: int) -> bool:
+        """Send, receive and wait for more; return False once the other end is gone."""
         now = time.monotonic()
         if self._feed.poll(now):
             self.sender.show(self._feed.snapshots)
@@ -152,22 +153,22 @@ class Bridge:
             self._keep()
         self._fill(now)
         waiting = [fd_in, wake, *(feeds or ())]
-        patience = POLL_S if feeds is None else min(1.0, BEAT_S)
+        patience = POLL_UNNOTIFIED_S if feeds is None else min(1.0, BEAT_S)
         readable, writable, _ = select.select(waiting, [fd_out] if self._unsent else [], [], patience)
         if writable:
             with contextlib.suppress(BlockingIOError):
-                del self._unsent[: os.write(fd_out, self._unsent[:_CHUNK])]
+                del self._unsent[: os.write(fd_out, self._unsent[:_CHUNK_BYTES])]
         if wake in readable:
-            os.read(wake, _CHUNK)
+            os.read(wake, _CHUNK_BYTES)
         while not self._results.is_empty():
             self._results.get()()
         if fd_in in readable:
-            if not (data := os.read(fd_in, _CHUNK)):
+            if not (data := os.read(fd_in, _CHUNK_BYTES)):
                 return False
             self._received_at = now
             for line in self._lines.feed(data):
                 self._received(line)
-        return now - self._received_at < GONE_S and len(self._unsent) < MAX_REPLIES
+        return now - self._received_at < PEER_GONE_S and len(self._unsent) < MAX_REPLIES
 
     def _fill(self, now: float) -> None:
         """Queue new lines and beats for the other end, as long as it reads."""
@@ -196,21 +197,25 @@ class Bridge:
             self._reply(asked, _BUSY)
 
     def _perform(self, asked: Ask, found: Row) -> request.Reply:
+        """Carry out the request *asked* for the pane *found*, and return its reply."""
         if isinstance(mark := asked.asked, Mark):
             requests.send(asked.host, Request(mark.verb, mark.pane, mark.args), self._environ)
             return Done(mark.pane, "")
         return self._client.perform(found, asked.asked)
 
     def _failed(self, asked: Ask, error: Exception) -> None:
+        """Reply that the request failed."""
         is_told = isinstance(error, TallyError)
         words = ("unreachable", str(error)) if is_told else ("failed", f"it failed there: {type(error).__name__}")
         self._reply(asked, Refusal(*words))
 
     def _reply(self, asked: Ask, reply: request.Reply) -> None:
+        """Queue *reply* to *asked*; a refusal in its place if it is too long."""
         too_long = Refusal("too-long", "that is too long to send")
         self._unsent += encode(Reply(asked.number, reply)) or encode(Reply(asked.number, too_long))
 
     def _deliver(self, call: Callable[[], None]) -> None:
+        """Have the loop make *call*: a job has ended on its thread."""
         self._results.put(call)
         if self._wake is not None:
             with contextlib.suppress(BlockingIOError, OSError):

@@ -26,12 +26,12 @@ from paho.mqtt.reasoncodes import ReasonCode
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
-from tallylight.parts.remote.topics import MAX_BYTES
+from tallylight.parts.remote.topics import MAX_PAYLOAD_BYTES
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
 #: How often, in seconds, mosquitto looks for clients that have fallen silent.
-LOOK_S = 5.0
+KEEPALIVE_CHECK_S = 5.0
 #: Seconds that a link may read without a pause.
 DRAIN_S = 0.1
 #: The longest attempt to reach the broker, in seconds.
@@ -160,6 +160,7 @@ class Link:
         self.is_up = False
 
     def _connect(self, now: float) -> None:
+        """Connect to the broker; the will and the first subscription go with it."""
         fleet = self.fleet
         client = mqtt.Client(
             CallbackAPIVersion.VERSION2, client_id=f"tally-{uuid.uuid4().hex[:16]}", reconnect_on_failure=False
@@ -177,7 +178,7 @@ class Link:
         client.on_subscribe = self._on_subscribe
         try:
             # A broker drops a client after one and a half times the promised interval, as soon as it looks.
-            promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
+            promise = math.floor((fleet.keepalive_s - KEEPALIVE_CHECK_S) / 1.5)
             client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
             self._lost(now, _fault(error))
@@ -188,6 +189,7 @@ class Link:
         self._client = client
 
     def _lost(self, now: float, why: str) -> None:
+        """Note that the link is lost, and schedule the next attempt."""
         was_up, self.is_up, self._client = self.is_up, False, None
         self.state, self._refused = self._refused or why, ""
         self._topics.clear()
@@ -210,7 +212,7 @@ class Link:
 
     def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
         self._taken += 1
-        if len(message.payload) <= MAX_BYTES:
+        if len(message.payload) <= MAX_PAYLOAD_BYTES:
             with contextlib.suppress(UnicodeDecodeError):
                 self.take(message.topic, bytes(message.payload), message.retain)
 
@@ -265,6 +267,10 @@ def _path(name: str) -> str | None:
 
 
 def _password(fleet: Fleet) -> str | None:
+    """
+    Return the password in its file, None if there is no such file in the settings; raise `TallyError` for an unsafe
+    one.
+    """
     if not fleet.password_file:
         return None
     path = Path(fleet.password_file).expanduser()

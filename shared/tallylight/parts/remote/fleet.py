@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: How long, in seconds, a single command waits for a silent broker.
 BROKER_WAIT_S = 6.0
 #: How long, in seconds, another machine may take to carry out a request.
-DONE_S = 5.0
+REMOTE_REQUEST_S = 5.0
 
 
 def configured(verb: str) -> Fleet:
@@ -71,7 +71,7 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
     found = pick(panes_of(fleet.mirror), wanted, {})
     fleet.ask(found.host, found.pane, verb, minutes)
     machine, _, host = found.host.rpartition("/")
-    end = time.monotonic() + DONE_S
+    end = time.monotonic() + REMOTE_REQUEST_S
     while (now := time.monotonic()) < end:
         fleet.step(now, 0.1)
         panes = fleet.mirror.panes_of(machine)

@@ -26,7 +26,7 @@ import attrs
 from tallylight.actions.caller import Caller, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, refusal_of, verb_of
-from tallylight.actions.request import UNKNOWN, Look, Mark, Reply, decode_request, encode_reply
+from tallylight.actions.request import UNKNOWN, LookRequest, Mark, Reply, decode_request, encode_reply
 from tallylight.actions.seat import Identify, seated
 from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
@@ -44,18 +44,18 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import MachineEntry
-from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
+from tallylight.snapshot.writer import MAX_PANES, MAX_SNAPSHOT_BYTES, SnapshotWriter
 
 #: How often, in seconds, requests and the configuration are looked for.
-LOOK_S, CONFIG_S = 0.25, 2.0
+POLL_REQUESTS_S, CONFIG_S = 0.25, 2.0
 #: Seconds that a machine has for a reply, and for typing, when a person may be asked over there.
 TELL_S, TYPE_S = 20.0, 75.0
 #: The most clients on the socket, and how many seconds one has for its request, and for the answer.
 MAX_PEERS, PEER_S = 16, 5.0
 #: A process that closed its output has so many seconds to end by itself.
-ENDS_S = 0.5
+CLOSED_OUTPUT_S = 0.5
 #: The part of a snapshot for all machines together, in bytes as received.
-_ROOM = MAX_BYTES * 3 // 4
+_ROOM = MAX_SNAPSHOT_BYTES * 3 // 4
 _WAITS = "is new in config.toml, and starts with the next `tally host sessions`"
 
 
@@ -136,7 +136,7 @@ class MachinesHost:
                     self.step()
                 except Exception as error:  # one failure must not lose the others
                     self.problem = f"{type(error).__name__}: {error}"
-                    select.select([self._wake], [], [], LOOK_S)
+                    select.select([self._wake], [], [], POLL_REQUESTS_S)
         finally:
             self._close()
 
@@ -149,7 +149,7 @@ class MachinesHost:
         for name, machine in self._machines.items():
             self._drive(name, machine, now)
         if now >= self._look_at:
-            self._look_at = now + LOOK_S
+            self._look_at = now + POLL_REQUESTS_S
             self._take_requests(now)
         self._end_links(now)
         if any(machine.is_changed for machine in self._machines.values()):
@@ -191,6 +191,7 @@ class MachinesHost:
         self._show(self._clock())
 
     def _drive(self, name: str, machine: Machine, now: float) -> None:
+        """Start the link of *machine* if it is time; end one that is overdue."""
         link = self._links.get(name)
         machine.expire(now)
         if link is None:
@@ -212,7 +213,7 @@ class MachinesHost:
         if link.child.poll() is None and link.is_closed:
             # It ends any moment, on a busy machine a little later: its exit code shows why.
             with contextlib.suppress(Exception):
-                link.child.wait(ENDS_S)
+                link.child.wait(CLOSED_OUTPUT_S)
         link.read_complaint()
         # Output before its end counts; a pipe holds no more than one reading takes.
         self._read(link, machine)
@@ -222,6 +223,7 @@ class MachinesHost:
         self._ending.append((link, now + END_S))
 
     def _end_links(self, now: float) -> None:
+        """Close the links that have ended, and kill those that take too long."""
         left = []
         for link, until in self._ending:
             if link.child.poll() is not None:
@@ -236,6 +238,7 @@ class MachinesHost:
     # The lights ---------------------------------------------------------------------------------------------
 
     def _show(self, now: float) -> None:
+        """Publish the rows of all machines, as far as they fit into one snapshot."""
         if self._writer is None:
             return
         for machine in self._machines.values():
@@ -304,6 +307,7 @@ class MachinesHost:
                 machine.ask(host, asked, now + TELL_S, lambda _: None)
 
     def _accept(self) -> None:
+        """Accept a client on the socket."""
         assert self._listener is not None
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
@@ -331,6 +335,7 @@ class MachinesHost:
             self._pass_on(peer, lines[0])
 
     def _pass_on(self, peer: _Peer, line: bytes) -> None:
+        """Check the request in *line*, and send it to the machine of its pane."""
         asked, is_key = decode_request(line)
         if not is_carried(asked) or isinstance(asked, Mark):
             self._reply(peer, UNKNOWN)
@@ -342,7 +347,7 @@ class MachinesHost:
         elif (refused := forbidden(self._level, peer.caller, asked, peer.identify, is_key=is_key)) is not None:
             self._reply(peer, refused)
         else:
-            until = self._clock() + (TELL_S if isinstance(asked, Look) else TYPE_S)
+            until = self._clock() + (TELL_S if isinstance(asked, LookRequest) else TYPE_S)
             peer.until = until + PEER_S
             machine.ask(host, attrs.evolve(asked, pane=id_), until, functools.partial(self._reply, peer))
 
@@ -356,6 +361,7 @@ class MachinesHost:
             self._peers.remove(peer)
 
     def _close(self) -> None:
+        """End everything: links, clients, the socket and the snapshot."""
         for link in (*self._links.values(), *(link for link, _ in self._ending)):
             link.end(is_asked=True)
             link.close()

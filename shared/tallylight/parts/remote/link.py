@@ -18,8 +18,8 @@ import attrs
 from tallylight.model.bucket import Bucket
 
 #: Bytes of one read; a second, on average; and at once, after a rest.
-CHUNK = 64 * 1024
-RATE, BURST = 512 * 1024, 2 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+RATE, BURST_BYTES = 512 * 1024, 2 * 1024 * 1024
 MAX_COMPLAINT = 4096
 #: Seconds that a process has to end after it was asked to.
 END_S = 2.0
@@ -35,7 +35,7 @@ class Link:
     is_closed: bool = False
     #: Whether it has closed its error output.
     is_mute: bool = False
-    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(RATE, BURST))
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(RATE, BURST_BYTES))
 
     @classmethod
     def start(cls, argv: Sequence[str], env: Mapping[str, str]) -> Link | None:
@@ -86,7 +86,7 @@ class Link:
     def write(self, data: bytearray) -> None:
         """Send as much of *data* as it takes, and remove that from *data*."""
         try:
-            del data[: os.write(self.fds[0], data[:CHUNK])]
+            del data[: os.write(self.fds[0], data[:CHUNK_BYTES])]
         except BlockingIOError:
             pass
         except OSError:
@@ -108,7 +108,7 @@ class Link:
 def _read(fd: int) -> bytes | None:
     """Return the available bytes; empty at the end; None if there are none yet."""
     try:
-        return os.read(fd, CHUNK)
+        return os.read(fd, CHUNK_BYTES)
     except BlockingIOError:
         return None
     except OSError:

@@ -16,7 +16,7 @@ import attrs
 from tallylight.actions import request
 from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Rows, TooLongError
+from tallylight.actions.request import Lines, LookRequest, Rows, TooLongError
 from tallylight.config.machines import Machine as Setting
 from tallylight.hosts.jobs import backoff
 from tallylight.parts.remote import commands
@@ -24,7 +24,7 @@ from tallylight.parts.remote.messages import (
     BEAT_S,
     CAN,
     HELLO,
-    MAX_LINE,
+    MAX_LINE_BYTES,
     PROTOCOL,
     SILENT_S,
     Ask,
@@ -49,15 +49,15 @@ HELLO_S = 30.0
 #: Bytes that may arrive before that: a shell may print something at its start.
 MAX_GREETING = 64 * 1024
 #: A connection that lasted so many seconds has not failed when it ends.
-HELD_S = 10.0
+CONNECTION_HELD_S = 10.0
 #: The most requests that wait for a reply.
-MAX_ASKED = 16
+MAX_UNANSWERED = 16
 #: The most bytes that wait to be sent.
 MAX_UNSENT = 256 * 1024
 #: Clocks that differ by less, in seconds, count as equal: the message was on its way.
 SAME_CLOCK_S = 2.0
 #: The longest report of a machine about itself, in cells.
-_CELLS = 160
+_REPORT_CELLS = 160
 #: The longest quote of another output instead of a hello, in cells.
 _SHOWN = 60
 _UPDATE = "run `tally setup` there with the version of this machine"
@@ -65,7 +65,7 @@ _INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; check whether it was done")
 _UNSENT = Refusal("unreachable", "the connection ended before the request; nothing was done")
 _STRANGE = Refusal("unreachable", "that machine sent a wrong reply; check whether it was done")
-#: The kinds of `Look`; requests that type or mark are answered with `Done`.
+#: The kinds of `LookRequest`; requests that type or mark are answered with `Done`.
 _FITS = {request.SCREEN: Rows, request.QUESTION: Question, request.HOLDER: Occupant}
 #: Exit codes of sh(1) for a program that cannot be run, and of ssh(1) for an unreachable machine.
 _NOT_FOUND, _NOT_EXECUTABLE, _UNREACHED = 127, 126, 255
@@ -89,7 +89,7 @@ class Machine:
     retry_at: float = -math.inf
     failures: int = 0
     _hello: Hello | None = None
-    _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE))
+    _lines: Lines = attrs.field(factory=lambda: Lines(MAX_LINE_BYTES))
     _greeted: int = 0
     #: The first bytes before its hello.
     _before: bytes = b""
@@ -120,14 +120,14 @@ class Machine:
     def began(self, now: float) -> None:
         """Begin a connection: a process was started that should become a bridge."""
         self._began_at = self._received_at = self._sent_at = now
-        self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE), 0, None, ""
+        self._lines, self._greeted, self._hello, self._fault = Lines(MAX_LINE_BYTES), 0, None, ""
         self._before = b""
         self._unsent.clear()
 
     def ended(self, code: int | None, complaint: str, now: float) -> None:
         """End the connection: its process ended with *code* (None: no such program) and this error output."""
         why = self._fault or self._why(code, complaint)
-        has_held = self._hello is not None and now - self._began_at >= HELD_S
+        has_held = self._hello is not None and now - self._began_at >= CONNECTION_HELD_S
         self.failures = 1 if has_held else self.failures + 1
         self.retry_at = now + backoff(self.failures)
         self.panes.clear()
@@ -140,8 +140,9 @@ class Machine:
         self._set(why, is_up=False)
 
     def _why(self, code: int | None, complaint: str) -> str:
+        """Return why the connection has ended, by the exit code and the last line of the error output."""
         command = self.setting.command
-        last = sanitise(complaint.strip().rpartition("\n")[2], cells=_CELLS)
+        last = sanitise(complaint.strip().rpartition("\n")[2], cells=_REPORT_CELLS)
         if code is None:
             return f"there is no program {sanitise(command[0], cells=40)!r} on this machine"
         if self._hello is not None:
@@ -172,7 +173,7 @@ class Machine:
         if self._fault:
             return
         if self._hello is None:
-            self._before = (self._before + data)[:_CELLS]
+            self._before = (self._before + data)[:_REPORT_CELLS]
         try:
             lines = self._lines.feed(data)
         except TooLongError:
@@ -189,6 +190,7 @@ class Machine:
                 self._take(found, len(line))
 
     def _greeting(self, found: Message | None, size: int, now: float, wall: float) -> None:
+        """Take the first message of the bridge, which must be a `Hello`."""
         self._greeted += size
         if not isinstance(found, Hello):
             if self._greeted > MAX_GREETING:
@@ -212,6 +214,7 @@ class Machine:
         return f": {words!r}" if words else ""
 
     def _take(self, found: Message, size: int) -> None:
+        """Apply a later message: a pane, a pane that is gone, or a reply."""
         match found:
             case PaneState(host, pane):
                 if not is_elsewhere(host):
@@ -248,6 +251,7 @@ class Machine:
         return min(MAX_NUMBER, max(1.0, at + self._offset)) if 0 < at < MAX_NUMBER else at
 
     def _set(self, says: str, *, is_up: bool) -> None:
+        """Set the message for a person, and whether the machine is connected."""
         self.is_changed = self.is_changed or (says, is_up) != (self.says, self.is_up)
         self.says, self.is_up = says, is_up
 
@@ -264,7 +268,7 @@ class Machine:
         else:
             self._number += 1
             line = encode(Ask(self._number, host, asked))
-            if not line or len(self._asked) >= MAX_ASKED or len(self._unsent) + len(line) > MAX_UNSENT:
+            if not line or len(self._asked) >= MAX_UNANSWERED or len(self._unsent) + len(line) > MAX_UNSENT:
                 done(Refusal("busy", f"{self.name} has not answered an earlier request; nothing was done"))
                 return
             near_id = local_id(self.name, host, asked.pane)
@@ -294,7 +298,7 @@ def _fitting(asked: Carried, near_id: str, reply: request.Reply) -> request.Repl
     """Return *reply* with the pane's name here, *near_id*; `_STRANGE` if it does not fit the request *asked*."""
     if isinstance(reply, Refusal):
         return reply
-    if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, Look) else Done):
+    if not isinstance(reply, _FITS.get(asked.what, Done) if isinstance(asked, LookRequest) else Done):
         return _STRANGE
     if isinstance(reply, Done | Question | Occupant):
         return attrs.evolve(reply, pane=near_id) if reply.pane == asked.pane else _STRANGE

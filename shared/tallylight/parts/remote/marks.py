@@ -19,7 +19,7 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Snapshot
 
 #: Marks that are accepted at once, and a second.
-BURST, PER_SECOND = 20, 2.0
+BURST_MARKS, PER_SECOND = 20, 2.0
 #: By how many seconds the beginning of a status may differ between two copies of it.
 SAME_S = 0.5
 
@@ -29,7 +29,7 @@ class Marks:
     """Checks marks. *is_allowed*: the configuration of this machine accepts them."""
 
     is_allowed: bool
-    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(PER_SECOND, BURST))
+    _room: Bucket = attrs.field(init=False, factory=lambda: Bucket(PER_SECOND, BURST_MARKS))
     _is_flooded: bool = False
 
     def take(
@@ -42,7 +42,7 @@ class Marks:
         """
         was_flooded, self._is_flooded = self._is_flooded, not self._room.take(now)
         if self._is_flooded:
-            return "" if was_flooded else f"more than {BURST} marks at once"
+            return "" if was_flooded else f"more than {BURST_MARKS} marks at once"
         if not self.is_allowed:
             return "this machine takes no marks: `marks = true` in [fleet] allows them"
         mark = decode_mark(payload)

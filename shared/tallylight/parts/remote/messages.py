@@ -31,7 +31,7 @@ import attrs
 
 from tallylight.actions import request
 from tallylight.actions.answer import Answer
-from tallylight.actions.request import HOLDER, QUESTION, SCREEN, Look, Mark
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, LookRequest, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
 from tallylight.snapshot.requests import is_host
@@ -41,9 +41,9 @@ from tallylight.wire import values
 #: The version of the protocol. A bridge with another one cannot be used; `can` announces new verbs instead.
 PROTOCOL = 2
 #: The longest line, in bytes, either way.
-MAX_LINE = 256 * 1024
+MAX_LINE_BYTES = 256 * 1024
 #: The longest request, in bytes: the longest text to type fits.
-MAX_ASKED = 64 * 1024
+MAX_REQUEST_BYTES = 64 * 1024
 #: Seconds without a message after which an end sends a beat.
 BEAT_S = 5.0
 #: Seconds without a message after which the other end counts as gone.
@@ -51,11 +51,11 @@ SILENT_S = 20.0
 #: The requests to a bridge: look at a pane, type into it, and mark it.
 CARRIED_LOOKS = (SCREEN, QUESTION, HOLDER)
 MARKS = ("focus", "seen", "unread", "snooze")
-Carried = Look | Answer | Say | Interrupt | Mark
-CAN = frozenset(map(request.type_of, (Look, Answer, Say, Interrupt, Mark)))
+Carried = LookRequest | Answer | Say | Interrupt | Mark
+CAN = frozenset(map(request.type_of, (LookRequest, Answer, Say, Interrupt, Mark)))
 #: The longest id of a pane of another machine, in characters.
-MAX_ID = 160
-_MAX_NUMBER = 2**53
+MAX_PANE_ID_CHARS = 160
+_MAX_REMOTE_NUMBER = 2**53
 _MAX_VERSION, _MAX_VERBS = 64, 64
 
 
@@ -127,7 +127,7 @@ def encode(message: Message) -> bytes:
         case Hello(protocol, version, can, at):
             found = {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneState(host, pane):
-            found = {"host": host, "pane": told_of(pane)}
+            found = {"host": host, "pane": for_other_machines(pane)}
         case PaneGone(host, id_):
             found = {"host": host, "gone": id_}
         case InitialStateSent():
@@ -139,23 +139,23 @@ def encode(message: Message) -> bytes:
         case Ask(number, host, asked):
             found = {"ask": number, "host": host, "of": request.to_json(asked)}
     line = dumps(found) + b"\n"
-    return line if len(line) <= MAX_LINE else b""
+    return line if len(line) <= MAX_LINE_BYTES else b""
 
 
 def decode(line: bytes) -> Message | None:
     """Return the message in *line*, given without the newline; None if it is none."""
-    found = load(line, MAX_LINE)
+    found = load(line, MAX_LINE_BYTES)
     if "bridge" in found:
         return _hello(found)
     if "pane" in found or "gone" in found:
         return _pane(found)
     if "reply" in found:
-        number, reply = values.integer(found["reply"], 1, _MAX_NUMBER), request.from_json(found.get("told"))
+        number, reply = values.integer(found["reply"], 1, _MAX_REMOTE_NUMBER), request.from_json(found.get("told"))
         if number is None or not isinstance(found.get("told"), dict):
             return None
         return Reply(number, reply if isinstance(reply, request.REPLIES) else request.SILENT)
     if "ask" in found:
-        number, asked = values.integer(found["ask"], 1, _MAX_NUMBER), request.from_json(found.get("of"))
+        number, asked = values.integer(found["ask"], 1, _MAX_REMOTE_NUMBER), request.from_json(found.get("of"))
         host = found.get("host")
         return Ask(number, host, asked) if number is not None and is_host(host) and is_carried(asked) else None
     if found.get("whole") is True:
@@ -164,6 +164,7 @@ def decode(line: bytes) -> Message | None:
 
 
 def _hello(found: Mapping[str, Any]) -> Hello | None:
+    """Return the hello in *found*; None for a malformed one."""
     protocol, at = values.integer(found["bridge"], 0, 10**6), values.number(found.get("at"), 0, values.LATEST)
     can = found.get("can")
     if protocol is None:
@@ -178,6 +179,7 @@ def _hello(found: Mapping[str, Any]) -> Hello | None:
 
 
 def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
+    """Return the pane, or the pane that is gone, in *found*; None for a malformed one."""
     host = found.get("host")
     if not is_host(host):
         return None
@@ -189,7 +191,7 @@ def _pane(found: Mapping[str, Any]) -> PaneState | PaneGone | None:
 
 def is_carried(asked: object) -> TypeGuard[Carried]:
     """Return whether a bridge carries *asked*. Closing panes and queueing texts stay with the machine itself."""
-    if isinstance(asked, Look):
+    if isinstance(asked, LookRequest):
         return asked.what in CARRIED_LOOKS and is_id(asked.pane)
     if isinstance(asked, Mark):
         return asked.verb in MARKS and is_id(asked.pane)
@@ -198,11 +200,11 @@ def is_carried(asked: object) -> TypeGuard[Carried]:
 
 def is_id(value: object) -> TypeGuard[str]:
     """Return whether *value* can name a pane of a host: printable, not too long, and not like an option."""
-    return isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable() and value[0].isalnum()
+    return isinstance(value, str) and 0 < len(value) <= MAX_PANE_ID_CHARS and value.isprintable() and value[0].isalnum()
 
 
-def told_of(pane: Pane) -> dict[str, Any]:
-    """Return *pane* for other machines, without the option values of its agent."""
+def for_other_machines(pane: Pane) -> dict[str, Any]:
+    """Return *pane* as JSON for other machines, without the option values of its agent."""
     conversation = attributes.evolve(pane.conversation, options=(), lost=())
     return attributes.evolve(pane, conversation=conversation).to_json()
 

@@ -19,9 +19,9 @@ from tallylight.parts.remote.panes import Key, Panes, Row
 from tallylight.parts.remote.topics import Presence, decode_pane, decode_presence, names_of
 from tallylight.snapshot.schema import Pane
 
-MAX_MACHINES = 512
+MAX_FLEET_MACHINES = 512
 #: Limits of one machine: panes, and their bytes.
-MAX_PANES, MAX_MACHINE_BYTES = 1000, 4 << 20
+MAX_MACHINE_PANES, MAX_MACHINE_BYTES = 1000, 4 << 20
 #: Limits of all machines together.
 MAX_ALL_PANES, MAX_ALL_BYTES = 25_000, 48 << 20
 
@@ -31,7 +31,7 @@ class Machine:
     """One machine. *presence* is None: it has sent panes, but not yet whether it is online."""
 
     presence: Presence | None = None
-    panes: Panes = attrs.field(factory=lambda: Panes(MAX_PANES, MAX_MACHINE_BYTES))
+    panes: Panes = attrs.field(factory=lambda: Panes(MAX_MACHINE_PANES, MAX_MACHINE_BYTES))
 
 
 @attrs.define
@@ -42,7 +42,7 @@ class Mirror:
     _machines: dict[str, Machine] = attrs.field(init=False, factory=dict)
     _rows: int = attrs.field(init=False, default=0)
     _size: int = attrs.field(init=False, default=0)
-    #: Whether there were more machines than `MAX_MACHINES`.
+    #: Whether there were more machines than `MAX_FLEET_MACHINES`.
     is_full: bool = attrs.field(init=False, default=False)
     #: The machines with changes; the code that handles them empties it.
     changed: set[str] = attrs.field(init=False, factory=set)
@@ -52,7 +52,7 @@ class Mirror:
         name, kind, *place = names_of(topic, self._prefix) or ("", "")
         if kind not in ("machine", "pane"):
             return False
-        if name not in self._machines and len(self._machines) >= MAX_MACHINES:
+        if name not in self._machines and len(self._machines) >= MAX_FLEET_MACHINES:
             self.is_full = True
             return False
         machine = self._machines.setdefault(name, Machine())
@@ -74,6 +74,7 @@ class Mirror:
 
     @staticmethod
     def _take_presence(machine: Machine, payload: bytes) -> bool:
+        """Apply whether *machine* is online; return whether that changed anything."""
         presence, before = decode_presence(payload), machine.presence
         if payload and presence is None:
             return False
@@ -83,6 +84,7 @@ class Mirror:
         return machine.presence != before
 
     def _take_pane(self, machine: Machine, key: Key, payload: bytes) -> bool:
+        """Apply a pane of *machine*, an empty payload removes it; return whether that changed anything."""
         message = decode_pane(payload, key[0])
         if payload and (message is None or message.pane.id != key[1]):
             return False

@@ -121,6 +121,7 @@ class Outbox:
             self._hold(place, payload)
 
     def _hold(self, place: str, payload: bytes) -> None:
+        """Note what the broker has stored for the topic *place*."""
         if payload and (place in self._held or len(self._held) < MAX_TOPICS):
             self._held[place] = payload
         elif not payload:
@@ -147,6 +148,7 @@ class Outbox:
         return found
 
     def _is_of_this_life(self, payload: bytes) -> bool:
+        """Return whether *payload* is about a pane of this run."""
         pane = decode_pane(payload, "")
         return pane is not None and pane.life == self.name.own.life
 

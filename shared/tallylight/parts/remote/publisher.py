@@ -16,7 +16,7 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import RequestError
 
 #: How often, in seconds, the snapshots are read.
-POLL_S = 0.2
+PUBLISH_EVERY_S = 0.2
 
 
 class Publisher:
@@ -50,14 +50,14 @@ class Publisher:
                 link.send(topic(self._fleet.prefix, self._machine, "namesake"), word, is_kept=False)
             for place, payload in self._outbox.take(now).items():
                 link.send(place, payload)
-        link.step(now, POLL_S)
+        link.step(now, PUBLISH_EVERY_S)
         state = (link.standing, self._standing())
         for text in state:
             if text and text not in self._reported:
                 self._report(text)
         self._reported = state
         if not link.is_up:
-            time.sleep(POLL_S)
+            time.sleep(PUBLISH_EVERY_S)
 
     def close(self) -> None:
         """Report this machine as offline, if its name is ours, and close the link."""
@@ -65,6 +65,7 @@ class Publisher:
         self._link.close((self._place, goodbye) if self._outbox.name.holder is None else None)
 
     def _take(self, place: str, payload: bytes, is_stored: bool) -> None:
+        """Apply a message: a mark for one of our panes, or the presence of a machine of our name."""
         now = time.monotonic()
         match names_of(place, self._fleet.prefix):
             case (_, "mark", host, pane) if payload:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tallylight.config.fleet import Fleet
 from tallylight.model.errors import TallyError
 from tallylight.parts.remote.broker import DRAIN_S, Link, machine_name
-from tallylight.parts.remote.mirror import MAX_MACHINES, Mirror
+from tallylight.parts.remote.mirror import MAX_FLEET_MACHINES, Mirror
 from tallylight.parts.remote.topics import Mark, encode_mark, names_of, topic
 from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -20,11 +20,11 @@ from tallylight.wire.values import digits
 #: A level that no machine has: a message there shows a subscriber that it has received everything.
 SYNC = ".sync"
 #: Seconds without a message after which everything counts as received: the machines, and one machine's panes.
-QUIET_S, PANES_QUIET_S = 1.0, 0.1
+ALL_RECEIVED_S, PANES_QUIET_S = 1.0, 0.1
 #: The most machines that are asked for panes during one connection.
-MAX_ASKED = 2 * MAX_MACHINES
+MAX_ASKED = 2 * MAX_FLEET_MACHINES
 #: Seconds that it waits for an answer while the broker sends its store.
-ANSWER_S = 0.005
+STORE_ANSWER_S = 0.005
 
 
 class Subscriber:
@@ -121,7 +121,7 @@ class Subscriber:
                 remedy = "rename it with `machine` in its [fleet]"
                 notes.append(f"another machine also uses the name {name}, and is not shown; {remedy}")
         if self.mirror.is_full or len(self._asked) >= MAX_ASKED:
-            notes.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
+            notes.append(f"there are more machines than {MAX_FLEET_MACHINES}; the others are left out")
         denied = sorted(self.link.denied - {self._mark})
         return notes + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
 
@@ -132,16 +132,21 @@ class Subscriber:
         self.link.step(now, timeout)
         while self._is_busy and self.link.is_up and time.monotonic() < end:
             self.link.hurry()
-            self.link.step(now, ANSWER_S)
+            self.link.step(now, STORE_ANSWER_S)
         if self._is_changed or self._received_at is None:
             self._received_at = now
         # A reader that may not write never receives its own message.
-        if self.link.is_up and self._is_busy and now - self._received_at > (PANES_QUIET_S if self._asked else QUIET_S):
+        if (
+            self.link.is_up
+            and self._is_busy
+            and now - self._received_at > (PANES_QUIET_S if self._asked else ALL_RECEIVED_S)
+        ):
             self._received_at = now
             self._go_on()
         return self._is_changed
 
     def _take(self, place: str, payload: bytes, _is_stored: bool) -> None:
+        """Apply a message to the mirror; one of our own shows that everything before has arrived."""
         if place == self._mark:
             if payload == str(self._steps).encode():
                 self._go_on()
@@ -164,6 +169,7 @@ class Subscriber:
             self.is_complete = True
 
     def _ask(self, filter_: str) -> None:
+        """Subscribe to *filter_*, and send ourselves a message that arrives after its store."""
         self._steps += 1
         self._is_busy = True
         self.link.listen(filter_)
@@ -171,6 +177,7 @@ class Subscriber:
         self.link.send(self._mark, str(self._steps).encode(), is_kept=False)
 
     def _changed(self, is_up: bool) -> None:
+        """Begin again once the link is up: forget the old panes, and ask for the machines."""
         self._is_changed = True
         self.is_complete = False
         if is_up:

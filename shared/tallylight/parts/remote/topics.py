@@ -24,7 +24,7 @@ import attrs
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES
-from tallylight.parts.remote.messages import PaneState, dumps, load, pane_in, told_of
+from tallylight.parts.remote.messages import PaneState, dumps, for_other_machines, load, pane_in
 from tallylight.snapshot.schema import Pane, status_of
 from tallylight.snapshot.values import text
 from tallylight.wire import values
@@ -32,7 +32,7 @@ from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
 #: The largest payload, in bytes. A pane of one agent is about 1 kB.
-MAX_BYTES = 256 * 1024
+MAX_PAYLOAD_BYTES = 256 * 1024
 #: The largest mark, in bytes.
 MAX_MARK_BYTES = 1024
 #: The longest topic, in bytes.
@@ -94,7 +94,7 @@ def names_of(topic: str, prefix: str) -> tuple[str, ...]:
 
 
 def encode_pane(pane: Pane, life: str = "") -> bytes:
-    return dumps({"version": VERSION, "life": life, "pane": told_of(pane)})
+    return dumps({"version": VERSION, "life": life, "pane": for_other_machines(pane)})
 
 
 def decode_pane(payload: bytes, host: str) -> PaneState | None:
@@ -109,6 +109,7 @@ def encode_presence(presence: Presence) -> bytes:
 
 
 def decode_presence(payload: bytes) -> Presence | None:
+    """Return the presence in *payload*; None for a malformed one."""
     found = _load(payload)
     online, at = found.get("online"), values.number(found.get("at"), 0, values.LATEST)
     if not isinstance(online, bool) or at is None:
@@ -133,9 +134,10 @@ def decode_mark(payload: bytes) -> Mark | None:
 
 
 def _level(name: str) -> str:
+    """Return *name* as one level of a topic."""
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")) or "%20"
 
 
-def _load(payload: bytes, most: int = MAX_BYTES) -> dict[str, Any]:
+def _load(payload: bytes, most: int = MAX_PAYLOAD_BYTES) -> dict[str, Any]:
     found = load(payload, most)
     return found if found.get("version") == VERSION else {}

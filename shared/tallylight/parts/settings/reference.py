@@ -79,6 +79,7 @@ def defaults(*, is_template: bool = False) -> str:
 
 
 def _default_lines(*, is_template: bool) -> Iterator[str]:
+    """Yield the lines of the file of defaults; with *is_template* as comments."""
     known: set[str] = set()
     for one in SETTINGS:
         table, name, *inner = one.key.split(".") if one.table else ("", one.key)

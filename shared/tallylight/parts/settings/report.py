@@ -122,6 +122,7 @@ def _number(text: str) -> str:
 
 
 def _terminal(environ: Mapping[str, str]) -> str:
+    """Return the variables that name the terminal, unknown values masked."""
     names = {name: environ[name] for name in ("TERM", "TERM_PROGRAM") if environ.get(name)}
     told = [f"{name}={value if value.casefold() in _TERMS else MASK}" for name, value in names.items()]
     if version := environ.get("TERM_PROGRAM_VERSION", ""):

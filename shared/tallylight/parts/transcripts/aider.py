@@ -24,7 +24,7 @@ _TOKENS = re.compile(r"> Tokens: ([0-9.]{1,12})(k|M)? sent")
 _COST = re.compile(r"Cost: \$[0-9.,]{1,16} message, \$([0-9.]{1,16}) session")
 _SCALE = {None: 1, "k": 1_000, "M": 1_000_000}
 #: How many levels above the process's directory to search for the root of the project.
-_LEVELS = 32
+_FOLDER_LEVELS = 32
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -32,7 +32,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
     if facts.others or not facts.started or not facts.cwd.startswith("/"):
         return None
     folder = facts.cwd
-    for _ in range(_LEVELS):
+    for _ in range(_FOLDER_LEVELS):
         path = posixpath.join(folder, NAME)
         if places.changed(path) >= facts.started:
             return Place(path)

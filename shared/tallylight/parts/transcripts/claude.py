@@ -11,13 +11,13 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import claude_ending, limits
+from tallylight.evidence.records import claude_ending, usage_limits
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
-    MAX_TASKS,
-    NAME_CELLS,
+    MAX_CALL_TASKS,
+    RECORD_NAME_CELLS,
     Reading,
     in_lines,
     is_done_word,
@@ -53,6 +53,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     message = table(entry, "message")
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
@@ -66,7 +67,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "assistant" if claude_ending.is_limit(entry):
             stated = values.number(table(entry, "quotaLimits").get("resetsAt"), 0, values.LATEST)
             text = next(tables(message.get("content")), {}).get("text")
-            found.limited_until = stated if stated is not None else limits.ends(text, at)
+            found.limited_until = stated if stated is not None else usage_limits.ends(text, at)
         case "assistant":
             pass
         case "user":
@@ -82,6 +83,7 @@ read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     found.limited_until = 0.0
     model = word(message.get("model"))
     if model and not model.startswith("<"):  # `<synthetic>` is no model
@@ -107,6 +109,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
 
 
 def _result(found: Reading, message: dict[str, Any], result: object) -> None:
+    """Add the results in a message of the user: of calls, subagents and background commands."""
     content = message.get("content")
     if isinstance(content, str):
         if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
@@ -151,6 +154,7 @@ _CODE = re.compile(r"Exit code (\d{1,3})\b")
 
 
 def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
+    """Note a call that runs a command, writes a file or asks the network."""
     if part.get("type") == "tool_use" and word(part.get("name")) not in _QUIET:
         found.runs(part.get("id"), part.get("name"), part.get("input"), at)
 
@@ -169,11 +173,12 @@ def _ran(found: Reading, entry: dict[str, Any]) -> None:
 
 
 def _task(found: Reading, id_: str, name: object, state: object) -> None:
+    """Add the task *id_* with its name and state, or remove it."""
     known = found.tasks.get(id_)
-    called = line(name, NAME_CELLS) or (known[0] if known is not None else "")
+    called = line(name, RECORD_NAME_CELLS) or (known[0] if known is not None else "")
     if state == "deleted":
         found.tasks.pop(id_, None)
-    elif id_ and called and (known is not None or len(found.tasks) < MAX_TASKS):
+    elif id_ and called and (known is not None or len(found.tasks) < MAX_CALL_TASKS):
         how_far = is_done_word(state) if isinstance(state, str) else known[1] if known is not None else False
         found.tasks[id_] = called, how_far
 

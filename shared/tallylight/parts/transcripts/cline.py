@@ -133,6 +133,7 @@ def _messages(tail: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls and its model."""
     parts = list(tables(message.get("content")))
     said = next((part.get("text") for part in parts if part.get("type") == "text"), "")
     found.named(table(message, "modelInfo").get("id"))

@@ -13,7 +13,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import (
@@ -31,11 +31,11 @@ from tallylight.model.status import Status
 from tallylight.wire import values
 
 #: Days of sessions to search, the latest first.
-_DAYS = 32
+_SESSION_DAYS = 32
 _NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
 _WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"custom_tool_call"', b'"session_meta"')
 #: All that is searched is at the start of a line; a command's output is not.
-_WITHIN = 160
+_LINE_TYPE_BYTES = 160
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -53,7 +53,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
             # A subagent's thread has a session of its own.
             if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
                 found.append(Candidate(Place(path), match[1], at))
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def child(place: Place, id_: str, places: Places) -> str:
@@ -71,17 +71,19 @@ def child(place: Place, id_: str, places: Places) -> str:
 
 
 def _days(top: str, places: Places) -> list[str]:
+    """Return the folders of the last days with sessions below *top*, the latest first."""
     found: list[str] = []
     for year in reversed(places.names(top)):
         for month in reversed(places.names(posixpath.join(top, year))):
             folder = posixpath.join(top, year, month)
             found += [posixpath.join(folder, day) for day in reversed(places.names(folder))]
-            if len(found) >= _DAYS:
-                return found[:_DAYS]
+            if len(found) >= _SESSION_DAYS:
+                return found[:_SESSION_DAYS]
     return found
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     payload = table(entry, "payload")
     match entry.get("type"):
         case "event_msg":
@@ -127,10 +129,11 @@ def _ran(found: Reading, payload: dict[str, Any]) -> None:
     found.ended_with(payload.get("call_id"), int(code[1] or code[2]) if code else None, by, is_denied=is_denied)
 
 
-read = in_lines(_take, _WORDS, _WITHIN)
+read = in_lines(_take, _WORDS, _LINE_TYPE_BYTES)
 
 
 def _event(found: Reading, payload: dict[str, Any], at: float | None) -> bool:
+    """Add an event of a turn; return whether it is of a known kind."""
     match payload.get("type"):
         case "task_started":
             found.began(at)

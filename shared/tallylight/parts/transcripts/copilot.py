@@ -27,7 +27,7 @@ _WORDS = (
     b'"system.notification"', b'"permission.', b'"human_response.recorded"',
 )  # fmt: skip
 #: A line begins with the type of its event.
-_WITHIN = 64
+_TYPE_BYTES = 64
 _QUESTION = "ask_user"
 #: Types of errors that mean a limit.
 _LIMITS = ("rate_limit", "quota")
@@ -55,6 +55,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     data, kind = table(entry, "data"), entry.get("type")
     if entry.get("agentId") is not None:
         status = _CHILD.get(values.text(kind, 64))
@@ -66,7 +67,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     return _session(found, kind, data, at) or _turn(found, kind, data, at) or _asked(found, kind, data, at)
 
 
-read = in_lines(_take, _WORDS, _WITHIN)
+read = in_lines(_take, _WORDS, _TYPE_BYTES)
 
 
 def _session(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:

@@ -13,8 +13,8 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records import usage_limits
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, error_words, in_lines, table, tables, word
@@ -25,7 +25,7 @@ _NAME = re.compile(r"session-[0-9T-]{16,19}-[0-9a-f]{8}\.jsonl")
 _PROJECT = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"error"', b'"sessionId"')
 #: The window that it assumes for every model, `tokenLimit` in its source.
-_WINDOW = 1_048_576
+_CONTEXT_TOKENS = 1_048_576
 #: A request that failed; its other errors are commands of its interface that could not be run.
 _FAILED = re.compile(r"\[?API Error")
 _CANCELLED = "Request cancelled."
@@ -49,10 +49,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, _, head in written(posixpath.join(top, "tmp", project, "chats"), _NAME, facts, places)
         if (at := epoch(head.get("startTime"))) is not None and head.get("kind", "main") == "main"
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     content = entry.get("content")
     match entry.get("type"):
         case "gemini":
@@ -66,7 +67,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             if content == _CANCELLED:
                 found.ended(Status.IDLE, at)
         case "error" if _LIMIT.search(values.text(content, 2048)):
-            found.limited(at, error_words(content), limits.ends(content, at))
+            found.limited(at, error_words(content), usage_limits.ends(content, at))
         case "error" if _FAILED.match(values.text(content, 2048)):
             found.ended(Status.ERROR, at, error_words(content))
         case _:
@@ -80,11 +81,12 @@ read = in_lines(_take, _WORDS)
 
 
 def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     tokens = table(entry, "tokens")
     if not tokens:
         return  # an earlier answer, written once more
     found.named(entry.get("model"))
-    found.counted(tokens.get("input"), _WINDOW)
+    found.counted(tokens.get("input"), _CONTEXT_TOKENS)
     found.replied(entry.get("content"))
     for call in tables(entry.get("toolCalls")):
         found.edited(call.get("args"), at)

@@ -14,7 +14,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entry_of, epoch, in_lines, table, tables, target, word
@@ -25,7 +25,7 @@ _SESSION = re.compile(r"session_[A-Za-z0-9-]{1,64}")
 _WORKSPACE = re.compile(r"[A-Za-z0-9._-]{1,160}")
 _WORDS = (b'"turn.', b'"context.append_loop_event"', b'"interaction.', b'"token_counting.', b'"llm.request"')
 #: All that is searched is at the start of a line.
-_WITHIN = 64
+_TYPE_BYTES = 64
 #: Names of errors that mean a limit.
 _LIMITS = ("APIProviderRateLimitError", "APIProviderQuotaExhaustedError")
 _KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
@@ -44,10 +44,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, match, head in written(folder, _SESSION, facts, places, "/agents/main/wire.jsonl")
         if (at := epoch(head.get("created_at"))) is not None
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     match entry.get("type"):
         case "turn.prompt":
             found.began(at)
@@ -74,10 +75,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     return True
 
 
-read = in_lines(_take, _WORDS, _WITHIN, "time")
+read = in_lines(_take, _WORDS, _TYPE_BYTES, "time")
 
 
 def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    """Note a question to the person, or a request for permission."""
     request = table(entry, "request")
     found.session = word(request.get("sessionId")) or found.session
     question = next(tables(request.get("questions")), {}).get("question")
@@ -87,6 +89,7 @@ def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
 
 
 def _event(found: Reading, event: dict[str, Any], at: float | None) -> None:
+    """Add an event of the loop: a part of the reply, a call, or its result."""
     match event.get("type"):
         case "content.part":
             part = table(event, "part")

@@ -17,8 +17,8 @@ import posixpath
 from collections.abc import Sequence
 from typing import Any
 
-from tallylight.evidence.records import limits
-from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, mine
+from tallylight.evidence.records import usage_limits
+from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, own_record
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
@@ -60,7 +60,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         path = posixpath.join(data, name, f"{name}.db")
         if path not in facts.open_files:
             continue
-        since = round(1000 * (facts.started - SLACK_S))
+        since = round(1000 * (facts.started - SESSION_SLACK_S))
         rows = places.rows(path, _SESSIONS, (facts.cwd, since))
         found = [(row, began) for row in rows if len(row) == 3 and (began := epoch(row[2])) is not None]
         title = facts.title.removeprefix(before).rstrip("…. ") if facts.title.startswith(before) else ""
@@ -68,7 +68,7 @@ def locate(facts: Facts, places: Places) -> Place | None:
         if len(titled) == 1:
             return Place(path, str(titled[0][0]))
         own = [Candidate(Place(path, str(row[0])), str(row[0]), began) for row, began in found]
-        return mine(facts, own, places)
+        return own_record(facts, own, places)
     return None
 
 
@@ -140,8 +140,11 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
 
 
 def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:
+    """Note that the turn failed, or that it ended at a usage limit."""
     if about.get("statusCode") == _TOO_MANY:
-        found.limited(at, about.get("message"), limits.after(table(about, "responseHeaders").get("retry-after"), at))
+        found.limited(
+            at, about.get("message"), usage_limits.after(table(about, "responseHeaders").get("retry-after"), at)
+        )
     else:
         found.ended(Status.ERROR, at, about.get("message"))
 

@@ -13,7 +13,7 @@ import posixpath
 import re
 from typing import Any
 
-from tallylight.evidence.records.locate import Candidate, Facts, mine, written
+from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
 from tallylight.evidence.records.reading import Reading, epoch, in_lines, table, tables, word
@@ -23,7 +23,7 @@ from tallylight.wire import values
 _NAME = re.compile(r"[0-9TZ-]{20,32}_([A-Za-z0-9-]{1,64})\.jsonl")
 _WORDS = (b'"type":"message"', b'"type":"session"', b'"type":"model_change"')
 #: A line begins with the type of its entry.
-_WITHIN = 64
+_TYPE_BYTES = 64
 #: The status in a server's answer, and words of errors that are retried.
 _STATUS = re.compile(r"(4\d\d)\b")
 _RETRIED = re.compile(
@@ -51,10 +51,11 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for path, match, head in written(folder, _NAME, facts, places)
         if (at := epoch(head.get("timestamp"))) is not None and head.get("cwd") == facts.cwd
     ]
-    return mine(facts, found, places)
+    return own_record(facts, found, places)
 
 
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
+    """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     message = table(entry, "message")
     match entry.get("type"), message.get("role"):
         case "session", _:
@@ -72,10 +73,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     return True
 
 
-read = in_lines(_take, _WORDS, _WITHIN)
+read = in_lines(_take, _WORDS, _TYPE_BYTES)
 
 
 def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Add a message of the agent: its reply, its calls, its model and its tokens."""
     found.named(message.get("model"))
     found.counted(table(message, "usage").get("totalTokens") or None)
     for part in tables(message.get("content")):

@@ -23,7 +23,7 @@ from tallylight.actions.client import PaneClient, is_asked
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import FrozenTypist
 from tallylight.actions.permission import Verb
-from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, Look, Reply, Request, Rows
+from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, LookRequest, Reply, Request, Rows
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -35,11 +35,11 @@ from tallylight.wire.text import sanitise
 
 _R = TypeVar("_R")
 #: Sessions that are remembered; beyond that, closed ones are forgotten.
-MAX_SESSIONS = 1000
+MAX_PAGE_SESSIONS = 1000
 #: The largest screen that is shown, in rows and in cells of a row. A cut is marked with `…`.
-MAX_ROWS, MAX_CELLS = 1000, 4000
+MAX_PAGE_ROWS, MAX_PAGE_CELLS = 1000, 4000
 #: The most runs of one colour in a screen; the rest is shown without colours.
-MAX_RUNS = 20_000
+MAX_PAGE_RUNS = 20_000
 #: The statuses of an agent at its prompt.
 _AT_PROMPT = (Status.IDLE, Status.DONE, Status.QUIET)
 #: Takes the place of a text, to find out whether one would be typed.
@@ -64,7 +64,7 @@ class Answering:
 
     def keep(self, panes: Collection[str]) -> None:
         """Forget the locks of closed sessions if there are too many; *panes* are the open ones."""
-        if len(self._locks) > MAX_SESSIONS:
+        if len(self._locks) > MAX_PAGE_SESSIONS:
             for gone in set(self._locks) - set(panes):
                 del self._locks[gone]
 
@@ -80,8 +80,8 @@ class Answering:
 
     def perform(self, found: Row, asked: Request, caller: Caller) -> Reply:
         """Carry out *asked* for *caller*."""
-        client = self._client.by(caller)
-        if isinstance(asked, Look) or is_asked(found):
+        client = self._client.for_caller(caller)
+        if isinstance(asked, LookRequest) or is_asked(found):
             return _worded(client.perform(found, asked), caller)
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return client.perform(found, asked)
@@ -90,7 +90,7 @@ class Answering:
         """
         Return the view of a session for *caller*: all of one look, or, for a terminal's pane, of several requests.
         """
-        client = self._client.by(caller)
+        client = self._client.for_caller(caller)
         if is_asked(found):
             return _view_from_host(client, found, caller)
         if (refused := client.may_read(found)) is not None:
@@ -186,10 +186,10 @@ def _buffer(
 def _shown(lines: Sequence[str]) -> list[str]:
     """Return the rows of a screen for display, without the empty ones at its end."""
     rows = []
-    for line in lines[:MAX_ROWS]:
-        row = sanitise(line, cells=MAX_CELLS + 1)
-        rows.append(row if len(row) <= MAX_CELLS else f"{row[: MAX_CELLS - 1]}…")
-    if len(lines) > MAX_ROWS:
+    for line in lines[:MAX_PAGE_ROWS]:
+        row = sanitise(line, cells=MAX_PAGE_CELLS + 1)
+        rows.append(row if len(row) <= MAX_PAGE_CELLS else f"{row[: MAX_PAGE_CELLS - 1]}…")
+    if len(lines) > MAX_PAGE_ROWS:
         rows.append("…")
     while rows and not rows[-1].strip():
         rows.pop()
@@ -203,7 +203,7 @@ def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> list[Styled
     The person sees the screen that was looked at, whatever has been drawn since: only the colours are newer.
     """
     found: list[StyledLine] = []
-    left = MAX_RUNS
+    left = MAX_PAGE_RUNS
     for number, row in enumerate(rows):
         line = lines[number] if number < len(lines) else ()
         runs = line if len(line) <= left and plain(line).rstrip() == row.rstrip() else (Run(row),)

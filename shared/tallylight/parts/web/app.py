@@ -29,11 +29,11 @@ from tallylight.actions.caller import PERSON, Caller, Who
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import PERSON_ONLY
-from tallylight.actions.request import QUESTION, SILENT, Given, Look, Reply
+from tallylight.actions.request import QUESTION, SILENT, Given, LookRequest, Reply
 from tallylight.actions.say import Interrupt, Say
-from tallylight.model.beside import RepositoryStatus
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.web import model, of_parts
 from tallylight.parts.web.answering import UNREACHED, Answering
@@ -47,17 +47,17 @@ from tallylight.snapshot.addresses import Row, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import listed
 from tallylight.snapshot.schema import Snapshot
-from tallylight.ui.beside import Watch
+from tallylight.ui.repository_text import Watch
 
 if TYPE_CHECKING:
     from tallylight.parts.web.push.routes import Push  # an installation may lack it
 
 #: How often, in seconds, the hosts' snapshots are read.
-POLL_S = 0.1
+POLL_HOSTS_S = 0.1
 #: A listener that does not take its messages for so many seconds is disconnected.
 SEND_S = 20.0
 #: Queries to multiplexers at a time.
-MAX_ASKED = 8
+MAX_QUERIES = 8
 _LOG = logging.getLogger("uvicorn.error")
 ReadAll = Callable[[], Sequence[Snapshot] | None]
 #: Returns the sender of a request; called on a thread.
@@ -97,11 +97,11 @@ class Service:
     _beside: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
     #: For queries that wait for a multiplexer or a terminal: the state of the hosts is read on other threads.
-    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_ASKED, "ask"))
+    _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_QUERIES, "ask"))
     _found: dict[str, Row] = attrs.field(init=False, factory=dict)
     _fault: str = attrs.field(init=False, default="")
     _hub: Hub = attrs.field(init=False, factory=Hub)
-    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_ASKED))
+    _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_QUERIES))
 
     def app(self) -> ASGIApp:
         """Return the application."""
@@ -139,8 +139,9 @@ class Service:
                 await task
 
     async def _follow(self) -> None:
+        """Look for changes again and again, for as long as the server runs."""
         while True:
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(POLL_HOSTS_S)
             await self._look()
 
     async def _follow_devices(self) -> None:
@@ -150,7 +151,7 @@ class Service:
             for wake, device in self._listening.items():
                 if not self._is_in(device):
                     wake.set()
-            await asyncio.sleep(POLL_S)
+            await asyncio.sleep(POLL_HOSTS_S)
 
     def _is_in(self, device: str) -> bool:
         return self._devices is None or self._devices.is_in(device)
@@ -166,7 +167,7 @@ class Service:
                 self._answering.keep([found.pane.id for found in self._found.values()])
             if self._push is not None:
                 self._push.look(self._found.values())
-            if self._look_beside(is_new=snapshots is not None):
+            if self._look_at_repositories(is_new=snapshots is not None):
                 state = {address: self._session(found) for address, found in self._found.items()}
                 self._hub.publish(state, self._stale())
         except Exception as error:  # listeners get the next change all the same
@@ -175,7 +176,7 @@ class Service:
                 self._fault = fault
                 _LOG.error("the state of the hosts could not be read: %s", fault)
 
-    def _look_beside(self, *, is_new: bool) -> bool:
+    def _look_at_repositories(self, *, is_new: bool) -> bool:
         """Take the repositories' new state, if a listener is connected; return whether anything is new."""
         was_followed, self._is_followed = self._is_followed, len(self._hub) > 0
         now = time.monotonic()
@@ -187,6 +188,7 @@ class Service:
         return is_new
 
     def _session(self, found: Row) -> model.Session:
+        """Return the session of *found* for a reply."""
         return model.session_of(
             found,
             self._beside.get(found.pane.agent_pid or 0),
@@ -246,7 +248,7 @@ class Service:
 
     async def question(self, address: Address, request: Request) -> model.Question:
         """Return the question of one session at this moment, with the values that an answer needs."""
-        asked = await self._perform(address, request, lambda pane: Look(pane, QUESTION))
+        asked = await self._perform(address, request, lambda pane: LookRequest(pane, QUESTION))
         if not isinstance(asked, Question):
             raise RefusedError(SILENT)
         return model.question_of(address, asked)
@@ -266,6 +268,7 @@ class Service:
         return await self._type(given.address, request, lambda pane: Interrupt(pane, given.pid, given.start))
 
     async def _person_only(self, request: Request) -> None:
+        """Raise `RefusedError` unless a person sends *request*."""
         who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking, request)
         if who.who is not Who.PERSON:
             raise RefusedError(PERSON_ONLY)
@@ -278,7 +281,7 @@ class Service:
             raise RefusedError(SILENT)
         return model.Done(address=address, done=done.text)
 
-    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | Look]) -> Reply:
+    async def _perform(self, address: str, request: Request, asked: Callable[[str], Given | LookRequest]) -> Reply:
         perform = self._answering.perform
         return await self._ask(address, request, lambda found, caller: perform(found, asked(found.pane.id), caller))
 
@@ -311,6 +314,7 @@ class Service:
             self._listening.pop(wake, None)
 
     def _pick(self, address: str) -> Row:
+        """Return the row at *address*; raise an error for the reply 404 without one."""
         found = self._found.get(address)
         if found is None:
             raise HTTPException(404, "there is no such session")

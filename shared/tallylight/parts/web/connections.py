@@ -27,7 +27,7 @@ from tallylight.actions.caller import Caller
 MAX_UNKNOWN = 1024
 KNOWN_WITHIN_S = 5.0
 #: Connections with the token at a time.
-MAX_KNOWN = 1200
+MAX_SIGNED_IN = 1200
 #: Accepted from the kernel in one go, far fewer than `MAX_UNKNOWN`: each is read before it can be the oldest.
 ACCEPTED_AT_ONCE = 16
 #: The key of a request's `Connection` in `scope["state"]`.
@@ -127,7 +127,7 @@ def config(app: ASGIApp, most_files: int) -> uvicorn.Config:
         proxy_headers=False,
         backlog=ACCEPTED_AT_ONCE,
         # More are answered 503.
-        limit_concurrency=min(MAX_UNKNOWN + MAX_KNOWN, most_files // 2),
+        limit_concurrency=min(MAX_UNKNOWN + MAX_SIGNED_IN, most_files // 2),
         timeout_keep_alive=15,
         timeout_graceful_shutdown=2,
         ws_max_size=1024,

@@ -22,7 +22,7 @@ from pathlib import Path
 from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.kept import RowFile
+from tallylight.snapshot.row_file import RowFile
 from tallylight.snapshot.values import ID, NUMBER, TEXT, Form, declared
 from tallylight.wire.text import sanitise
 
@@ -30,7 +30,7 @@ MAX_DEVICES = 16
 #: Seconds that a device stays signed in after its last use; and seconds until a use is recorded again.
 UNUSED_S, NOTED_S = 90 * 86400.0, 86400.0
 #: The longest name of a device.
-NAME_CELLS = 60
+DEVICE_NAME_CELLS = 60
 #: Bytes of an id and of a key, and hexadecimal digits of a hash.
 _ID_BYTES, _KEY_BYTES, _DIGITS = 4, 32, 64
 #: How long, in seconds, another process may write before a change is dropped.
@@ -120,7 +120,7 @@ class Devices:
     def add(self, name: str) -> str:
         """Sign in a device, and return its key, `ID.KEY`. It may replace the least recently used one."""
         id_, key, now = secrets.token_hex(_ID_BYTES), secrets.token_hex(_KEY_BYTES), self._clock()
-        made = Device(id_, sanitise(name, cells=NAME_CELLS)[:_DIGITS], _hash(key), now, now)
+        made = Device(id_, sanitise(name, cells=DEVICE_NAME_CELLS)[:_DIGITS], _hash(key), now, now)
 
         def grown(known: dict[str, Device]) -> Known:
             latest = sorted(known.values(), key=lambda one: self._used.get(one.id, one.used))[-(MAX_DEVICES - 1) :]
@@ -152,6 +152,7 @@ class Devices:
                     self._known = change(self._file, lambda kept: self._noted(kept, now))
 
     def _noted(self, known: Known, now: float) -> Known:
+        """Return *known* with the times of use since, without devices that were unused for too long."""
         used = {id_: attributes.evolve(one, used=max(one.used, self._used.get(id_, 0.0))) for id_, one in known.items()}
         return {id_: one for id_, one in used.items() if now - one.used <= UNUSED_S}
 

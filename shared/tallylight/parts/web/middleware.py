@@ -26,7 +26,7 @@ GUARDED = "/api/"
 #: The key of a request's device in its scope; empty if it showed the token.
 DEVICE = "tallylight.device"
 #: Limits of the answer to a malformed request: problems, and cells of text.
-_MAX_PROBLEMS, _MAX_CELLS = 5, 500
+_MAX_QUOTED_PROBLEMS, _MAX_PROBLEM_CELLS = 5, 500
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; "
     "img-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -135,12 +135,14 @@ class RefusedError(Exception):
 async def refused(_request: Request, error: Exception) -> JSONResponse:
     """Return the answer to a request that a rule refuses."""
     assert isinstance(error, RefusedError)
-    detail = sanitise(error.why.text, cells=_MAX_CELLS)
+    detail = sanitise(error.why.text, cells=_MAX_PROBLEM_CELLS)
     return JSONResponse({"detail": detail, "rule": error.why.rule}, 409)
 
 
 async def unfit(_request: Request, error: Exception) -> JSONResponse:
     """Return the answer to a malformed request. Nothing of the request is repeated."""
     assert isinstance(error, RequestValidationError)
-    found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
-    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS)}, 422)
+    found = [
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_QUOTED_PROBLEMS]
+    ]
+    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_PROBLEM_CELLS)}, 422)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TYPED
-from tallylight.model import beside as seen
-from tallylight.model.dialog import MAX_CHOICES
+from tallylight.model import repository_status as seen
+from tallylight.model.dialog import MAX_DIALOG_CHOICES
 from tallylight.model.status import Status
 from tallylight.parts.web import theme
 from tallylight.snapshot.addresses import Row
@@ -21,16 +21,16 @@ from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
 #: The longest reply, in cells.
-REPLY_CELLS = 500
+PAGE_REPLY_CELLS = 500
 StatusWord = Literal["working", "waiting", "limited", "quiet", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
 #: Text of a program or a person, cleaned on its way out.
 Clean = Annotated[str, BeforeValidator(sanitise)]
-Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=REPLY_CELLS))]
+Reply = Annotated[str, BeforeValidator(lambda said: sanitise(said, cells=PAGE_REPLY_CELLS))]
 #: The largest number that all JSON readers keep exactly.
-_MAX_NUMBER = 2**53
+_MAX_JSON_NUMBER = 2**53
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
@@ -215,20 +215,20 @@ class Buffer(Versioned):
 
 
 class _Given(BaseModel):
-    """The session and its process."""
+    """The address of a session and its process: the target of a request."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     address: Address = Field(description="as in `sessions`: `sessions-4711:tmux/12/%3`")
-    pid: int = Field(ge=1, le=_MAX_NUMBER)
-    start: int = Field(ge=0, le=_MAX_NUMBER)
+    pid: int = Field(ge=1, le=_MAX_JSON_NUMBER)
+    start: int = Field(ge=0, le=_MAX_JSON_NUMBER)
 
 
 class Answer(_Given):
     """A choice of a question, as `question` gave it."""
 
     fingerprint: str = Field(max_length=64)
-    choice: int = Field(ge=1, le=MAX_CHOICES, description="its number")
+    choice: int = Field(ge=1, le=MAX_DIALOG_CHOICES, description="its number")
 
 
 class Text(_Given):

@@ -27,6 +27,8 @@ def add_routes(app: FastAPI, guarded: dict[str, Any]) -> None:
 
 
 def _route(path: str, name: str) -> Callable[[Request], Awaitable[JSONResponse]]:
+    """Return the handler of the route *path*, which calls the function *name* of its part on a thread."""
+
     async def answer(request: Request) -> JSONResponse:
         try:
             found = await asyncio.to_thread(lambda: index.load(name)(dict(request.query_params)))

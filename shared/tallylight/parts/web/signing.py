@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tallylight.actions.gate import Refusal
 from tallylight.model.errors import TallyError
-from tallylight.parts.web.devices import NAME_CELLS, Devices
+from tallylight.parts.web.devices import DEVICE_NAME_CELLS, Devices
 from tallylight.parts.web.guard import Guard
 from tallylight.parts.web.middleware import DEVICE, RefusedError
 from tallylight.parts.web.model import Versioned
@@ -31,7 +31,7 @@ class SignIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    name: str = Field(max_length=4 * NAME_CELLS, description="the name that the person gave it")
+    name: str = Field(max_length=4 * DEVICE_NAME_CELLS, description="the name that the person gave it")
 
 
 class Key(Versioned):

@@ -49,5 +49,5 @@ PART = Part(
         "d": Key("show what it changed; comment on it, or undo it", f"{__name__}.verbs.diff:over"),
         "c": Key("show the commands of its last turn", f"{__name__}.verbs.did:over"),
     },
-    serves={"repositories": f"{__name__}.beside"},
+    serves={"repositories": f"{__name__}.repository_watch"},
 )

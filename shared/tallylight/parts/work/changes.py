@@ -14,15 +14,15 @@ from typing import Generic, TypeVar
 import attrs
 
 from tallylight.files.mounts import Mounts
-from tallylight.model.beside import RepositoryStatus
 from tallylight.model.jobs import Submit
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts.work.beside import PAUSE_MAX_S, read_one
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S, read_one
 from tallylight.parts.work.row_fields import DIFFSTAT
 
 #: Disks where git may run at a time, and slow directories that are remembered.
-MAX_ASKED, MAX_SLOW = 2, 64
+MAX_GIT_DISKS, MAX_SLOW = 2, 64
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -56,7 +56,7 @@ class Work(Generic[Id]):
             mount = self.mounts.of(Path(cwd))
             job = functools.partial(read_one, cwd, self.home)
             done = functools.partial(self._was_read, mount, cwd, id_, pane, decision.since, now)
-            if mount in self._asked or len(self._asked) >= MAX_ASKED:
+            if mount in self._asked or len(self._asked) >= MAX_GIT_DISKS:
                 return
             if self.submit(f"work on {mount}", job, done, lambda _: done((None, False))):
                 self._asked.add(mount)
@@ -76,7 +76,7 @@ class Work(Generic[Id]):
         if was_slow:
             while len(self._slow) >= MAX_SLOW:
                 del self._slow[next(iter(self._slow))]
-            self._slow[cwd] = now + PAUSE_MAX_S
+            self._slow[cwd] = now + SLOW_GIT_PAUSE_MAX_S
         pane.counted_at, changes = since, beside.changes if beside is not None else None
         if changes is not None and pane.decision.status is Status.DONE:
             pane.more[DIFFSTAT] = changes.added, changes.removed

@@ -26,15 +26,15 @@ from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.row_fields import DID
-from tallylight.parts.work.trees import DAYS
+from tallylight.parts.work.trees import KEPT_DAYS
 from tallylight.snapshot import values
 from tallylight.snapshot.values import ID, declared, key, many, read, short, write
 from tallylight.wire import values as wire_values
 
 #: Seconds between two writings of one pane.
-EVERY_S = 1.0
-MAX_BYTES = 4_000_000
-_MAX_RAN = 1000
+SAVE_DID_S = 1.0
+MAX_DID_BYTES = 4_000_000
+_MAX_COMMANDS = 1000
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -64,7 +64,7 @@ class Did:
     pane: str = attributes.field(metadata=declared("", ID))
     agent: str = key("", form=short(80))
     at: float = key(0.0)
-    calls: tuple[Call, ...] = key((), form=many(Call, _MAX_RAN))
+    calls: tuple[Call, ...] = key((), form=many(Call, _MAX_COMMANDS))
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -87,7 +87,7 @@ def path_of(address: str, environ: Mapping[str, str]) -> Path:
 def load(address: str, environ: Mapping[str, str]) -> Did | None:
     """Return what is known of a pane; None for nothing."""
     try:
-        found = read(Did, wire_values.load(read_write.read_own(path_of(address, environ), MAX_BYTES)))
+        found = read(Did, wire_values.load(read_write.read_own(path_of(address, environ), MAX_DID_BYTES)))
     except (OSError, TallyError):
         return None
     return found if isinstance(found, Did) and found.pane == address else None
@@ -109,7 +109,7 @@ class Doings(Generic[Id]):
         """Take in what is new in the transcript of *pane*."""
         reading = pane.transcript.found.reading if pane.transcript is not None else None
         before, at = self._seen.get(id_, ({}, 0.0))
-        if reading is None or reading.ran == before or now - at < EVERY_S:
+        if reading is None or reading.ran == before or now - at < SAVE_DID_S:
             return
         cwd, agent = pane.conversation.entry.cwd, pane.agent.name if pane.agent is not None else ""
         ran = tuple(reading.ran.values())
@@ -160,7 +160,7 @@ def _calls(ran: tuple[Ran, ...], cwd: str, environ: Mapping[str, str]) -> Iterat
 
 def _prune(folder: Path, now: float) -> None:
     for file in folder.iterdir():
-        if file.stat().st_mtime < now - DAYS * 86_400:
+        if file.stat().st_mtime < now - KEPT_DAYS * 86_400:
             file.unlink(missing_ok=True)
 
 

@@ -19,7 +19,7 @@ from tallylight.model.tool_call import alike
 Lines = tuple[int, int]
 
 #: The most hunks of one file that are compared, and the most spans that are reported.
-MAX_HUNKS, MAX_TOLD = 256, 3
+MAX_HUNKS, MAX_SPANS = 256, 3
 _FILE = re.compile(r"(?:---|\+\+\+) (?:[ab]/([^\t]*)\t?|/dev/null)")
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 #: A shorter line is in every file: `}`, `else:`.
@@ -82,7 +82,7 @@ def clashing(mine: Sequence[Hunk], others: Sequence[Hunk]) -> list[Hunk]:
 def line_ranges(spans: Iterable[Lines]) -> str:
     """Return the spans as text: `40–62, 80`."""
     words = [f"{first}–{end - 1}" if end - first > 1 else f"{first}" for first, end in spans]
-    return ", ".join(words[:MAX_TOLD]) + (" …" if len(words) > MAX_TOLD else "")
+    return ", ".join(words[:MAX_SPANS]) + (" …" if len(words) > MAX_SPANS else "")
 
 
 def changed(edit: Edit) -> tuple[int, list[str]]:

@@ -16,14 +16,14 @@ import attrs
 from tallylight.files import read_write
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
-from tallylight.model.limits import MAX_WORD
-from tallylight.parts.work.trees import DAYS, OTHERS_S
+from tallylight.model.limits import MAX_WORD_CHARS
+from tallylight.parts.work.trees import KEPT_DAYS, OTHERS_S
 from tallylight.snapshot.values import ID, TEXTS, declared, key, read, short, write
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
 
 #: Bytes of the file; when there are more, the older half goes.
-MAX_BYTES = 4_000_000
+MAX_LEDGER_BYTES = 4_000_000
 #: Paths that are kept of what others wrote.
 MAX_OTHERS = 64
 
@@ -40,7 +40,7 @@ class Stretch:
 
     pane: str = attributes.field(metadata=declared("", ID))
     pid: int = key(0)
-    agent: str = key("", form=short(MAX_WORD))
+    agent: str = key("", form=short(MAX_WORD_CHARS))
     turn: float = key(0.0)
     began: float = key(0.0)
     ended: float = key(0.0)
@@ -61,9 +61,9 @@ def path_of(folder: Path) -> Path:
 def add(folder: Path, stretches: Iterable[Stretch], now: float) -> None:
     """Write *stretches* behind what is there, without what is too old."""
     with held(folder, "another host writes there", OTHERS_S):
-        kept = [one for one in load(folder) if one.ended >= now - DAYS * 86_400]
+        kept = [one for one in load(folder) if one.ended >= now - KEPT_DAYS * 86_400]
         lines = [json.dumps(write(one), separators=(",", ":")).encode() + b"\n" for one in (*kept, *stretches)]
-        while sum(map(len, lines)) > MAX_BYTES:
+        while sum(map(len, lines)) > MAX_LEDGER_BYTES:
             del lines[: len(lines) // 2 + 1]
         read_write.atomic_write(path_of(folder), b"".join(lines), 0o600)
 
@@ -71,7 +71,7 @@ def add(folder: Path, stretches: Iterable[Stretch], now: float) -> None:
 def load(folder: Path) -> list[Stretch]:
     """Return all stretches, the oldest first."""
     try:
-        data = read_write.read_own(path_of(folder), 2 * MAX_BYTES)
+        data = read_write.read_own(path_of(folder), 2 * MAX_LEDGER_BYTES)
     except FileNotFoundError:
         return []
     found: list[Stretch] = []

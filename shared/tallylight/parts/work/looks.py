@@ -31,7 +31,7 @@ from tallylight.snapshot.entries import CollisionEntry
 #: Seconds for one look.
 COLLISIONS_S = 4.0
 #: Files of two agents that are compared, bytes of one that is read, and pairs of commits that are remembered.
-MAX_FILES, MAX_BYTES, MAX_KNOWN = 32, 1 << 20, 512
+MAX_COMPARED_FILES, MAX_COMPARED_BYTES, MAX_COMMIT_PAIRS = 32, 1 << 20, 512
 #: The most collisions of one agent.
 MAX_ENTRIES = 16
 
@@ -142,7 +142,7 @@ class Looks:
             for file in self._files(mine, others) & self._files(others, mine)
             if self._is_author(mine, file, parties) and self._is_author(others, file, parties)
         }
-        files = sorted(shared)[:MAX_FILES] if base else []
+        files = sorted(shared)[:MAX_COMPARED_FILES] if base else []
         if not files:
             return
         own, theirs = (self._changes(party.top, base, files) for party in (mine, others))
@@ -245,7 +245,7 @@ class Looks:
     def _text(self, top: str, file: str) -> str:
         """Return the text of a file; empty if unreadable."""
         try:
-            return read_write.read_limited(Path(top, file), MAX_BYTES).decode("utf-8", "replace")
+            return read_write.read_limited(Path(top, file), MAX_COMPARED_BYTES).decode("utf-8", "replace")
         except (OSError, TallyError):
             return ""
 
@@ -284,7 +284,7 @@ def _stamp(repository: git.Repository) -> tuple[int, ...]:
 
 
 def _shorten(known: dict[Any, Any]) -> None:
-    while len(known) > MAX_KNOWN:
+    while len(known) > MAX_COMMIT_PAIRS:
         del known[next(iter(known))]
 
 

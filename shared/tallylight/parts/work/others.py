@@ -23,7 +23,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 #: Seconds between two looks at the snapshots, and at the records.
 SNAPSHOTS_S, RECORDS_S = 2.0, 1.0
 #: The most records to read.
-MAX_RECORDS = 32
+MAX_RECORDS_READ = 32
 
 
 @attrs.define
@@ -45,7 +45,7 @@ class Others:
 
     def follow(self, near: Collection[str], now: float) -> None:
         """Start reading snapshots if it is time, and the records of the agents *near*."""
-        panes = {at: self.panes[at] for at in itertools.islice(near, MAX_RECORDS)}
+        panes = {at: self.panes[at] for at in itertools.islice(near, MAX_RECORDS_READ)}
         if now - self._asked_at >= SNAPSHOTS_S and self.submit("collisions with others", self._look, self._were_seen):
             self._asked_at = now
         if now - self._read_at >= RECORDS_S and (panes or self.edits):

@@ -16,7 +16,7 @@ import attrs
 
 from tallylight.actions import git
 from tallylight.files.program import StuckError
-from tallylight.model.beside import Changes, RepositoryStatus
+from tallylight.model.repository_status import Changes, RepositoryStatus
 
 #: Seconds that git has for all queries of one repository.
 GIT_S = 2.0

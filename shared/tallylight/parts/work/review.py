@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from tallylight.parts.work.ledger import Stretch, joined
-from tallylight.parts.work.trees import MAX_FILE, Store
+from tallylight.parts.work.trees import MAX_NEW_FILE_BYTES, Store
 from tallylight.ui.details import clock
 from tallylight.wire.text import sanitise
 
@@ -50,7 +50,7 @@ def _notes(one: Stretch, now: float) -> Iterator[str]:
     elif one.beside:
         yield "another agent worked here at the same time, so some changes may be its own"
     if one.left:
-        yield f"left out: {one.left} files that are larger than {MAX_FILE >> 20} MiB or cannot be read"
+        yield f"left out: {one.left} files that are larger than {MAX_NEW_FILE_BYTES >> 20} MiB or cannot be read"
 
 
 # Comments ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tallylight.snapshot import values
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.beside import signed
+from tallylight.ui.repository_text import signed
 
 #: The field with the lines, added and removed.
 DIFFSTAT = "diffstat"

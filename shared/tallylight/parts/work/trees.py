@@ -4,7 +4,7 @@ Trees: a work tree as it is at one moment, written as a tree object of git, outs
 `<state directory>/work/<work tree>/<day>/` has an index of ours and the objects that the repository lacks. git reads
 the repository's own objects beside them, and writes nothing into it: not its index, no reference, no object. It runs
 by the rules of `actions.git`, so that no program of the repository runs. Submodules and repositories within are left
-out, and so is what git ignores. Trees older than `DAYS` days are removed when a day begins.
+out, and so is what git ignores. Trees older than `KEPT_DAYS` days are removed when a day begins.
 
 Everything here blocks. `OSError` and `TallyError`: there is no tree. `StuckError`: leave this repository alone.
 """
@@ -30,13 +30,13 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import held
 
 #: Days that a tree is kept.
-DAYS = 7
+KEPT_DAYS = 7
 #: Bytes of one file, of all new files of one tree, and of an index; and new files of one tree.
-MAX_FILE, MAX_NEW, MAX_INDEX, MAX_FILES = 8 << 20, 128 << 20, 64 << 20, 10_000
+MAX_NEW_FILE_BYTES, MAX_NEW_FILES_BYTES, MAX_GIT_INDEX_BYTES, MAX_NEW_FILES = 8 << 20, 128 << 20, 64 << 20, 10_000
 #: Bytes of ours for one work tree; beyond that no more trees are written.
-MAX_STORE = 512 << 20
+MAX_STORE_BYTES = 512 << 20
 #: Seconds that git has for one tree, and that another host of ours has to end with its own.
-TREE_S, OTHERS_S = 5.0, 1.0
+GIT_TREE_S, OTHERS_S = 5.0, 1.0
 #: git splits no index of ours: a part of it would be written beside the repository's.
 _WHOLE = ("-c", "core.splitIndex=false", "-c", "core.quotePath=false")
 _DAY_S = 86_400
@@ -62,7 +62,7 @@ class Store:
     folder: Path
 
     @classmethod
-    def of(cls, directory: str, environ: Mapping[str, str], seconds: float = TREE_S) -> Store | None:
+    def of(cls, directory: str, environ: Mapping[str, str], seconds: float = GIT_TREE_S) -> Store | None:
         """Return the store of the work tree around *directory*; None if that is in none."""
         place = git.place_of(directory, environ.get("HOME", "/"))
         if place is None or (found := git.find(place.top, seconds)) is None:
@@ -93,7 +93,7 @@ class Store:
             kept["GIT_INDEX_FILE"] = str(index)
         return kept | {"GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(map(_quoted, also))}
 
-    def take(self, now: float, seconds: float = TREE_S) -> Tree:
+    def take(self, now: float, seconds: float = GIT_TREE_S) -> Tree:
         """Write the work tree as it is now, in seconds since the epoch."""
         end = time.monotonic() + seconds
         self.folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -104,7 +104,7 @@ class Store:
             also = self.environ(index)
             paths, left = self._changed(also, end)
             if paths:
-                if _size(self.folder) > MAX_STORE:
+                if _size(self.folder) > MAX_STORE_BYTES:
                     raise self._stuck
                 words = (*_WHOLE, "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
                 self._run(*words, also=also, end=end, given="".join(f"{path}\0" for path in paths))
@@ -113,7 +113,7 @@ class Store:
     def diff(self, before: str, after: str, options: Sequence[str] = ("-p",), paths: Sequence[str] = (".",)) -> str:
         """Return what git says of the changes from one tree to another."""
         asked = ("diff-tree", "-r", "--ignore-submodules", "--no-ext-diff", "--no-textconv", *options)
-        return self._run(*_WHOLE, *asked, before, after, "--", *paths, end=time.monotonic() + git.ASK_S)
+        return self._run(*_WHOLE, *asked, before, after, "--", *paths, end=time.monotonic() + git.GIT_QUERY_S)
 
     def changed(self, before: str, after: str, paths: Sequence[str] = (".",)) -> dict[str, str]:
         """Return the files that differ between two trees, each with `A`, `D`, `M` or `T`."""
@@ -122,9 +122,9 @@ class Store:
 
     def restore(self, tree: str, paths: Sequence[str]) -> None:
         """Write the files *paths* as they are in *tree*."""
-        end = time.monotonic() + git.CHANGE_S
+        end = time.monotonic() + git.GIT_CHANGE_S
         index = self.folder / "restoring"
-        with held(self.folder, "another host writes a tree", git.ASK_S):
+        with held(self.folder, "another host writes a tree", git.GIT_QUERY_S):
             for name in (index, Path(f"{index}.lock")):
                 name.unlink(missing_ok=True)
             also = self.environ(index)
@@ -140,14 +140,14 @@ class Store:
         today = self.folder / str(day)
         if not (today / "objects").is_dir():
             for store in self.folder.parent.iterdir():
-                _prune(store, day - DAYS)
+                _prune(store, day - KEPT_DAYS)
                 if store != self.folder:
                     with contextlib.suppress(OSError):  # it is not empty
                         store.rmdir()
             today.mkdir(mode=0o700, exist_ok=True)
             own = Path(self.found.place.folder, "index")
             if own.is_file():
-                if own.stat().st_size > MAX_INDEX:
+                if own.stat().st_size > MAX_GIT_INDEX_BYTES:
                     raise self._stuck
                 # With its time: git compares what was written later than that.
                 shutil.copy2(own, today / "index")
@@ -162,7 +162,7 @@ class Store:
         if listed is None:
             raise TreeError(f"git lists no files of {self.top}")
         paths = list(dict.fromkeys(listed.split("\0")[:-1]))
-        if len(paths) > MAX_FILES:
+        if len(paths) > MAX_NEW_FILES:
             raise self._stuck
         # A file behind a link has gone: git takes the link in its place.
         whole = {path: Path(self.top, path) for path in paths}
@@ -170,8 +170,8 @@ class Store:
             folder: os.path.realpath(folder) == str(folder) for folder in {path.parent for path in whole.values()}
         }
         sizes = {path: _bytes(file) for path, file in whole.items() if folders[file.parent]}
-        kept = {path: size for path, size in sizes.items() if size is not None and size <= MAX_FILE}
-        if sum(kept.values()) > MAX_NEW:
+        kept = {path: size for path, size in sizes.items() if size is not None and size <= MAX_NEW_FILE_BYTES}
+        if sum(kept.values()) > MAX_NEW_FILES_BYTES:
             raise self._stuck
         return list(kept), sum(size is not None for size in sizes.values()) - len(kept)
 
@@ -193,7 +193,7 @@ def _prune(store: Path, first: int) -> None:
 
 
 def _bytes(path: Path) -> int | None:
-    """Return the bytes to be read of a file, more than `MAX_FILE` if it cannot be; None for a directory."""
+    """Return the bytes to be read of a file, more than `MAX_NEW_FILE_BYTES` if it cannot be; None for a directory."""
     try:
         found = path.lstat()
     except OSError:
@@ -201,7 +201,7 @@ def _bytes(path: Path) -> int | None:
     if stat.S_ISDIR(found.st_mode):
         return None
     is_readable = stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and os.access(path, os.R_OK))
-    return found.st_size if is_readable else MAX_FILE + 1
+    return found.st_size if is_readable else MAX_NEW_FILE_BYTES + 1
 
 
 def _size(folder: Path) -> int:

@@ -23,9 +23,9 @@ from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.parts.work import ledger
-from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.changes import MAX_SLOW
 from tallylight.parts.work.ledger import MAX_OTHERS, Stretch
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S
 from tallylight.parts.work.trees import Store, Tree
 from tallylight.tracker.attention import DWELL_S
 
@@ -184,7 +184,7 @@ class Turns:
         if isinstance(error, StuckError):
             while len(self._slow) >= MAX_SLOW:
                 del self._slow[next(iter(self._slow))]
-            self._slow[cwd] = now + PAUSE_MAX_S
+            self._slow[cwd] = now + SLOW_GIT_PAUSE_MAX_S
 
 
 def _forget(wishes: Iterable[_Wish]) -> None:

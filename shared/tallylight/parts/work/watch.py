@@ -30,22 +30,22 @@ from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.parts.work.beside import PAUSE_MAX_S
 from tallylight.parts.work.hunks import asked
 from tallylight.parts.work.looks import COLLISIONS_S, AgentChanges, Looks, Overlaps
 from tallylight.parts.work.others import Others
+from tallylight.parts.work.repository_watch import SLOW_GIT_PAUSE_MAX_S
 from tallylight.snapshot.entries import CollisionEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: Seconds between two looks at the panes.
-EVERY_S = 0.5
+LOOK_AT_PANES_S = 0.5
 #: Seconds between two looks at a repository, and the least multiple of the last one's duration: after an agent has
 #: written a file of another one, during a collision, and else.
 SOON, MARKED, CALM = (0.5, 10), (10.0, 200), (10.0, 1500)
 #: Repositories that are looked at at a time.
-MAX_ASKED = 4
+MAX_REPOSITORIES = 4
 #: The last edits of an agent may not have been on the disk at the last look.
-_LAST = 4
+_LAST_EDITS = 4
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 
 Id = TypeVar("Id", bound=Hashable)
@@ -110,7 +110,7 @@ class _Group:
         listed = {posixpath.basename(entry.file) for entry in self.found.entries.get(party.address, ())}
         last = before.edits[-1:] if before is not None else ()
         new = list(itertools.takewhile(lambda edit: (edit,) != last, reversed(party.edits)))
-        names = _names(new) | (_names(party.edits[-_LAST:]) - listed) | set(map(posixpath.basename, party.asks))
+        names = _names(new) | (_names(party.edits[-_LAST_EDITS:]) - listed) | set(map(posixpath.basename, party.asks))
         if not names:
             return False
         others = [one for one in parties if one is not party]
@@ -158,7 +158,7 @@ class Collisions(Generic[Id]):
 
     def look(self, panes: Mapping[Id, Pane], now: float, is_wanted: bool) -> None:
         """Look, if it is time, for collisions of *panes* with others."""
-        if now - self._looked_at < EVERY_S:
+        if now - self._looked_at < LOOK_AT_PANES_S:
             return
         self._looked_at = now
         if self._fault is not None:
@@ -211,7 +211,7 @@ class Collisions(Generic[Id]):
         group = self._groups[common]
         group.note(parties)
         is_worth_it = (group.stale or group.hurries) and not group.is_asked and now >= group.due
-        if is_worth_it and sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_ASKED:
+        if is_worth_it and sum(map(attrgetter("is_asked"), self._groups.values())) < MAX_REPOSITORIES:
             before = group.stale, group.hurries
             job = functools.partial(_look, group.looks, tuple(parties), group.take())
             group.is_asked = True
@@ -220,14 +220,14 @@ class Collisions(Generic[Id]):
                 group.is_asked, (group.stale, group.hurries) = False, before
 
     def _failed(self, group: _Group, now: float, error: Exception) -> None:
-        group.is_asked, group.looked_at = False, now + PAUSE_MAX_S
+        group.is_asked, group.looked_at = False, now + SLOW_GIT_PAUSE_MAX_S
         if not isinstance(error, StuckError | OSError | TallyError):
             self._fault = error
 
     def _was_looked(self, group: _Group, now: float, result: tuple[Overlaps, float]) -> None:
         group.is_asked, group.looked_at = False, now
         group.found, group.cost = result
-        group.rests_until = min(max(group.rests_until, now) + CALM[1] * group.cost, now + PAUSE_MAX_S)
+        group.rests_until = min(max(group.rests_until, now) + CALM[1] * group.cost, now + SLOW_GIT_PAUSE_MAX_S)
         self._looked_at = float("-inf")
 
     def _shown(self, address: str, groups: Mapping[str, Sequence[AgentChanges]]) -> tuple[CollisionEntry, ...]:

@@ -19,7 +19,18 @@ from tallylight.actions import request
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Lines, Look, Mark, Open, Picture, Reply, Request, Rows, TooLongError, Visible
+from tallylight.actions.request import (
+    Lines,
+    LookRequest,
+    Mark,
+    Open,
+    Picture,
+    Reply,
+    Request,
+    Rows,
+    TooLongError,
+    Visible,
+)
 from tallylight.model.errors import SessionError, TallyError
 from tallylight.parts import index
 from tallylight.snapshot import requests
@@ -38,7 +49,7 @@ if TYPE_CHECKING:
     from tallylight.actions.client import PaneClient
 
 #: Seconds to wait for the terminal. While it is too busy for that it could not show the list either.
-TIMEOUT_S = 30.0
+LIST_REPLY_S = 30.0
 _LOST = Refusal("unreachable", "the list has lost its terminal, so nothing was done; open it again")
 _LOOKS = {request.PROMPT_AGENT: request.HOLDER, request.STOPPABLE: request.HOLDER}
 
@@ -78,9 +89,9 @@ class Direct:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             # In one request, or they might be carried out in another order.
             return self.perform(row, Mark("focus", row.pane.id, (self._panel,) if row.host == self._host else ()))
-        if isinstance(asked, Look) and is_elsewhere(row.host):
+        if isinstance(asked, LookRequest) and is_elsewhere(row.host):
             # A machine reports who is there; it checks whether they take a text when there is one.
-            asked = Look(asked.pane, _LOOKS.get(asked.what, asked.what))
+            asked = LookRequest(asked.pane, _LOOKS.get(asked.what, asked.what))
         elif row.host.startswith("kitty-") and self._is_person():
             return Refusal(
                 "elsewhere",
@@ -118,7 +129,7 @@ class Direct:
 
 
 def _plain(reply: Reply) -> StyledScreen | str:
-    """Return the screen in *reply* without colours, or its message."""
+    """Return the screen in *reply*, without colours; the message if the reply is a refusal."""
     if not isinstance(reply, Rows):
         return reply.text if isinstance(reply, Refusal) else request.SILENT.text
     rows = [sanitise(line, cells=MAX_COLUMNS) for line in reply.rows]
@@ -143,14 +154,14 @@ class Channelled(Direct):
 
     @classmethod
     def of(cls, environ: Mapping[str, str], client: Callable[[], PaneClient]) -> Channelled | None:
-        """Return the actions by the channel that *environ* names; None if no terminal opened this list."""
+        """Return the actions over the channel that *environ* names; None if no terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):
             return None
         try:
             channel = socket.socket(fileno=int(number))
             channel.set_inheritable(False)
-            channel.settimeout(TIMEOUT_S)
+            channel.settimeout(LIST_REPLY_S)
         except OSError:
             return None
         return cls(environ, client, channel)
@@ -170,7 +181,7 @@ class Channelled(Direct):
         try:
             # A socket with a timeout waits for it, whatever its flags are.
             while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
-                self._take(self._channel.recv(request.CHUNK_BYTES))
+                self._take(self._channel.recv(request.MESSAGE_CHUNK_BYTES))
         except (OSError, TooLongError):
             self._close()
 
@@ -191,7 +202,7 @@ class Channelled(Direct):
                 if os.isatty(1):
                     os.write(1, RING.encode("ascii"))
             while True:
-                for reply in self._take(self._channel.recv(request.CHUNK_BYTES)):
+                for reply in self._take(self._channel.recv(request.MESSAGE_CHUNK_BYTES)):
                     return reply
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.

@@ -21,18 +21,18 @@ def due(state: State) -> float:
     """Return when an age or an end next changes the picture, in seconds since the epoch; infinite for never."""
     if state.mode in OVER:
         return math.inf
-    times = (at for row in state.rows for at in _of(row.pane, state.now))
+    times = (at for row in state.rows for at in _change_times(row.pane, state.now))
     return min((at for at in times if at > state.now), default=math.inf)
 
 
-def _of(pane: Pane, now: float) -> Iterator[float]:
+def _change_times(pane: Pane, now: float) -> Iterator[float]:
     """Yield the times at which the picture of *pane* changes next; some of them may have passed."""
     if pane.since:
-        yield _older(pane.since, now)
+        yield _age_changes_at(pane.since, now)
         if pane.status is Status.WAITING and pane.waited_s:
             # A sum is drawn, which has digits that a time has no room for.
             age = pane.waited_s + max(0.0, now - pane.since)
-            yield max(math.nextafter(now, math.inf), now + _older(-age, 0.0))
+            yield max(math.nextafter(now, math.inf), now + _age_changes_at(-age, 0.0))
     if pane.snoozed_until > now:
         # When `layout.left` changes, at the latest: of hours it may be a minute too early.
         left = pane.snoozed_until - now
@@ -48,7 +48,7 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
         yield pane.queued_until
 
 
-def _older(since: float, now: float) -> float:
+def _age_changes_at(since: float, now: float) -> float:
     """Return when the `layout.age` of an event at *since* changes."""
     age = max(0.0, now - since)
     unit = next((unit for unit in (_DAY_S, _HOUR_S, _MINUTE_S) if age >= unit), 1)

@@ -12,12 +12,12 @@ import attrs
 
 from tallylight.actions.answer import Choice, Question
 from tallylight.model import lights, tool_call
-from tallylight.model.beside import NOTHING
+from tallylight.model.repository_status import NOTHING
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.rows import Row, is_snoozed
-from tallylight.ui import beside, details
+from tallylight.ui import details, repository_text
 from tallylight.ui.agent_list import flow, question
-from tallylight.ui.agent_list.question import INDENT, NUMBER, Part
+from tallylight.ui.agent_list.question import INDENT, NUMBER_CELLS, Part
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.layout import GAP, UNBOUNDED, age, clean, folded, left
 from tallylight.ui.spans import Line, Span, filled
@@ -75,7 +75,7 @@ def line_of(part: Part, columns: int) -> Line:
     """
     if part.is_choice:
         if not part.number:
-            return (Span(" " * NUMBER + part.text),)
+            return (Span(" " * NUMBER_CELLS + part.text),)
         return (Span(" "), Span(f" {part.number} ", is_bold=True, is_raised=True), Span(f" {part.text}"))
     if part.is_command:
         text = f" {part.text}"
@@ -153,7 +153,7 @@ def _reported_question(row: Row, missing: str) -> Question:
 def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
     """Return the facts about *row*, each in a few words; some are empty."""
     pane = row.pane
-    found = state.beside.get(pane.agent_pid or 0, NOTHING)
+    found = state.repositories.get(pane.agent_pid or 0, NOTHING)
     found = attrs.evolve(found, worktree="") if pane.worktree else found
     facts = [
         details.changed_meanwhile(pane, state.now),
@@ -163,7 +163,7 @@ def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
         pane.model,
         details.context(pane),
         details.cost(pane),
-        beside.text(found, columns),
+        repository_text.text(found, columns),
         *state.facts,
         f"mode {pane.mode}" if pane.mode else "",
         f"worktree {pane.worktree}" if pane.worktree else "",

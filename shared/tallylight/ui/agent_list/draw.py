@@ -84,7 +84,7 @@ def _head(state: State) -> Line:
             title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
         return (Span(clean(title, state.columns), is_bold=True),)
     if state.mode is Mode.ANSWER and state.run:
-        return _run(state)
+        return _answering_line(state)
     if state.mode is Mode.FILTER or state.filter:
         cursor = "▏" if state.mode is Mode.FILTER else ""
         found = f"{len(state.shown)} of {len(state.rows)}"
@@ -117,8 +117,8 @@ def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) 
     return tuple(spans)
 
 
-def _run(state: State) -> Line:
-    """Return the number of the question among all, and the names to come."""
+def _answering_line(state: State) -> Line:
+    """Return the line above a question that is one of several: its number among them, and the names of the others."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)

@@ -103,6 +103,7 @@ def _left(editor: Editor) -> Editor:
 
 
 def _right(editor: Editor) -> Editor:
+    """Move the cursor on by one character, with all marks that combine with it."""
     cursor = editor.cursor + 1
     while cursor < len(editor.text) and _is_mark(editor.text[cursor]):
         cursor += 1
@@ -111,8 +112,7 @@ def _right(editor: Editor) -> Editor:
 
 def _is_mark(char: str) -> bool:
     """
-    Return whether *char* combines with the one before it. Its width is measured behind another, since alone it is
-    dropped.
+    Return whether *char* combines with the one before it. It is measured behind another one: alone it would be dropped.
     """
     return not char.isascii() and width(sanitise(f"x{char}")) < 2
 
@@ -129,6 +129,7 @@ def _to_line_end(editor: Editor) -> Editor:
 
 
 def _up(editor: Editor) -> Editor:
+    """Move the cursor to the line above, into the same column if that line is long enough."""
     begin = editor.before.rfind("\n") + 1
     if not begin:
         return attrs.evolve(editor, cursor=0)
@@ -137,6 +138,7 @@ def _up(editor: Editor) -> Editor:
 
 
 def _down(editor: Editor) -> Editor:
+    """Move the cursor to the line below, into the same column if that line is long enough."""
     begin, end = editor.before.rfind("\n") + 1, editor.text.find("\n", editor.cursor)
     if end < 0:
         return attrs.evolve(editor, cursor=len(editor.text))

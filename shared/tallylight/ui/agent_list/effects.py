@@ -14,7 +14,7 @@ from tallylight.ui.agent_list.selection import Act, Proposal
 
 
 class Plain(enum.Enum):
-    """Effects without arguments."""
+    """Effects that need no arguments."""
 
     #: Close the list.
     QUIT = "quit"
@@ -44,7 +44,7 @@ class Propose:
 
 @attrs.frozen
 class Gather:
-    """Find out which of *rows* ask the very same as *like*: `proposed` takes the result."""
+    """Find out which of *rows* ask exactly the same question as *like*: `proposed` takes the result."""
 
     rows: tuple[Row, ...]
     like: Question
@@ -52,7 +52,7 @@ class Gather:
 
 @attrs.frozen
 class Lend:
-    """Lend the terminal to what *call* names, for *row*: a text for the agent may come of it."""
+    """Lend the terminal to the function *call* for *row*; it may return a text for the agent."""
 
     row: Row
     call: str

@@ -93,6 +93,7 @@ def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, .
 
 
 def _heading(row: Row, by: str, several: set[str]) -> str:
+    """Return the heading of the group of *row*; *several* are the kinds of terminals with more than one."""
     machine, _, host = row.place.rpartition("/")
     if by == "project":
         return row.pane.project or "no project"

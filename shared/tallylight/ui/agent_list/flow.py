@@ -21,9 +21,9 @@ from tallylight.ui.agent_list.record import Mode, State, question_id
 
 #: Seconds that a question must be on the screen before a number answers it. A key that was pressed before it came
 #: arrives sooner.
-SHOWN_S = 0.4
+PICTURE_SHOWN_S = 0.4
 #: Seconds after a number in which another one may be its first repeat: terminals wait most of a second for that.
-HELD_S = 0.75
+FIRST_REPEAT_S = 0.75
 #: The advice for a question that `can_ask` denies.
 ELSEWHERE = "answer it there (Enter), or in its kitty's own list (ctrl+shift+i)"
 #: Answered questions that their hosts may show for a moment yet.
@@ -59,7 +59,7 @@ def read(state: State, row: Row, found: object) -> State:
 def is_too_soon(state: State, at: float, *, is_click: bool = False) -> bool:
     """Return whether a number typed or clicked *at* this time cannot be meant for the question on the screen."""
     since = state.shown_where[1] if is_click else state.shown_whole[1]
-    return at - since < SHOWN_S or (not is_click and at - state.typed_at < HELD_S)
+    return at - since < PICTURE_SHOWN_S or (not is_click and at - state.typed_at < FIRST_REPEAT_S)
 
 
 def note_shown(state: State, at: float) -> State:

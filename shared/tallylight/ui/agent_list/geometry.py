@@ -22,7 +22,7 @@ BESIDE, LIST, BETWEEN = 160, 112, 3
 #: Lines of a written text, at least, if there is room.
 WRITTEN = 3
 #: Columns up to which a panel has rows of its own form.
-NARROW = 40
+NARROW_COLUMNS = 40
 #: Lines of the detail for a question without its answers, and for a row without a question.
 _QUESTION_LINES, _FACT_LINES = 6, 4
 #: Rows above a preview below the list, at least.
@@ -62,7 +62,7 @@ def areas(state: State) -> Areas:
         return Areas(middle - wanted, wanted)
     if not state.shown and not state.folded:
         return Areas(middle, 0)
-    kept = _kept(state, middle)
+    kept = _least_detail_lines(state, middle)
     wanted = sum(state.heights) or len(state.shown)
     rows = min(max(1, wanted + bool(state.folded) + len(set(state.headings))), middle - kept)
     if not is_previewing(state):
@@ -73,7 +73,7 @@ def areas(state: State) -> Areas:
     return Areas(rows, kept, middle - rows - kept)
 
 
-def _kept(state: State, middle: int) -> int:
+def _least_detail_lines(state: State, middle: int) -> int:
     """Return the least lines of the detail: the same for each row, so that the rows do not move with the cursor."""
     asking = [len(row.pane.choices) for row in state.shown if row.pane.status is Status.WAITING]
     return min(middle // 2, _QUESTION_LINES + max(asking) if asking else _FACT_LINES)
@@ -102,7 +102,7 @@ def side_columns(state: State) -> int:
 
 def is_narrow(state: State) -> bool:
     """Return whether rows are drawn as in a panel, and not as the lines of a table."""
-    return state.is_panel and state.columns <= NARROW and state.mode is not Mode.ANSWER
+    return state.is_panel and state.columns <= NARROW_COLUMNS and state.mode is not Mode.ANSWER
 
 
 def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
@@ -116,13 +116,15 @@ def is_folded(state: State, rows: tuple[Row, ...]) -> bool:
     middle = max(0, state.lines - 2)
     if is_narrow(state):
         return True
-    return len(rows) > (middle if is_beside(state) else middle - _kept(attrs.evolve(state, shown=rows), middle))
+    return len(rows) > (
+        middle if is_beside(state) else middle - _least_detail_lines(attrs.evolve(state, shown=rows), middle)
+    )
 
 
 def heights(state: State) -> tuple[int, ...]:
     """Return the number of lines of each row where all of them fit; nothing where each has one."""
     middle = max(0, state.lines - 2)
-    room = middle if is_narrow(state) or is_beside(state) else middle - _kept(state, middle)
+    room = middle if is_narrow(state) or is_beside(state) else middle - _least_detail_lines(state, middle)
     room -= bool(state.folded) + len(set(state.headings))
     if len(state.shown) > room:
         return ()
@@ -131,7 +133,7 @@ def heights(state: State) -> tuple[int, ...]:
     else:
         cells = table.table(state, list_columns(state), is_roomy=True).row_text
         said = [table.row_text(row, state) for row in state.shown]
-        found = tuple(len(table.lines_of(one, cells, table.MOST_LINES)) for one in said)
+        found = tuple(len(table.lines_of(one, cells, table.MOST_ROW_LINES)) for one in said)
     return found if sum(found) <= room else ()
 
 

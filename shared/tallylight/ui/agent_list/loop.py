@@ -2,7 +2,7 @@
 The loop of the list: waits for a key or for a snapshot to change, and draws the changes.
 
 A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to report one, or
-for the next age that changes, and costs nothing. A feed that cannot report is polled every `POLL_S`.
+for the next age that changes, and costs nothing. A feed that cannot report is polled every `POLL_LIST_S`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 
 from tallylight.actions.answer import Answer, Done, Occupant, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Open, Reply, Request
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, LookRequest, Open, Reply, Request
 from tallylight.actions.say import Busy, Say
 from tallylight.parts import index
 from tallylight.snapshot import rows
@@ -36,15 +36,15 @@ from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tallylight.ui.beside import Watch
+    from tallylight.ui.repository_text import Watch
 
-POLL_S = 0.05
+POLL_LIST_S = 0.05
 #: Seconds that a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
 #: Seconds between two drawings of ages, at least.
 CLOCK_S = 1.0
 #: Seconds after its time at which an age is drawn: sooner, the clock might not have reached it.
-LATE_S = 0.01
+DRAW_AGE_LATER_S = 0.01
 #: Seconds that the first picture waits for the terminal's colours. Some never report them.
 COLOURS_S = 0.1
 #: Seconds to wait for a file that is as new as the picture. A host keeps it back for half a second at most; the list
@@ -67,7 +67,7 @@ def run(
     selected: str = "",
     as_of: float = 0.0,
     depth: ansi.Depth = ansi.Depth.FULL,
-    beside: Callable[[], Watch] | None = None,
+    repositories: Callable[[], Watch] | None = None,
     is_panel: bool = False,
     labels: LabelsFile,
     key: str = "",
@@ -78,17 +78,18 @@ def run(
     *labels* are a person's names for conversations, and are changed by the list. A list that *is_panel* stays after an
     action, and does not have the keyboard at the start. *selected* is the address of the row that is selected in a
     picture that is there already. That picture may be newer than the host's file: it stays, and keys wait, until the
-    file is as of *as_of*, or for `FRESH_WAIT_S`. *beside* makes the watch of the agents' repositories, once the first
-    picture is drawn; None: they are not read. *key* is pressed at the start, and the list ends with what that shows.
+    file is as of *as_of*, or for `FRESH_WAIT_S`. *repositories* makes the watch of the agents' repositories, once the
+    first picture is drawn; None: they are not read. *key* is pressed at the start, and the list ends with what that
+    shows.
     """
     first = State(selected=selected, is_panel=is_panel, has_focus=not is_panel, keys=index.keys())
-    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels, first, key)
+    shown = _List(terminal, feed, actions, explain, own, depth, repositories, labels, first, key)
     end = time.monotonic() + FRESH_WAIT_S
     while time.monotonic() < end:
         feed.poll(time.monotonic())
         if max((found.written for found in feed.snapshots if found.name == own), default=0.0) >= as_of:
             break
-        time.sleep(POLL_S / 2)
+        time.sleep(POLL_LIST_S / 2)
     with terminal.opened():
         shown.run()
 
@@ -103,7 +104,7 @@ class _List:
     explain: Explain
     own: str
     depth: ansi.Depth
-    make_beside: Callable[[], Watch] | None
+    make_repositories: Callable[[], Watch] | None
     labels: LabelsFile
     state: State
     #: A key to be pressed first.
@@ -121,7 +122,7 @@ class _List:
     #: When a key came last, and when one came after a long time without any.
     _keyed_at: float = float("inf")
     _back_at: float = float("-inf")
-    _beside: Watch | None = None
+    _repositories: Watch | None = None
     #: The words of parts; the row and the refresh that they were last asked for.
     _facts: Facts | None = None
     _facts_of: tuple[str, float] | None = None
@@ -145,6 +146,7 @@ class _List:
             self._take_rows(time.time())
 
     def _take_rows(self, wall: float) -> None:
+        """Build the rows from the present snapshots and labels, and show them."""
         built = rows.build(self.feed.snapshots, self.own, wall, self.labels.labels)
         self.state = state.refreshed(self.state, built, wall)
 
@@ -160,12 +162,12 @@ class _List:
             if is_near and (asked := self._questions.poll()) is not None:
                 self.state = flow.read(self.state, *asked)
         self._welcome(now)
-        if self.make_beside is not None and self._drawn is not None:
+        if self.make_repositories is not None and self._drawn is not None:
             # The repositories of the agents that can be seen.
-            if self._beside is None:
-                self._beside = self.make_beside()
-            if self._beside.poll((row.pane for row in state.visible(self.state)), now):
-                self.state = state.filtered(attrs.evolve(self.state, beside=self._beside.known))
+            if self._repositories is None:
+                self._repositories = self.make_repositories()
+            if self._repositories.poll((row.pane for row in state.visible(self.state)), now):
+                self.state = state.filtered(attrs.evolve(self.state, repositories=self._repositories.known))
         self._note_facts()
         self._explain()
 
@@ -201,7 +203,7 @@ class _List:
     def _ask(self, row: Row) -> tuple[Row, Reply]:
         """Return the question of *row*; a refusal if reading it fails."""
         try:
-            return row, self.actions.perform(row, Look(row.pane.id, QUESTION))
+            return row, self.actions.perform(row, LookRequest(row.pane.id, QUESTION))
         except Exception as error:  # on a thread nobody else would hear of it
             return row, Refusal("fault", f"its question could not be read: {error or type(error).__name__}")
 
@@ -283,25 +285,26 @@ class _List:
         if self._decoder.is_pending:
             return ESCAPE_S
         if not is_woken:
-            return POLL_S
+            return POLL_LIST_S
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
-        until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        until_read = reading.WAIT_S if any(one.is_going for one in (self._away, self._questions)) else math.inf
+        until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + DRAW_AGE_LATER_S - time.time())
+        until_read = reading.CHECK_READING_S if any(one.is_going for one in (self._away, self._questions)) else math.inf
         patience = min(until_look, until_age, until_read)
-        if self.make_beside is not None:
+        if self.make_repositories is not None:
             # At once, when the first picture is drawn.
-            patience = min(patience, self._beside.due() - now if self._beside is not None else 0.0)
+            patience = min(patience, self._repositories.due() - now if self._repositories is not None else 0.0)
         return None if math.isinf(patience) else max(0.0, patience)
 
     def _carry_out(self, effect: effects.Effect) -> None:
+        """Carry out one effect of a key."""
         match effect:
             case effects.Plain.QUIT:
                 self._is_open = False
             case effects.Plain.BACK:
                 self.actions.back()
             case effects.Plain.REGROUP:
-                self._keep(lambda found: attrs.evolve(found, group=self.state.group))
+                self._change_labels(lambda found: attrs.evolve(found, group=self.state.group))
             case effects.Plain.WHY if self.state.row is not None:
                 text = self.explain(self.state.row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
@@ -320,7 +323,7 @@ class _List:
             case effects.Lend(row, call):
                 self._lend(row, call)
             case effects.Relabel(row, label):
-                self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
+                self._change_labels(lambda found: found.with_label(row.host, row.pane, label, time.time()))
 
     def _lend(self, row: Row, call: str) -> None:
         """Lend the terminal to a part, and offer to send what text it returns."""
@@ -336,11 +339,11 @@ class _List:
         if text:
             # As a draft it is kept where the agent takes none now.
             self.state = writing.drafted(self.state, row, text)
-            self._carry_out(effects.Perform(row, Look(row.pane.id, PROMPT_AGENT)))
+            self._carry_out(effects.Perform(row, LookRequest(row.pane.id, PROMPT_AGENT)))
 
     def _proposal(self, act: Act, wanted: tuple[Row, ...]) -> Proposal:
         """Return the proposal of *act* for the programs that are in the panes of *wanted* now."""
-        found = [(row, self.actions.perform(row, act.look(row.pane.id))) for row in wanted]
+        found = [(row, self.actions.perform(row, act.look_request(row.pane.id))) for row in wanted]
         targets = tuple((row, held) for row, held in found if isinstance(held, Occupant))
         return Proposal(act, targets, tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal)))
 
@@ -368,8 +371,8 @@ class _List:
             case ((Done(text=text) | Refusal(text=text)), _):
                 self._notify(text)
 
-    def _keep(self, how: Callable[[Labels], Labels]) -> None:
-        """Change the labels file by *how*, and apply it at once."""
+    def _change_labels(self, how: Callable[[Labels], Labels]) -> None:
+        """Change the labels file by *how*, and show the change at once."""
         self._notify(self.labels.change(how))
         # At once: the next key may be for the same row.
         self._take_rows(time.time())

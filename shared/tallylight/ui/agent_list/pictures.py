@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.model.limits import MAX_EXACT
 from tallylight.wire import values
-from tallylight.wire.styled import MAX_COLUMNS, MAX_ROW, MAX_ROWS, Reader, StyledLine, StyledScreen
+from tallylight.wire.styled import MAX_COLUMNS, MAX_ROWS, MAX_STYLED_ROW_CHARS, Reader, StyledLine, StyledScreen
 
 #: Characters of all rows of one picture, each at most 12 bytes in JSON; the rows behind that are left out.
 MAX_PICTURE_CHARS = 340_000
@@ -33,7 +33,7 @@ class Sender:
         self, pane: str, rows: Sequence[str], columns: int, cursor: tuple[int, int] | None, has: int
     ) -> dict[str, object]:
         """Return the screen of *pane* as a message for a list that has the picture number *has*."""
-        kept = [row[:MAX_ROW] for row in rows[:MAX_ROWS]]
+        kept = [row[:MAX_STYLED_ROW_CHARS] for row in rows[:MAX_ROWS]]
         is_known = has == self._number > 0 and pane == self._pane
         before = self._rows if is_known else []
         changed = [
@@ -109,6 +109,7 @@ def _has_put(lines: list[StyledLine], rows: list[object], columns: int) -> bool:
 
 
 def _cursor(value: object) -> tuple[int, int] | None:
+    """Return the row and the column of the cursor in *value*; None for a hidden one."""
     if not isinstance(value, list) or len(value) != 2:
         return None
     row, column = (values.integer(part, 0, MAX_COLUMNS) for part in value)

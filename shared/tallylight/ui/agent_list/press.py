@@ -14,7 +14,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.actions.answer import Choice
-from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, Look, Unqueue
+from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, LookRequest, Unqueue
 from tallylight.actions.say import MAX_TYPED, Say
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
@@ -35,7 +35,7 @@ _NUMBERED = (Mode.LIST, Mode.ANSWER)
 _READ_ALL = "read all of it first: scroll with up, down and the page keys"
 _TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
-MAX_LINES = 100_000
+MAX_SCROLLED_LINES = 100_000
 
 
 def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effects]:
@@ -87,7 +87,7 @@ def _list_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _silent(state: State, name: str) -> tuple[State, Effects]:
-    """Say that the key *name* does nothing: a person who hears nothing presses it again."""
+    """Show that the key *name* does nothing, so that nobody presses it again."""
     return states.notified(state, f"{name} does nothing here"), ()
 
 
@@ -117,8 +117,11 @@ def _preview_key(state: State, name: str) -> State | None:
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
     steps = {
-        "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
-    }  # fmt: skip
+        "[": (-preview.LINES, 0),
+        "]": (preview.LINES, 0),
+        "left": (0, -preview.COLUMNS_A_KEY),
+        "right": (0, preview.COLUMNS_A_KEY),
+    }
     return _preview_moved(state, *steps[name]) if name in steps else None
 
 
@@ -132,6 +135,7 @@ def _preview_moved(state: State, lines: int, columns: int) -> State:
 
 
 def _filter_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on the filter that is being typed: it moves the selection, ends the filter, or changes it."""
     if len(name) > 1 and (moved := _moved(state, name)) is not None:
         return moved, ()
     if name in ("escape", "enter", "tab"):
@@ -142,6 +146,7 @@ def _filter_key(state: State, name: str) -> tuple[State, Effects]:
 
 
 def _answer_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on a question that has the screen: answer, scroll, or leave it."""
     row, shown = state.row, state.asking
     if name == "escape" or row is None:
         return states.listing(state), ()
@@ -203,6 +208,7 @@ def _answer_all(state: State, found: SharedAnswer, name: str, too_soon: bool) ->
 
 
 def _help_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on the help: search in it, scroll, or leave it."""
     if state.sought is None:
         return (states.helped(state, ""), ()) if name == "/" else _text_key(state, name)
     # Letters and blanks are the searched words.
@@ -238,6 +244,7 @@ def _carry_out_proposal(state: State, found: Proposal, at: float) -> tuple[State
 
 
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
+    """Apply a key on a text for an agent: edit it, send it, or leave it as a draft."""
     row, found = state.row, state.writing
     if name in ("escape", "ctrl+c") or row is None or found is None:
         return states.listing(state), ()
@@ -269,7 +276,7 @@ def _pasted(state: State, text: str) -> State:
 
 def _scrolled(state: State, name: str) -> State | None:
     """Return the text over the list scrolled by the key *name*; None if it does not scroll."""
-    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_LINES)
+    step = _step(name, max(1, geometry.areas(state).rows - 1), MAX_SCROLLED_LINES)
     return states.scrolled(state, step) if step is not None else None
 
 
@@ -305,7 +312,7 @@ def _open_question(state: State, row: Row) -> tuple[State, Effects]:
         return states.notified(state, flow.ELSEWHERE), ()
     # Its host decides whether there is a question, by the screen of this moment. Its snapshot is older: it may still
     # show a working agent while the first picture has shown the question already.
-    return state, (Perform(row, Look(row.pane.id, QUESTION)),)
+    return state, (Perform(row, LookRequest(row.pane.id, QUESTION)),)
 
 
 def _unqueue(state: State, row: Row) -> tuple[State, Effects]:
@@ -339,7 +346,7 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "a": _open_question,
     "E": _unqueue,
     "D": lambda state, row: (state, (Propose(Act.CLOSE, (row,)),)),
-    "e": lambda state, row: (state, (Perform(row, Look(row.pane.id, PROMPT_AGENT)),)),
+    "e": lambda state, row: (state, (Perform(row, LookRequest(row.pane.id, PROMPT_AGENT)),)),
     "f": lambda state, row: (state, opening(row, "fork")),
     "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,
@@ -375,6 +382,7 @@ def _mouse(state: State, event: Mouse, at: float) -> tuple[State, Effects]:
 
 
 def _wheel(state: State, event: Mouse, step: int) -> State:
+    """Return the state after a turn of the wheel over the part at this place: a question, the preview, or the rows."""
     if state.asking is not None and state.mode is Mode.ANSWER:
         return attrs.evolve(state, asking=asking.scrolled(state.asking, step))
     if _is_in_preview(state, event):
@@ -394,6 +402,7 @@ def _number_at(state: State, event: Mouse) -> int:
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
+    """Return whether the place of *event* is in the preview."""
     if not geometry.is_previewing(state):
         return False
     parts = geometry.areas(state)

@@ -25,7 +25,7 @@ from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 
 #: Lines and columns by one key.
-LINES, COLUMNS = 5, 20
+LINES, COLUMNS_A_KEY = 5, 20
 #: The mark in front of a task that is done, current and to do.
 _DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
 
@@ -85,7 +85,7 @@ def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int
 
 
 def draw(preview: Preview | None, row: Row | None, columns: int, height: int) -> list[Line]:
-    """Return all lines of it: the titles of its pages, and *height* - 1 lines of the shown one."""
+    """Return the lines of the preview: the titles of its pages, and *height* - 1 lines of the shown one."""
     if preview is None or height < 1:
         return []
     shown = body(preview, row, columns)
@@ -118,6 +118,7 @@ def _titles(preview: Preview, columns: int) -> Line:
 
 
 def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
+    """Return the page with the screen, with its cursor marked; the problem if it cannot be read."""
     screen = preview.screen
     if screen is None:
         return _words(preview.problem, columns) if preview.problem else []
@@ -135,7 +136,9 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
     """Return the page with the agent's progress, tasks and subagents."""
     found = progress(pane.progress)
     done = found.done if found is not None else -1
-    lines: list[Line] = _words(details.bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
+    lines: list[Line] = (
+        _words(details.progress_bar(pane.progress, max(details.BAR, columns // 2)), columns) if found else []
+    )
     for number, task in enumerate(pane.tasks):
         mark = _DONE if number < done else _NOW if number == done else _TO_DO
         lines += _item(Span(mark), task, columns, is_bold=number == done)

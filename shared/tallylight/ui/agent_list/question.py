@@ -22,11 +22,11 @@ from tallylight.ui.layout import folded
 from tallylight.wire.text import sanitise
 
 #: Choices with a key of their own.
-MAX_CHOICES = 9
+MAX_KEYED_CHOICES = 9
 #: Cells of a label, as long as the question's own.
 _LABEL_CELLS = 8000
 #: Cells in front of each line: a blank, a bar, a blank; in front of a choice its number and a blank more.
-INDENT, NUMBER = 3, 5
+INDENT, NUMBER_CELLS = 3, 5
 #: A row that is only a line across counts as a blank one.
 _RULE = re.compile("[ ─━═╌┄┈╍┅┉▔▁▀▄]*")
 #: Characters that a row must share with a command, to be taken for a part of it.
@@ -98,7 +98,7 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
     Where its lines differ from before, none of them has been seen.
     """
-    if columns <= NUMBER + 1:
+    if columns <= NUMBER_CELLS + 1:
         height = 0  # a character of two cells would be cut at the edge
     if (columns, height, is_page) == (asking.columns, asking.height, asking.is_page):
         return asking
@@ -116,7 +116,10 @@ def sized(asking: Asking, columns: int, height: int, *, is_page: bool) -> Asking
 
 
 def _shortened(lines: list[Part], height: int) -> list[Part]:
-    """*lines* in *height*: all choices, and of what is before them what has room; the same where not even they have."""
+    """
+    Return *lines* in *height*: all choices, and what fits of the rows before them. Unchanged if not even the choices
+    fit.
+    """
     first = next((number for number, part in enumerate(lines) if part.is_choice), len(lines))
     room = height - (len(lines) - first) - 1
     return [*lines[:room], Part("…"), *lines[first:]] if 0 < room < first else lines
@@ -148,6 +151,7 @@ def _command(rows: list[str], what: str) -> range:
     *_, end = ends = sought.split("…")
 
     def is_part(row: str) -> bool:
+        """Return whether *row* is a part of the command, or of one of its two ends if it was cut."""
         found = "".join(row.split())
         if len(found) < min(_SHARED_CHARS, len(sought)):
             return False
@@ -172,11 +176,12 @@ def _before(question: Question, columns: int) -> Iterator[Part]:
 
 
 def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Part]:
+    """Yield the lines of *choice*, without its number if the dialog is not whole."""
     label = _shown(choice.label)
     if is_whole and not choice.keys:
         label += " (answer this in its own pane)"
-    for position, text in enumerate(folded(label, max(1, columns - NUMBER))):
-        is_numbered = is_whole and not position and choice.number <= MAX_CHOICES
+    for position, text in enumerate(folded(label, max(1, columns - NUMBER_CELLS))):
+        is_numbered = is_whole and not position and choice.number <= MAX_KEYED_CHOICES
         yield Part(text, choice.number if is_numbered else 0, is_choice=True)
 
 

@@ -20,7 +20,7 @@ from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
 #: Seconds between two checks for a result, and between the beginnings of two looks at a screen.
-WAIT_S, PACE_S = 0.05, 0.25
+CHECK_READING_S, PACE_S = 0.05, 0.25
 #: Cells of a part's news for a person who comes back.
 MAX_NEWS_CELLS = 200
 
@@ -28,7 +28,7 @@ Found = TypeVar("Found")
 
 
 class Reading(Generic[Found]):
-    """A value that is read now and then, once at a time."""
+    """A value that is read again and again, by one reading at a time."""
 
     def __init__(self) -> None:
         self.is_going = False
@@ -74,7 +74,7 @@ class Screens:
         self._polled = now
         if row is not None and not self._reading.is_going and now - self._began >= PACE_S:
             self._began = now
-            self._reading.begin(lambda: self._look(row), at_once=self._actions.has_channel and row.is_own)
+            self._reading.begin(lambda: self._read_screen(row), at_once=self._actions.has_channel and row.is_own)
         match self._reading.poll():
             case (address, found) if found is not None:
                 return address, found
@@ -83,10 +83,11 @@ class Screens:
     def due(self, row: Row | None) -> float:
         """Return when to call `poll` for *row* again, on its clock; infinity if there is nothing to read."""
         if self._reading.is_going:
-            return self._polled + WAIT_S
+            return self._polled + CHECK_READING_S
         return self._began + PACE_S if row is not None else float("inf")
 
-    def _look(self, row: Row) -> tuple[str, StyledScreen | str | None]:
+    def _read_screen(self, row: Row) -> tuple[str, StyledScreen | str | None]:
+        """Return the address of *row* with its screen, or with a message if reading fails."""
         try:
             return row.address, self._actions.screen(row)
         except Exception as error:  # the next look may succeed

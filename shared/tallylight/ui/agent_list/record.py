@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.actions.answer import Occupant
-from tallylight.model.beside import RepositoryStatus
+from tallylight.model.repository_status import RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts import Key
 from tallylight.snapshot.rows import Row, is_snoozed
@@ -133,7 +133,7 @@ class State:
     #: The keys of parts for the selected row.
     keys: Mapping[str, Key] = attrs.field(factory=dict)
     #: Branch and changes of agents, by `Pane.agent_pid`.
-    beside: Mapping[int, RepositoryStatus] = attrs.field(factory=dict)
+    repositories: Mapping[int, RepositoryStatus] = attrs.field(factory=dict)
     #: A message for the person, until the next key.
     message: str = ""
     now: float = 0.0

@@ -114,7 +114,7 @@ def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line
     is_selected = state.has_focus and row.address == state.selected
     look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     said = table.row_text(row, state)
-    on = functools.partial(_on, is_selected)
+    on = functools.partial(_row_span, is_selected)
     name = f" {pad(clean(table.name_of(row), columns.name), columns.name)}"
     cells = [f"{aged(row, state):>{table.AGE}}"]
     cells += [pad(clean(row.pane.agent, columns.agent), columns.agent)] if columns.agent else []
@@ -143,7 +143,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     is_selected = state.has_focus and row.address == state.selected
     look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     since = details.time_left(row.pane, state.now) or aged(row, state)
-    on = functools.partial(_on, is_selected)
+    on = functools.partial(_row_span, is_selected)
     room = max(1, state.columns - _NARROW_CELLS)
     name = clean(table.name_of(row), max(1, room - width(since) - 2))
     first: Line = (
@@ -158,7 +158,7 @@ def _narrow(row: Row, state: State, height: int) -> list[Line]:
     return [first, (Span(" " * _NARROW_CELLS), Span(table.row_text(row, state).cut(room), is_dim=True))]
 
 
-def _on(is_selected: bool, text: str, **look: Any) -> Span:
+def _row_span(is_selected: bool, text: str, **look: Any) -> Span:
     """Return a piece of a row, on a ground of its own where the row is selected."""
     return Span(text, is_raised=is_selected, is_reverse=is_selected and look.get("chip") is None, **look)
 

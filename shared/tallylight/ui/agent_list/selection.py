@@ -14,14 +14,14 @@ import attrs
 
 from tallylight.actions.answer import Answer, Occupant, Question
 from tallylight.actions.close import Close
-from tallylight.actions.request import OCCUPANT, STOPPABLE, Look
+from tallylight.actions.request import OCCUPANT, STOPPABLE, LookRequest
 from tallylight.actions.say import Interrupt
 from tallylight.model.prose import counted
 from tallylight.snapshot.rows import Row
 from tallylight.ui.layout import clean, status_words
 
 #: Cells of a name on the page.
-_CELLS = 40
+_SHOWN_NAME_CELLS = 40
 
 
 class Act(enum.Enum):
@@ -40,9 +40,9 @@ class Act(enum.Enum):
         """The word for the finished action: `interrupted`."""
         return "interrupted" if self is Act.INTERRUPT else "closed"
 
-    def look(self, pane: str) -> Look:
-        """Return the request to name the program in *pane* that the action would be done to."""
-        return Look(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
+    def look_request(self, pane: str) -> LookRequest:
+        """Return the request for the program in *pane* that the action would be done to."""
+        return LookRequest(pane, STOPPABLE if self is Act.INTERRUPT else OCCUPANT)
 
     def of(self, held: Occupant) -> Interrupt | Close:
         """Return the request to do it to *held*, the program that was shown."""
@@ -77,12 +77,12 @@ class Proposal:
         """Return each pane in a line or two that fit 40 columns, then the rows that are left out."""
         lines: list[str] = []
         for row, held in self.targets:
-            lines.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
+            lines.append(f"{clean(row.called, _SHOWN_NAME_CELLS)}, pane {row.name}")
             status = status_words(row.pane.status, row.pane.kind)
-            lines.append(f"  {clean(held.agent, _CELLS)}, {status}")
+            lines.append(f"  {clean(held.agent, _SHOWN_NAME_CELLS)}, {status}")
         if self.left_out:
             lines += ["", f"not {self.act.done}:"]
-            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
+            lines += [f"{clean(row.called, _SHOWN_NAME_CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
         return tuple(lines)
 
 
@@ -112,7 +112,7 @@ class SharedAnswer:
         lines: list[str] = []
         for row, question in self.targets:
             folder = f", in {clean(row.pane.cwd)}" if row.pane.cwd else ""
-            lines += [f"{clean(row.called, _CELLS)}, pane {row.name}{folder}"]
+            lines += [f"{clean(row.called, _SHOWN_NAME_CELLS)}, pane {row.name}{folder}"]
             lines += [f"  {text}" for text in dialog(question)] + [""]
         return (*lines, *(f"{choice.number}  {choice.label}" for choice in self.targets[0][1].choices))
 
@@ -144,6 +144,6 @@ def shared_answer(found: tuple[tuple[Row, Question], ...], like: Question) -> Sh
 def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:
     """Return the result in one line: how many panes it was done to, and the first that it was not done to."""
     words = [f"{done} {act.done}"] if done else []
-    words += [f"{clean(row.called, _CELLS)}: {why}" for row, why in failed[:1]]
+    words += [f"{clean(row.called, _SHOWN_NAME_CELLS)}: {why}" for row, why in failed[:1]]
     words += [f"and {len(failed) - 1} more not"] if len(failed) > 1 else []
     return "; ".join(words)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.model import lights
-from tallylight.model.beside import NOTHING
+from tallylight.model.repository_status import NOTHING
 from tallylight.model.status import Status
 from tallylight.snapshot import fields
 from tallylight.snapshot.rows import Row, is_snoozed
@@ -22,7 +22,7 @@ from tallylight.ui.layout import GAP, brief, clean, folded, left
 from tallylight.wire.text import width
 
 #: Lines of a request at most, where all rows fit.
-MOST_LINES = 3
+MOST_ROW_LINES = 3
 #: Columns of the screen from 72 on have room for the agent, and from 100 on for the branch.
 AGENT_FROM, BRANCH_FROM = 72, 100
 #: Cells: of a name at least and at most, and where other machines are listed; of an agent and a branch at most.
@@ -31,7 +31,7 @@ _AGENT_MOST, _BRANCH_MOST = 10, 24
 #: Cells in front of the name, for the pointer, the mark and a blank; and of the age with its gap.
 BEFORE, AGE = 5, 6
 #: Cells of the text of one row.
-_TEXT_CELLS = 600
+_ROW_TEXT_CELLS = 600
 
 
 @attrs.frozen
@@ -74,7 +74,7 @@ def needs_person(row: Row, now: float) -> bool:
 
 def branch_of(row: Row, state: State) -> str:
     """Return the branch that its agent works on, as far as it is known."""
-    return clean(state.beside.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
+    return clean(state.repositories.get(row.pane.agent_pid or 0, NOTHING).branch, _BRANCH_MOST)
 
 
 def row_text(row: Row, state: State) -> RowText:
@@ -92,9 +92,9 @@ def row_text(row: Row, state: State) -> RowText:
         before += [details.changed_meanwhile(pane, now), pane.detail if pane.detail not in text else ""]
     else:
         before += [details.unanswered(pane, now), pane.doing]
-        behind = details.bar(pane.progress)
+        behind = details.progress_bar(pane.progress)
     words = GAP.join(dict.fromkeys(part for part in (*before, text) if part))
-    return RowText(clean(words, _TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
+    return RowText(clean(words, _ROW_TEXT_CELLS), behind, needs_person(row, now), bool(pane.asks and pane.what))
 
 
 def table(state: State, columns: int, *, is_roomy: bool) -> Table:
@@ -117,11 +117,11 @@ def _widest(texts: Iterable[str]) -> int:
 
 
 def _is_enough(one: Table, lines: list[int], without: list[int], *, is_roomy: bool) -> bool:
-    """Return whether no request suffers from the last column of *one*: the branch goes first, the agent last."""
+    """Return whether no request loses lines to the last column of *one*: the branch, or else the agent."""
     if one.branch:
         return lines == without
     worse = [count for count, fewer in zip(lines, without, strict=True) if count > fewer]
-    return not is_roomy or all(count <= MOST_LINES for count in worse)
+    return not is_roomy or all(count <= MOST_ROW_LINES for count in worse)
 
 
 def _table_of(columns: int, name: int, agent: int, branch: int) -> Table:

@@ -48,13 +48,14 @@ def edited(state: State, editor: Editor) -> State:
 
 
 def drafted(state: State, row: Row, text: str) -> State:
-    """Keep *text* as what is to be written to *row*, behind what is written to it already."""
+    """Keep *text* for *row* as a draft, below what was written there before."""
     before = dict(state.drafts).get(row.address, Editor())
     end = Editor(before.text, len(before.text))
     return _kept(state, row.address, inserted(end, f"\n{text}" if before.text else text))
 
 
 def _kept(state: State, address: str, editor: Editor) -> State:
+    """Return the state with *editor* as the draft for the pane at *address*; an empty text deletes the draft."""
     drafts = [(other, text) for other, text in state.drafts if other != address]
     if editor.text:
         drafts.append((address, editor))

@@ -144,6 +144,7 @@ class _Run:
 
 
 def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
+    """Install the hooks of the agents in *names*, or of all that are installed; return the exit code."""
     system = run.system
     chosen = [known[name] for name in dict.fromkeys(names)]
     if not names:
@@ -182,6 +183,7 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
 
 
 def _status(system: System, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
+    """Print the state of the hooks of each agent, or of those in *names*; return the exit code."""
     rows = [state.standing(system, target) for name, target in known.items() if not names or name in names]
     if as_json:
         paths = {name: str(target.path(system)) if target.form else "" for name, target in known.items()}

@@ -46,7 +46,7 @@ from tallylight.wire import values
 
 #: Seconds that an agent must run to have resumed its conversation: one that cannot fails and ends, late on a busy
 #: machine. Then the seconds that the shell waits for it, and between two looks.
-RESUMED_S, WAITED_S, LOOK_S = 30.0, 2.0, 1.0
+RESUMED_S, WAITED_S, CHECK_RESUMED_S = 30.0, 2.0, 1.0
 _ENDED = f": it ended within {RESUMED_S:g} seconds; the conversation stays in the list of `tally restore`"
 #: kitty's program or WezTerm's, which opens tabs, and our pane there.
 Launcher = tuple[str, str]
@@ -116,6 +116,7 @@ def main(argv: list[str]) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
+    """Show or list the conversations, and start the chosen ones; return the exit code."""
     environ = colours.chosen(os.environ, options.color)
     if options.session is not None:
         return restore_session.main(options.session, is_agreed=options.yes)
@@ -221,7 +222,7 @@ def _watch_windows(
     """Report each of *windows* that closes within *seconds*, and put its conversation back; return the others."""
     left, end = dict(windows), time.monotonic() + seconds
     while launcher is not None and left and (now := time.monotonic()) < end:
-        time.sleep(min(LOOK_S, end - now))
+        time.sleep(min(CHECK_RESUMED_S, end - now))
         for window in left.keys() - _open_windows(launcher, left):
             choice = left.pop(window)
             put_back(lost[choice.number])
@@ -252,6 +253,7 @@ def _number(word: str) -> int | str:
 
 
 def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Offered:
+    """Return the conversation *lost* with its plan, as number *number* of the list."""
     pane = lost.pane
     plan = _plan(lost, agents)
     if isinstance(plan, Plan) and plan.file is not None and plan.file.changed_at > lost.host.written:
@@ -292,6 +294,7 @@ def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
 
 
 def _list(output: Output, choices: list[Offered]) -> None:
+    """Print each conversation with its command, or with the reason why it cannot be resumed."""
     for choice in choices:
         output.line(output.strong(f"{choice.number}  {choice.name}"))
         if isinstance(choice.found, Plan) and choice.found.warning:

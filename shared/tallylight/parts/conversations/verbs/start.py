@@ -41,11 +41,11 @@ from tallylight.snapshot.writer import directory
 #: Seconds until kitty should list the new pane.
 LISTED_S = 10.0
 #: Seconds until its prompt should have begun a turn: the agent starts first.
-STARTS_S = 60.0
+FIRST_TURN_S = 60.0
 #: Seconds that tmux has to accept a connection.
 TAKES_S = 5.0
 _SESSIONS = "sessions-"
-_LOOK_S = 0.1
+_CHECK_TURN_S = 0.1
 
 
 def make_parser() -> Parser:
@@ -97,7 +97,7 @@ def main(argv: list[str]) -> int:
         host = next((name for name in panes.hosts if name.startswith(_SESSIONS)), "")
     else:
         host, _ = own_place(os.environ)
-    turn = Wait(AT_REST, is_all=True, since=time.time(), chosen=(), is_turn=True, starts_s=STARTS_S)
+    turn = Wait(AT_REST, is_all=True, since=time.time(), chosen=(), is_turn=True, starts_s=FIRST_TURN_S)
     base, reply = _started(options, panes, host)
     document: dict[str, object] = {
         "version": JSON_VERSION,
@@ -132,7 +132,7 @@ def _await_listing(address: str) -> None:
     """Wait a limited time until the new pane is listed, so that the next command finds it."""
     end = time.monotonic() + LISTED_S
     while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
-        time.sleep(_LOOK_S)
+        time.sleep(_CHECK_TURN_S)
 
 
 def _started(options: argparse.Namespace, panes: Panes, host: str) -> tuple[Base | None, Done | Refusal]:

@@ -23,8 +23,8 @@ from tallylight.ui.layout import age, duration
 #: The version of the JSON. A removed key or a changed meaning makes it 2; a new key does not.
 VERSION = 1
 #: How far back it looks, in days and in seconds.
-DAYS = 7
-MOST_S = DAYS * 86_400.0
+SEARCHED_DAYS = 7
+MOST_S = SEARCHED_DAYS * 86_400.0
 
 
 def make_parser() -> Parser:
@@ -39,7 +39,7 @@ def make_parser() -> Parser:
         },
     )
     parser.add_argument(
-        "span", nargs="?", type=_span, help=f"how far to look back: 90s, 20m, 2h or 1d; at most {DAYS}d"
+        "span", nargs="?", type=_span, help=f"how far to look back: 90s, 20m, 2h or 1d; at most {SEARCHED_DAYS}d"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_color()
@@ -47,9 +47,10 @@ def make_parser() -> Parser:
 
 
 def _span(word: str) -> float:
+    """Return the seconds of *word*, a span up to `MOST_S`; raise an error for any other word."""
     seconds = span(word)
     if seconds is None or not 0 < seconds <= MOST_S:
-        raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, at most {DAYS}d")
+        raise argparse.ArgumentTypeError(f"must be a span like 90s, 20m, 2h or 1d, at most {SEARCHED_DAYS}d")
     return seconds
 
 
@@ -57,7 +58,7 @@ def main(argv: list[str]) -> int:
     """Print it."""
     options = make_parser().parse_args(argv)
     now = time.time()
-    turns = history_file.recent(os.environ, now, DAYS).turns
+    turns = history_file.recent(os.environ, now, SEARCHED_DAYS).turns
     panes = read_panes(os.environ)
     labels = labels_file.LabelsFile(labels_file.path(os.environ))
     labels.poll()
@@ -72,7 +73,7 @@ def main(argv: list[str]) -> int:
     complain("away", *panes.problems, *filter(None, [labels.problem]))
     output = Output.chosen(options.color)
     if not then:
-        output.line(f"no turn was recorded in {DAYS} days")
+        output.line(f"no turn was recorded in {SEARCHED_DAYS} days")
         return 0
     output.line(output.strong(f"the last {duration(now - then)}: {away.in_one_line(lines) or 'nothing happened'}"))
     rows = [_row(line, now) for line in lines]

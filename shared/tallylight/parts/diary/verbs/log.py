@@ -17,7 +17,7 @@ from tallylight.parts.diary.history import History, Sum
 from tallylight.parts.diary.turns import Ending
 from tallylight.ui.layout import GAP, duration
 
-_WEEK, _MOST = 7, 31
+_WEEK, _MOST_DAYS = 7, 31
 _HEAD = ("agent", "project", "turns", "worked", "waited", "questions", "errors")
 #: The columns to shorten on a narrow screen, in order, each with its least width in cells: first the project's name,
 #: and then all that is not time.
@@ -41,8 +41,8 @@ def make_parser() -> Parser:
     )
     span = parser.add_mutually_exclusive_group()
     span.add_argument("--today", action="store_true", help="only today")
-    how_many = f"the last N days, day by day; 1 to {_MOST}"
-    span.add_argument("--days", type=within(1, _MOST, int), metavar="N", help=how_many)
+    how_many = f"the last N days, day by day; 1 to {_MOST_DAYS}"
+    span.add_argument("--days", type=within(1, _MOST_DAYS, int), metavar="N", help=how_many)
     parser.add_argument("--agent", metavar="A", help="only this agent")
     parser.add_argument("--project", metavar="P", help="only this project")
     parser.add_argument("--turns", action="store_true", help="list each turn, and what it asked")
@@ -82,6 +82,7 @@ def main(argv: list[str]) -> int:
 
 
 def _only(found: History, agent: str | None, project: str | None) -> History:
+    """Return the turns in *found* of one agent and one project; None means all of them."""
     turns = (
         turn
         for turn in found.turns
@@ -92,6 +93,7 @@ def _only(found: History, agent: str | None, project: str | None) -> History:
 
 
 def _draw_days(output: Output, found: History) -> None:
+    """Draw a table for each day, the newest first, and one for all days."""
     days = [(day, [one for one in found.sums if one.day == day]) for day in reversed(found.days)]
     for number, (day, sums) in enumerate((day, sums) for day, sums in days if sums):
         if number:
@@ -125,6 +127,7 @@ def _row(one: Sum) -> tuple[str, ...]:
 
 
 def _draw_turns(output: Output, found: History) -> None:
+    """Print a line for each turn, under its day, with its questions."""
     for day in reversed(found.days):
         of_day = [turn for turn in found.turns if found.day_of(turn.began) == day]
         if not of_day:

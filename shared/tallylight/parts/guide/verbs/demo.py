@@ -34,7 +34,7 @@ OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
 #: Script seconds of rest before the script starts again.
-REST = 4.0
+REST_S = 4.0
 QUESTION = "May I run `make install`?"
 #: The key that answers, and for how many script seconds to wait for it.
 ANSWER, ASKS = "1", 6.0
@@ -57,18 +57,22 @@ class Step:
 
 
 def starts(name: str) -> Act:
+    """Return the step in which the agent *name* comes to the foreground."""
     return lambda tracker, now: tracker.foreground(Foreground(name, 1), now)
 
 
 def ends(tracker: Tracker, now: float) -> None:
+    """Apply the end of an agent: nothing is in the foreground."""
     tracker.foreground(None, now)
 
 
 def shows_prompt(tracker: Tracker, now: float) -> None:
+    """Apply the prompt of a shell."""
     tracker.command_end(None, now)
 
 
 def reports(status: Status, kind: Kind | None = None, message: str = "") -> Act:
+    """Return the step in which an agent reports *status*."""
     report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
     return lambda tracker, now: tracker.report(report, now)
 
@@ -148,7 +152,7 @@ class Demo:
             self._write_changes()
             if step.asks and self.is_live:
                 self._ask(step.asks)
-        self._advance(self._now + REST)
+        self._advance(self._now + REST_S)
         self._erase()
 
     def _ask(self, seconds: float) -> None:

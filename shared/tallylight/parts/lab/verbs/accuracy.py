@@ -20,7 +20,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.parts.lab import grades
 from tallylight.parts.lab.grades import Grade
-from tallylight.snapshot.kept import VERSION
+from tallylight.snapshot.row_file import VERSION
 from tallylight.snapshot.schema import Snapshot
 
 _HEAD = ("agent", "version", "last day", "turns", "misread", "missed", "false", "wrong work")
@@ -69,6 +69,7 @@ def main(argv: list[str]) -> int:
 
 
 def _row(grade: Grade) -> tuple[str, ...]:
+    """Return the cells of one version: its turns, and the shares of misread time."""
     waited, rest = grade.waiting_s, grade.graded_s - grade.waiting_s
     parts = ((grade.missed_s, waited), (grade.false_s, rest), (grade.work_s, rest))
     shares = (f"{part:.0f} s, {100 * part / whole if whole else 0:.0f} %" for part, whole in parts)

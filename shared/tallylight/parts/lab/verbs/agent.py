@@ -42,7 +42,7 @@ _SCREEN_LIMIT = 1 << 20
 #: The longest time that a pane is watched.
 _MOST_SECONDS = 600
 #: Lines to print about one recording.
-_MOST_LINES = 24
+_MOST_SCREEN_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING, sightings.FAILED)
 
 #: A recording that was read: its name and its contents.
@@ -124,6 +124,7 @@ def main(argv: list[str]) -> int:
 
 
 def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]) -> int:
+    """Write the file of a new agent; return the exit code."""
     name: str = options.name
     if not _NAME.fullmatch(name):
         raise TallyError(f"{clean(name)}: an agent's name has small letters, digits, dots, dashes and underscores")
@@ -267,12 +268,13 @@ def _watched(found: Row, client: PaneClient, program: list[Event], seconds: floa
                 events.append(
                     Event(at, Written(("\x1b[?25l\x1b[H\x1b[2J" + "\r\n".join(rows)).encode("utf-8", "replace")))
                 )
-            time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
+            time.sleep(max(0.0, start + at + sightings.SIGHTING_S - time.monotonic()))
     events.append(Event(time.monotonic() - start, Written(b"")))
     return Header(columns, height), events
 
 
 def _rows(client: PaneClient, found: Row) -> list[str]:
+    """Return the rows of the screen of *found*; raise `TallyError` if it cannot be read."""
     told = client.look(found, SCREEN)
     if isinstance(told, Rows):
         return list(told.rows)
@@ -284,6 +286,7 @@ def _rows(client: PaneClient, found: Row) -> list[str]:
 
 
 def _screen(file: str) -> list[str]:
+    """Return the rows of a copied screen in *file*, `-` for standard input."""
     if file == "-":
         return sys.stdin.read(_SCREEN_LIMIT).splitlines()
     try:
@@ -294,7 +297,7 @@ def _screen(file: str) -> list[str]:
 
 def _explain(found: draft.Draft, output: Output) -> None:
     """Print what was seen, and what no rule covers."""
-    seconds = {label: found.counts[label] * sightings.POLL_S for label in _LABELS}
+    seconds = {label: found.counts[label] * sightings.SIGHTING_S for label in _LABELS}
     output.line("Seen: " + ", ".join(f"{label} for {seconds[label]:.0f} s" for label in _LABELS) + ".")
     told = {rule.label for rule in found.rules}
     if found.glyphs:
@@ -316,6 +319,7 @@ def _explain(found: draft.Draft, output: Output) -> None:
 
 
 def _check(file: str, recordings: Sequence[str], output: Output) -> int:
+    """Try the agent file on the recordings, and print the results; return the exit code."""
     try:
         agent, errors = check_agent(read_text(Path(file)), file)
     except FileNotFoundError:
@@ -346,6 +350,7 @@ def _check(file: str, recordings: Sequence[str], output: Output) -> int:
 
 
 def _print_result(recording: str, result: check.Result, output: Output) -> None:
+    """Print the lights of one recording, their rules, and the score."""
     output.line()
     shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
     output.line(f"{output.strong(clean(recording))}: {shown}")
@@ -353,13 +358,13 @@ def _print_result(recording: str, result: check.Result, output: Output) -> None:
         output.line(f"  {clean(result.strange)} was recorded, which the file does not name: add it to processes")
     if result.score is not None:
         output.line(f"  {_score(result.score)}")
-        for line in result.partings[:_MOST_LINES]:
+        for line in result.partings[:_MOST_SCREEN_LINES]:
             output.line(f"  {clean(line, max(20, output.columns - 2))}")
     else:
         output.line("  no truth is marked; the lights would have been:")
-        for change in result.changes[:_MOST_LINES]:
+        for change in result.changes[:_MOST_SCREEN_LINES]:
             output.decision(f"{change.time:10.2f} s", change.decision)
-    more = len(result.changes if result.score is None else result.partings) - _MOST_LINES
+    more = len(result.changes if result.score is None else result.partings) - _MOST_SCREEN_LINES
     if more > 0:
         output.line(f"  and {more} more")
 

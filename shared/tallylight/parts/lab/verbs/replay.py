@@ -30,7 +30,7 @@ from tallylight.relay.core import RelayCore
 
 JSON_VERSION = 1
 #: The most problems of one file that are listed; the others are counted.
-MAX_PROBLEMS = 20
+MAX_LISTED_PROBLEMS = 20
 
 
 def make_parser() -> Parser:
@@ -95,7 +95,7 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
                 yield item
             elif isinstance(item, Problem):
                 problems.append(item)
-                if len(problems) <= MAX_PROBLEMS:
+                if len(problems) <= MAX_LISTED_PROBLEMS:
                     complain(verb, f"{file}:{item.line}: {item.text}", cells=UNBOUNDED)
 
     try:
@@ -111,8 +111,8 @@ def opened(verb: str, file: str) -> Iterator[tuple[Header, Iterator[Event], list
         if isinstance(error, BrokenPipeError):
             raise
         raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(problems) > MAX_PROBLEMS:
-        complain(verb, f"and {len(problems) - MAX_PROBLEMS} more")
+    if len(problems) > MAX_LISTED_PROBLEMS:
+        complain(verb, f"and {len(problems) - MAX_LISTED_PROBLEMS} more")
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
@@ -126,6 +126,7 @@ def _line(output: Output, time: float, decision: Decision) -> None:
 
 
 def _json(output: Output, time: float, decision: Decision) -> None:
+    """Print the decision at *time* as one line of JSON."""
     reason = decision.reason
     fields = {
         "version": JSON_VERSION,

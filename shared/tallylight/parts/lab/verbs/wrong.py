@@ -83,7 +83,7 @@ def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
     if not isinstance(told, TapeReply):
         return told if isinstance(told, Refusal) else SILENT
     try:
-        return stretch.of_tape(told.told)
+        return stretch.of_tape(told.tape)
     except ValueError:
         return SILENT
 
@@ -132,6 +132,7 @@ def _teach(
 
 
 def _heading(shown: Sequence[Change], time: float, end: float) -> str:
+    """Return the heading of the screen at *time*: its age, and the light at that time."""
     decision = at(shown, time)
     said = f", the light was {status_words(decision.status, decision.kind)}" if decision is not None else ""
     return f"{end - time:.1f} s ago{said}"

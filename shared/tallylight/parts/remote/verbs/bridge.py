@@ -21,7 +21,7 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
 #: Seconds that this machine's terminals have to answer.
-_TERMINAL_S, _PERSON_S = 10.0, 60.0
+_BRIDGED_ANSWER_S, _PERSON_S = 10.0, 60.0
 
 
 def make_parser() -> Parser:
@@ -45,8 +45,8 @@ def main(argv: list[str]) -> int:
         )
     from tallylight.actions.client import PaneClient, own_caller
     from tallylight.actions.seat import let_in
-    from tallylight.hosts.beside import SessionsProcess
     from tallylight.hosts.detached.sessions import PaneAccess
+    from tallylight.hosts.sessions_process import SessionsProcess
     from tallylight.pane.known import MULTIPLEXERS
     from tallylight.parts.remote.bridge import Bridge
 
@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
         lambda: caller,
         lambda host: read_panes(os.environ).level(host),
         panes.started_by,
-        timeout_s=_TERMINAL_S,
+        timeout_s=_BRIDGED_ANSWER_S,
         ask_timeout_s=_PERSON_S,
         asks_for=caller,
     )

@@ -18,7 +18,7 @@ from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import JSON_VERSION, Output, refused
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import reached
-from tallylight.model.limits import MAX_CELLS
+from tallylight.model.limits import MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Row, add_pane
 from tallylight.wire.text import sanitise
@@ -72,6 +72,7 @@ def main(argv: list[str]) -> int:
 
 
 def _print(found: Row | None, shown: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+    """Print what *found* shows, or why it cannot be read; return the exit code."""
     if found is not None and not shown:
         shown = Refusal("no-reply", f"no reply of {found.name} is known")
     output = Output.to(sys.stdout, os.environ)
@@ -126,4 +127,4 @@ def lines(shown: Rows | Question | str) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    return sanitise(text, cells=MAX_CELLS)
+    return sanitise(text, cells=MAX_DIALOG_ROW_CELLS)

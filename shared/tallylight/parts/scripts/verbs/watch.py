@@ -32,7 +32,7 @@ from tallylight.snapshot.writer import directory
 TYPE_CHECKING = False
 #: The version of every line. A removed key or a changed meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
-POLL_S = 0.1
+WATCH_EVERY_S = 0.1
 
 Line = dict[str, Any]
 
@@ -81,7 +81,7 @@ def _follow(fleet: Any, *, once: bool) -> None:
         sys.stdout.flush()
         if once and fleet is not None and fleet.link.has_failed:
             raise TallyError(fleet.problem)
-        if (once and watch.has_begun) or not _is_read(sys.stdout, POLL_S):
+        if (once and watch.has_begun) or not _is_read(sys.stdout, WATCH_EVERY_S):
             return
 
 

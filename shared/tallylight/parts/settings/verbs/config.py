@@ -112,6 +112,7 @@ def main(argv: list[str], system: System | None = None) -> int:
 
 
 def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Print the settings in force, each with the line that sets it; return the exit code."""
     about = str(path)
     try:
         text = read_text(path)
@@ -158,6 +159,7 @@ def _print(output: Output, shown: list[reference.InForce]) -> None:
 
 
 def _check(path: Path, *, must_exist: bool = False) -> int:
+    """Print the mistakes in the file; return the exit code."""
     try:
         _, mistakes = settings.load(read_text(path), str(path))
     except FileNotFoundError:
@@ -172,6 +174,7 @@ def _check(path: Path, *, must_exist: bool = False) -> int:
 
 
 def _edit(path: Path, system: System) -> int:
+    """Open the file in the person's editor, and check it after that; return the exit code."""
     command = _editor(system.env)
     is_new = not path.exists()
     begun = reference.defaults(is_template=True)

@@ -63,10 +63,13 @@ def main(argv: list[str]) -> int:
     if not wanted:
         complain("shift", "no agent is stopped by a limit")
         return 1
-    return max(print_reply("shift", found, _arm(client, found, options.words, now), as_json=False) for found in wanted)
+    return max(
+        print_reply("shift", found, _queue_text(client, found, options.words, now), as_json=False) for found in wanted
+    )
 
 
-def _arm(client: PaneClient, found: Row, text: str, now: float) -> Reply:
+def _queue_text(client: PaneClient, found: Row, text: str, now: float) -> Reply:
+    """Queue *text* for the agent in *found*, for the end of its limit; return the reply."""
     if found.pane.limited_until <= now:
         return _NO_LIMIT
     held = client.look(found, HOLDER)

@@ -25,7 +25,7 @@ MAX_URL = 1024
 #: The largest message in bytes, before padding and encryption; push services take 4096 afterwards.
 MAX_PLAIN = 3500
 #: Seconds for one step of a sending, and for all of it.
-STEP_S, LIMIT_S = 10.0, 25.0
+SEND_STEP_S, SEND_IN_ALL_S = 10.0, 25.0
 HTTPS = 443
 #: The characters of an address: all printable ones except `#` and a backslash.
 _URL = re.compile(rf"[!\"$-\[\]-~]{{1,{MAX_URL}}}")
@@ -130,12 +130,12 @@ def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     plain = _connect(endpoint)
     # A service that answers a byte at a time holds the thread no longer than this.
-    end = threading.Timer(LIMIT_S, _shut, (plain,))
+    end = threading.Timer(SEND_IN_ALL_S, _shut, (plain,))
     end.daemon = True
     end.start()
     try:
         with plain, context.wrap_socket(plain, server_hostname=endpoint.host) as safe:
-            connection = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=STEP_S)
+            connection = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=SEND_STEP_S)
             connection.sock = safe
             connection.request("POST", endpoint.target, body, dict(headers))
             answer = connection.getresponse()
@@ -158,7 +158,7 @@ def _connect(endpoint: Endpoint) -> socket.socket:
     for family, address in found:
         plain = socket.socket(family, socket.SOCK_STREAM)
         try:
-            plain.settimeout(STEP_S)
+            plain.settimeout(SEND_STEP_S)
             plain.connect((address, endpoint.port))
         except OSError as error:
             plain.close()

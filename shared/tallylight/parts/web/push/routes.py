@@ -189,6 +189,9 @@ class Push:
         return _send(key, self._settings, one, message, ttl_s) if self._is_in(one.device) else Reply(GONE[0])
 
     def _add(self, one: Subscription) -> None:
+        """
+        Store the subscription, and start to send to it; raise an error for the reply if its address is not allowed.
+        """
         with self._lock:
             sender = self._load()
             from tallylight.parts.web.push import sealing
@@ -206,11 +209,13 @@ class Push:
             self._keep(sender, {**self._known, one.endpoint: one})
 
     def _drop(self, endpoint: str) -> None:
+        """Remove the subscription at *endpoint*."""
         with self._lock:
             if endpoint in self._known:
                 self._keep(self._load(), {key: one for key, one in self._known.items() if key != endpoint})
 
     def _keep(self, sender: Sender, known: dict[str, Subscription]) -> None:
+        """Store *known* in place of the subscriptions before."""
         if known == self._known:
             return
         try:

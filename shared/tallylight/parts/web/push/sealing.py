@@ -52,6 +52,7 @@ def reader(p256dh: str, auth: str) -> Reader:
 
 
 def _decoded(text: str, length: int) -> bytes:
+    """Return the bytes in *text*, base64 of exactly *length* bytes; raise an error for any other text."""
     word = text.rstrip("=")
     try:
         found = base64.b64decode(word + "=" * (-len(word) % 4), altchars=b"-_", validate=True)

@@ -17,10 +17,10 @@ import attrs
 
 from tallylight.parts.web.push.endpoints import ForbiddenError, Reply
 from tallylight.parts.web.push.subscriptions import Subscription
-from tallylight.parts.web.push.telling import KEPT_S, Message
+from tallylight.parts.web.push.telling import UNSENT_KEPT_S, Message
 
 #: Threads that send, at most.
-MAX_THREADS = 4
+MAX_SENDING_THREADS = 4
 #: Messages that wait for one browser.
 MAX_PENDING = 32
 #: Seconds to the next try after the first failure, doubled after each up to the second; and the longest pause that a
@@ -79,14 +79,15 @@ class Sender:
                 line.pending.pop(message.address, None)
                 if len(line.pending) >= MAX_PENDING:
                     del line.pending[next(iter(line.pending))]
-                line.pending[message.address] = (message, self._clock() + KEPT_S)
-            while self._threads < min(MAX_THREADS, len(self._lines)):
+                line.pending[message.address] = (message, self._clock() + UNSENT_KEPT_S)
+            while self._threads < min(MAX_SENDING_THREADS, len(self._lines)):
                 self._threads += 1
                 # A daemon: the end of the server waits for no push service.
                 threading.Thread(target=self._run, name="push", daemon=True).start()
             self._changed.notify_all()
 
     def _run(self) -> None:
+        """Send the waiting messages, until none is left; each thread does."""
         while True:
             line, message, until = self._next()
             try:
@@ -115,6 +116,7 @@ class Sender:
                 self._changed.wait(min(waits, default=None))
 
     def _send(self, line: _Line, message: Message, until: float) -> None:
+        """Send *message*; drop it, retry it later, or forget a browser that is gone, by the reply."""
         try:
             reply = self._send_one(line.to, message, until - self._clock())
         except (ForbiddenError, ValueError) as error:
@@ -135,6 +137,7 @@ class Sender:
                 self._warn(line.to, f"it answers {reply.status}, and the message is lost")
 
     def _again(self, line: _Line, message: Message, until: float, wait_s: float) -> None:
+        """Put *message* back for another attempt after *wait_s* seconds, unless a newer one waits."""
         with self._changed:
             wait_s = max(min(wait_s, MAX_WAIT_S), min(LAST_S, FIRST_S * 2 ** min(line.failures, 10)))
             line.failures += 1

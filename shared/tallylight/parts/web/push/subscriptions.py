@@ -17,7 +17,7 @@ from tallylight.files import directories, read_write
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.parts.web.push.endpoints import MAX_URL
-from tallylight.snapshot.kept import BrokenError, RowFile
+from tallylight.snapshot.row_file import BrokenError, RowFile
 from tallylight.snapshot.values import Form, declared
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
@@ -25,7 +25,7 @@ from tallylight.wire import values
 #: The most browsers.
 MAX_SUBSCRIPTIONS = 16
 #: Characters of the parts of one, and bytes of the key's file.
-MAX_PART, MAX_KEY = 128, 4096
+MAX_PART, MAX_PUSH_KEY_CHARS = 128, 4096
 
 
 def _part(most: int) -> Form:
@@ -90,7 +90,7 @@ class Store:
         """Return the text of the key; write *new* if there is none."""
         file = self.path / "key.pem"
         try:
-            return read_write.read_own(file, MAX_KEY)
+            return read_write.read_own(file, MAX_PUSH_KEY_CHARS)
         except FileNotFoundError:
             read_write.atomic_write(file, new, 0o600)
             return new

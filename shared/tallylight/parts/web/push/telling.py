@@ -24,9 +24,9 @@ from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View
 
 #: A pane that returns within so many seconds was never gone: a restarted host shows the same panes.
-GONE_S = 60.0
+PANE_RETURNS_S = 60.0
 #: A message that could not be sent for so many seconds is dropped.
-KEPT_S = 3600.0
+UNSENT_KEPT_S = 3600.0
 
 
 @attrs.frozen
@@ -76,12 +76,13 @@ class Teller:
             notice = self._notifier.look(address, view, now, minute)
             if isinstance(notice, Notice):
                 messages.append(self._message(address, notice))
-        for address in [address for address, (_, seen_at) in self._known.items() if now - seen_at > GONE_S]:
+        for address in [address for address, (_, seen_at) in self._known.items() if now - seen_at > PANE_RETURNS_S]:
             del self._known[address]
             self._notifier.close(address)
         return messages
 
     def _message(self, address: str, notice: Notice) -> Message:
+        """Return the message about the session at *address*."""
         fields = {
             "address": address,
             "status": notice.status.value,

@@ -44,11 +44,11 @@ PORT = 8787
 HTTPS_PORT = 443
 #: Seconds that a terminal has to answer a page. If a person there is asked first, it may take longer, and the person at
 #: the page presses again.
-TERMINAL_S = 5.0
+PAGE_ANSWER_S = 5.0
 #: Bytes of a token.
 TOKEN_BYTES = 32
 #: The most open files of this process, if the system allows it: every connection is one.
-_MAX_FILES = 4096
+_MAX_SERVER_FILES = 4096
 #: Seconds between two looks at a broker's messages.
 _FLEET_S = 0.2
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
@@ -127,7 +127,9 @@ def main(argv: list[str]) -> int:
     panes = PaneAccess(os.environ)
     # Once: a terminal also judges this server's requests by where it was started.
     own = functools.cache(functools.partial(own_caller, os.environ))
-    client = PaneClient(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
+    client = PaneClient(
+        panes, own, everyone.level, panes.started_by, timeout_s=PAGE_ANSWER_S, ask_timeout_s=PAGE_ANSWER_S
+    )
     asking = functools.partial(who_asks, agents=agent_files.load_agents(os.environ)[0])
     repositories: Any = index.ask("repositories") if config.listed.branches else None
     watch = repositories.Watch(os.environ.get("HOME", "")) if repositories is not None else None
@@ -294,7 +296,7 @@ def _write(path: Path, token: str) -> None:
 def _open_files() -> int:
     """Raise the limit of open files to what connections need, as far as the system allows; return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    most = _MAX_SERVER_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_SERVER_FILES)
     if soft == resource.RLIM_INFINITY or soft >= most:
         return most
     try:

@@ -1,5 +1,5 @@
 """
-Files that several of our processes change: rows of one class as JSON, readable by this user alone.
+Files of rows of one class as JSON, which several of our processes change; readable by this user alone.
 
 Such a file is replaced by rename, by one process at a time: a reader sees either the old file or the new one, whole.
 """

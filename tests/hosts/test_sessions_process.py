@@ -15,8 +15,8 @@ import pytest
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.hosts import beside
-from tallylight.hosts.beside import SessionsProcess, this_program
+from tallylight.hosts import sessions_process
+from tallylight.hosts.sessions_process import SessionsProcess, this_program
 from tallylight.hosts.tmux.source import TmuxSource, sockets_of
 from tallylight.snapshot import writer
 from tallylight.snapshot.writer import SnapshotWriter
@@ -52,7 +52,7 @@ class Started:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Started:
     made = Started()
-    monkeypatch.setattr(beside.subprocess, "Popen", made)
+    monkeypatch.setattr(sessions_process.subprocess, "Popen", made)
     return made
 
 
@@ -83,7 +83,7 @@ def test_none_is_started_where_one_runs(started: Started, tmp_path: Path) -> Non
 def test_a_kitty_with_tmux_in_it(rig: Rig, started: Started) -> None:
     """A pane that shows tmux has one started, and one that shows anything else has not."""
     rig.start()
-    rig.host.beside = SessionsProcess(os.environ, lambda *words: ["tally", *words])
+    rig.host.sessions_process = SessionsProcess(os.environ, lambda *words: ["tally", *words])
     rig.boss.open(1, rig.table.processes[10].pid)
     for _ in range(12):
         rig.tick()
@@ -99,7 +99,7 @@ def test_a_session_that_a_registry_lists(started: Started, tmp_path: Path, monke
     """One is started where an agent's own files list one without a pane."""
     listed: list[object] = []
     looks: list[object] = []
-    monkeypatch.setattr(beside.Registries, "look", lambda self: looks.append(self) or listed)
+    monkeypatch.setattr(sessions_process.Registries, "look", lambda self: looks.append(self) or listed)
     keeper = SessionsProcess({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda *words: ["tally", *words])
     agents = tuple(load_agents({})[0])
     for now in range(20):

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.model.beside import NOTHING, Changes, RepositoryStatus
+from tallylight.model.repository_status import NOTHING, Changes, RepositoryStatus
 from tallylight.model.status import Status
-from tallylight.parts.work import beside as watching
-from tallylight.parts.work.beside import (
-    BUSY_S,
-    CALM_S,
-    PAUSE_MAX_S,
-    PAUSE_S,
-    SHARE,
-    SOON_S,
-    WAIT_S,
+from tallylight.parts.work import repository_watch as watching
+from tallylight.parts.work.repository_watch import (
+    CHECK_THREAD_S,
+    READ_BUSY_S,
+    READ_CALM_S,
+    READ_SOON_S,
+    REST_FACTOR,
+    SLOW_GIT_PAUSE_MAX_S,
+    SLOW_GIT_PAUSE_S,
     Watch,
     read_all,
 )
 from tallylight.snapshot.schema import ConversationEntry, Pane
-from tallylight.ui.beside import text
+from tallylight.ui.repository_text import text
 from tallylight.wire.text import width
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
@@ -137,7 +137,7 @@ class Rig:
 @pytest.fixture
 def rig(monkeypatch: pytest.MonkeyPatch) -> Rig:
     # How long a reading took depends on the machine.
-    monkeypatch.setattr(watching, "SHARE", 0)
+    monkeypatch.setattr(watching, "REST_FACTOR", 0)
     return Rig()
 
 
@@ -150,21 +150,21 @@ def test_each_directory_once(rig: Rig) -> None:
     assert rig.watch.known[1] == rig.watch.known[7] == RepositoryStatus(branch="of /a")
     assert rig.watch.known[2] == RepositoryStatus(branch="of /b") and rig.watch.known[5] == NOTHING
     assert not rig.poll(*panes) and len(rig.asked) == 2
-    assert rig.watch.due() == rig.now + BUSY_S
+    assert rig.watch.due() == rig.now + READ_BUSY_S
 
 
 def test_while_it_works_and_while_it_does_not(rig: Rig) -> None:
     """Every few seconds, and every minute."""
     rig.poll(pane("/a"))
-    rig.poll(pane("/a"), after=BUSY_S - 1)
+    rig.poll(pane("/a"), after=READ_BUSY_S - 1)
     assert len(rig.asked) == 1
     rig.poll(pane("/a"), after=1)
     assert len(rig.asked) == 2
     calm = pane("/a", Status.IDLE, since=2)
-    rig.poll(calm, after=SOON_S)
+    rig.poll(calm, after=READ_SOON_S)
     assert len(rig.asked) == 3, "it has just stopped"
-    assert rig.watch.due() == rig.now + CALM_S
-    rig.poll(calm, after=CALM_S - 1)
+    assert rig.watch.due() == rig.now + READ_CALM_S
+    rig.poll(calm, after=READ_CALM_S - 1)
     assert len(rig.asked) == 3
     rig.poll(calm, after=1)
     assert len(rig.asked) == 4
@@ -182,15 +182,15 @@ def test_what_is_not_seen_is_not_read(rig: Rig) -> None:
 def test_only_news_is_news(rig: Rig) -> None:
     """What was read as it was before draws nothing."""
     assert rig.poll(pane("/a"))
-    assert not rig.poll(pane("/a"), after=BUSY_S)
+    assert not rig.poll(pane("/a"), after=READ_BUSY_S)
     rig.found["/a"] = RepositoryStatus(branch="other"), False
-    assert rig.poll(pane("/a"), after=BUSY_S)
+    assert rig.poll(pane("/a"), after=READ_BUSY_S)
 
 
 def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
     """For a minute, then two, and so on; another one is read meanwhile."""
     rig.found["/a"] = RepositoryStatus(branch="main"), True
-    pauses = [PAUSE_S * 2**n for n in range(4)] + [PAUSE_MAX_S] * 2
+    pauses = [SLOW_GIT_PAUSE_S * 2**n for n in range(4)] + [SLOW_GIT_PAUSE_MAX_S] * 2
     rig.poll(pane("/a"))
     for number, pause in enumerate(pauses, 1):
         rig.poll(pane("/a"), after=pause - 1)
@@ -199,19 +199,19 @@ def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
         assert rig.asked.count("/a") == number + 1
     assert "/b" in rig.asked
     rig.found["/a"] = RepositoryStatus(branch="main", changes=Changes()), False
-    rig.poll(pane("/a"), after=PAUSE_MAX_S)
+    rig.poll(pane("/a"), after=SLOW_GIT_PAUSE_MAX_S)
     before = len(rig.asked)
-    rig.poll(pane("/a"), after=BUSY_S)
+    rig.poll(pane("/a"), after=READ_BUSY_S)
     assert len(rig.asked) == before + 1, "it is fast again"
 
 
 def test_a_reading_takes_a_small_share_of_the_time(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """What took long is not repeated soon, though git was not given up."""
-    monkeypatch.setattr(watching, "SHARE", 10**9)
+    monkeypatch.setattr(watching, "REST_FACTOR", 10**9)
     rig.poll(pane("/a"))
 
-    assert rig.watch.due() > rig.now + BUSY_S
-    assert SHARE >= 10
+    assert rig.watch.due() > rig.now + READ_BUSY_S
+    assert REST_FACTOR >= 10
 
 
 def test_one_reading_at_a_time() -> None:
@@ -226,7 +226,7 @@ def test_one_reading_at_a_time() -> None:
     watch = Watch("/", read)
     for n in range(5):
         watch.poll([pane("/a"), pane("/b")], 100.0 + n)
-    assert len(asked) <= 1 and watch.due() == 104 + WAIT_S
+    assert len(asked) <= 1 and watch.due() == 104 + CHECK_THREAD_S
     hangs.set()
 
 
@@ -236,7 +236,7 @@ def test_a_fault_in_a_reading_costs_that_reading(rig: Rig) -> None:
     rig.poll(pane("/a"))
     assert rig.watch.known == {1: NOTHING}
     del rig.found["/a"]
-    rig.poll(pane("/a"), after=BUSY_S)
+    rig.poll(pane("/a"), after=READ_BUSY_S)
     assert rig.watch.known == {1: RepositoryStatus(branch="of /a")}
 
 

@@ -13,7 +13,7 @@ import zoneinfo
 from tallylight.wire import values
 
 #: Characters of the text that are searched.
-_MAX_TEXT_CHARS = 1024
+_MAX_SEARCHED_CHARS = 1024
 #: Seconds added to a time without seconds: a retry then never comes too early.
 _IN_MINUTE_S = 54
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -45,7 +45,7 @@ _ISO = re.compile(r"\b(?:resets?|again)(?: at)? (\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:
 
 def ends(text: object, at: float | None) -> float:
     """Return when the limit in *text*, written *at*, ends, in seconds since the epoch; 0 if it names no time."""
-    words = values.text(text, _MAX_TEXT_CHARS)
+    words = values.text(text, _MAX_SEARCHED_CHARS)
     if at is None:
         return 0.0
     if (found := _SPAN.search(words)) is not None:
@@ -94,6 +94,9 @@ def _zone(name: str | None) -> datetime.tzinfo | None:
 
 
 def after(header: object, at: float | None) -> float:
-    """Return the same by the seconds of a `Retry-After` header that came *at*."""
+    """
+    Return when a limit ends by the seconds of a `Retry-After` header that came *at*, in seconds since the epoch; 0 for
+    none.
+    """
     text = values.text(header, 16)
     return at + int(text) if at is not None and text.isascii() and text.isdigit() and len(text) <= 7 else 0.0

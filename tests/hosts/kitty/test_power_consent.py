@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.consent import REST_S
+from tallylight.actions.consent import DECLINED_S
 from tallylight.actions.gate import Refusal
 from tallylight.config.powers import Withheld
 from tests.hosts.kitty.fakes import Kitty
@@ -46,10 +46,10 @@ class Desk:
 
 @pytest.fixture
 def desk(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    module = importlib.import_module("tallylight.hosts.kitty.raises")
+    module = importlib.import_module("tallylight.hosts.kitty.power_consent")
     settings, boss = SimpleNamespace(current=None), SimpleNamespace(active_window=object())
     host: Any = SimpleNamespace(settings=settings, boss=boss)
-    made = Desk(module.Raises(host).look, settings, boss)
+    made = Desk(module.PowerConsent(host).ask_if_new, settings, boss)
     settings.agree = made.agreed.append
     monkeypatch.setattr(module, "consents", SimpleNamespace(ask=made.ask))
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: made.now))
@@ -87,7 +87,7 @@ def test_a_no_is_a_no(desk: Desk) -> None:
     desk.look()
     desk.answers[0](False)
     desk.withhold(COMMAND)
-    desk.now += REST_S - 1
+    desk.now += DECLINED_S - 1
     desk.look()
     assert (len(desk.asked), desk.agreed) == (1, [])
     desk.now += 2

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.model.beside import Changes, RepositoryStatus
+from tallylight.model.repository_status import Changes, RepositoryStatus
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.record import Mode, State
@@ -29,7 +29,7 @@ def at(id_: int, directory: Path | str, **more: Any) -> Pane:
 
 def shown(columns: int, **more: Any) -> State:
     now = listed(at(1, "/api", **more), pane(2, project="docs"), columns=columns, lines=16)
-    return state.filtered(attrs.evolve(now, beside={5: BESIDE}))
+    return state.filtered(attrs.evolve(now, repositories={5: BESIDE}))
 
 
 def test_a_wide_list_has_a_column() -> None:
@@ -45,7 +45,7 @@ def test_a_branch_gives_way_to_a_request() -> None:
     asks = asking(3, what="Bash: " + "x" * 65, project="api")
     for length, is_there in ((60, True), (66, False)):
         now = listed(at(1, "/api"), attrs.evolve(asks, what="Bash: " + "x" * length), columns=100)
-        now = state.filtered(attrs.evolve(now, beside={5: BESIDE}))
+        now = state.filtered(attrs.evolve(now, repositories={5: BESIDE}))
         assert ("claude  main" in texts(now)[2]) is is_there and "x" * length in texts(now)[1]
 
 

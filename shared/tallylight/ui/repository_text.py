@@ -1,17 +1,17 @@
-"""The repository beside a status, as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as there is room for."""
+"""The status of a repository as text: `main +12 −3 2 new ↑1 ↓2`, as much of it as fits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from tallylight.model.beside import Changes, RepositoryStatus
+from tallylight.model.repository_status import Changes, RepositoryStatus
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
 #: Cells of a branch at least, before it is left out, and at most.
-_LEAST_CELLS, _BRANCH_CELLS = 6, 40
+_LEAST_BRANCH_CELLS, _BRANCH_CELLS = 6, 40
 
 
 class Watch(Protocol):
@@ -28,16 +28,16 @@ class Watch(Protocol):
         """Follow *panes*, at monotonic *now*; return whether anything is new."""
 
 
-def text(beside: RepositoryStatus, cells: int) -> str:
+def text(repository: RepositoryStatus, cells: int) -> str:
     """
     Return the branch, the changes, the commits ahead and behind, and the worktree, in *cells*.
 
     The least important parts go first, whole; the branch is cut last. "" if not even that has room.
     """
-    changes = beside.changes or Changes()
-    branch, worktree = clean(beside.branch, _BRANCH_CELLS), clean(beside.worktree, _BRANCH_CELLS)
+    changes = repository.changes or Changes()
+    branch, worktree = clean(repository.branch, _BRANCH_CELLS), clean(repository.worktree, _BRANCH_CELLS)
     parts = [
-        f"({branch})" if beside.is_detached and branch else branch,
+        f"({branch})" if repository.is_detached and branch else branch,
         signed(("+", changes.added), ("−", changes.removed)),
         f"{changes.new} new" if changes.new else "",
         signed(("↑", changes.ahead), ("↓", changes.behind)),
@@ -51,7 +51,7 @@ def text(beside: RepositoryStatus, cells: int) -> str:
     line = _joined(parts)
     if width(line) <= cells:
         return line
-    return clean(line, cells) if cells >= _LEAST_CELLS else ""
+    return clean(line, cells) if cells >= _LEAST_BRANCH_CELLS else ""
 
 
 def signed(*numbers: tuple[str, int]) -> str:

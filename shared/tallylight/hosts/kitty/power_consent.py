@@ -1,5 +1,5 @@
 """
-Asks a person about changed settings that let programs do more: once for each change, over their current window.
+Asks a person about changed settings that give programs more power: once for each change, over the current window.
 
 Such a change waits for an answer (`config.powers`), because any program can write the file. After a no, or without an
 answer, it waits for the next start of kitty, which asks again about the level of scripts.
@@ -11,7 +11,7 @@ import time
 
 import attrs
 
-from tallylight.actions.consent import REST_S, Consent
+from tallylight.actions.consent import DECLINED_S, Consent
 from tallylight.config.powers import ALLOW, Withheld
 from tallylight.hosts.kitty import consents
 from tallylight.hosts.kitty.host import KittyHost
@@ -23,16 +23,16 @@ _ABOUT = (
 
 
 @attrs.define
-class Raises:
-    """Asks the person for *host*, at each tick."""
+class PowerConsent:
+    """Asks the person at *host* about withheld settings."""
 
     host: KittyHost
-    #: The changes that were last asked about, and until when no question is asked.
+    #: The changes that were last asked about, and the monotonic time before which no question is asked.
     _asked: tuple[Withheld, ...] = ()
     _rests_until: float = 0.0
     _is_asking: bool = False
 
-    def look(self) -> None:
+    def ask_if_new(self) -> None:
         """Ask if there is a new change; call it at each tick."""
         current = self.host.settings.current
         withheld = current.withheld if current is not None else ()
@@ -47,7 +47,7 @@ class Raises:
             if is_allowed:
                 self.host.settings.agree(withheld)
             else:
-                self._rests_until = time.monotonic() + REST_S
+                self._rests_until = time.monotonic() + DECLINED_S
 
         self._asked, self._is_asking = withheld, True
         question = (

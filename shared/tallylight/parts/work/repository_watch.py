@@ -23,25 +23,25 @@ from collections.abc import Callable, Iterable, Mapping
 import attrs
 
 from tallylight.files.program import StuckError
-from tallylight.model.beside import NOTHING, RepositoryStatus
 from tallylight.model.errors import TallyError
+from tallylight.model.repository_status import NOTHING, RepositoryStatus
 from tallylight.model.status import Status
 from tallylight.parts.work import repository
 from tallylight.parts.work.repository import GIT_S
 from tallylight.snapshot.schema import Pane
 
 #: Seconds between two readings of one repository: while an agent works in it, and while none does.
-BUSY_S, CALM_S = 5.0, 60.0
+READ_BUSY_S, READ_CALM_S = 5.0, 60.0
 #: Seconds between two readings after a status change of its agent.
-SOON_S = 1.0
+READ_SOON_S = 1.0
 #: A reading is repeated no sooner than after so many times its duration.
-SHARE = 20
+REST_FACTOR = 20
 #: Seconds until a repository with a slow git is read again; doubled each time, up to the last.
-PAUSE_S, PAUSE_MAX_S = 60.0, 900.0
+SLOW_GIT_PAUSE_S, SLOW_GIT_PAUSE_MAX_S = 60.0, 900.0
 #: How often, in seconds, to look whether a thread is done.
-WAIT_S = 0.05
+CHECK_THREAD_S = 0.05
 #: Directories that are remembered, and threads of `read_all`.
-MAX_KNOWN, THREADS = 256, 4
+MAX_DIRECTORIES, THREADS = 256, 4
 
 _BUSY = (Status.WORKING, Status.BACKGROUND)
 
@@ -117,7 +117,7 @@ class Watch:
             self._read.get()(now)
         panes = [pane for pane in panes if pane.agent_pid is not None]
         shown = _wanted(panes)
-        if len(self._places) > MAX_KNOWN:
+        if len(self._places) > MAX_DIRECTORIES:
             self._places = {directory: place for directory, place in self._places.items() if directory in shown}
             self._found = {directory: found for directory, found in self._found.items() if directory in shown}
         self._due = self._begin_first(shown, now)
@@ -130,21 +130,23 @@ class Watch:
         dues = {directory: self._due_of(directory, status) for directory, status in shown.items()}
         first = min(dues, key=lambda directory: dues[directory], default=None)
         if self._is_reading:
-            return now + WAIT_S
+            return now + CHECK_THREAD_S
         if first is None or dues[first] > now:
             return dues[first] if first is not None else float("inf")
         place = self._places.setdefault(first, _Schedule())
         place.read_at, place.shown = now, shown[first]
         self._is_reading = True
         threading.Thread(target=self._look, args=(first,), name="beside", daemon=True).start()
-        return now + WAIT_S
+        return now + CHECK_THREAD_S
 
     def _due_of(self, directory: str, shown: _Shown) -> float:
         place = self._places.get(directory)
         if place is None:
             return float("-inf")
         is_busy, is_new = any(status in _BUSY for _, status, _ in shown), shown != place.shown
-        return max(place.read_at + (SOON_S if is_new else BUSY_S if is_busy else CALM_S), place.rests_until)
+        return max(
+            place.read_at + (READ_SOON_S if is_new else READ_BUSY_S if is_busy else READ_CALM_S), place.rests_until
+        )
 
     def _look(self, directory: str) -> None:
         began = time.monotonic()
@@ -158,7 +160,11 @@ class Watch:
             self._is_reading = False
             place = self._places.setdefault(directory, _Schedule())
             place.slow = place.slow + 1 if was_slow else 0
-            rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
+            rest = (
+                min(SLOW_GIT_PAUSE_MAX_S, SLOW_GIT_PAUSE_S * 2.0 ** (place.slow - 1))
+                if was_slow
+                else REST_FACTOR * took
+            )
             place.rests_until = now + rest
             self._found[directory] = found
 

@@ -14,8 +14,8 @@ class Changes:
     """
     The changes in a work tree since its last commit, and the commits since the branch that it follows.
 
-    *added* and *removed* count lines of tracked files, *new* the untracked files and directories. *ahead* and *behind*
-    count commits; both are 0 for a branch that follows none.
+    *added* and *removed* count lines of tracked files, *new* counts untracked files and directories. *ahead* and
+    *behind* count commits; both are 0 for a branch that follows none.
     """
 
     added: int = 0

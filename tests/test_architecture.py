@@ -397,7 +397,7 @@ def test_there_is_something_to_check() -> None:
 
 
 #: The parts of the engine of a pane, which a recording must not wire together in a way of its own.
-PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "Tracker", "Inbox", "Order"}
+PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "Tracker", "Inbox", "HookOrder"}
 
 
 def assembled(module: Module) -> list[str]:

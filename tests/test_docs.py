@@ -240,7 +240,7 @@ SHOWN = {
     "$ tally log": "tests/cli/test_transcripts.py",
     "$ tally status": "tests/cli/test_transcripts.py",
     "  reports   5200 a second, 960 of them read: the newest of each record": "tests/cli/test_why.py",
-    "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1": "tests/parts/work/test_beside.py",
+    "main +12 −3 2 new ↑1 ↓2 worktree app-fork-1": "tests/parts/work/test_repository_watch.py",
     "  ⎇  Fork Claude Code": "tests/cli/test_transcripts.py",
     "# Every machine writes what it shows, under its own name.": "tests/parts/remote/test_access.py",
     "ESC ] 1337 ; SetUserVar=tally= BASE64 ( BEL | ESC \\ )": "a grammar; tests/wire/test_published.py has its vectors",

@@ -370,9 +370,8 @@ def test_the_watch() -> None:
     assert not watch.program.wants_look()
     assert watch.note_foreground(Identity(leader=other, process=other, unknown="mystery"), is_wanted=True).agent is None
     assert watch.note_foreground(unknown, is_wanted=False).agent is None and watch.program is None
-    assert watch.note_foreground(identify([Process(9, argv=("claude",))], AGENTS), is_wanted=True).agent is AGENTS.get(
-        "claude"
-    )
+    claude = identify([Process(9, argv=("claude",))], AGENTS)
+    assert watch.note_foreground(claude, is_wanted=True).agent is AGENTS.get("claude")
     assert identify([PROCESS], Agents(())).unknown == "mystery"
 
 

@@ -76,7 +76,7 @@ def _held(pane: str) -> int:
 
 
 def _show(pane: str) -> int:
-    """Become the program that shows the pane; return the exit code if there is none."""
+    """Become the program that shows the pane. Without one, have the host bring the pane to the front, and return 0."""
     panes = read_panes(os.environ)
     found = pick(panes, pane, os.environ)
     command = _command(found)

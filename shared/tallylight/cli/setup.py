@@ -197,7 +197,7 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
 
 
 def _carry_out(system: System, plan: _Plan) -> None:
-    """Make the planned changes, and report those that failed."""
+    """Make the planned changes."""
     source, python = environment.running_source(), environment.base_python()
     if not plan.state.is_current and not environment.apply(system, source, python, plan.state):
         system.say("psutil is not available for this machine; /proc is read instead.")

@@ -382,7 +382,7 @@ def read(path: Path) -> Snapshot:
 
 
 def _data(path: Path) -> bytes:
-    """Return the content of a file; raise `SnapshotError` if it cannot be read."""
+    """Return the content of a file; raise `FileNotFoundError` if it is gone, `SnapshotError` if it cannot be read."""
     try:
         return read_write.read_own(path, MAX_SNAPSHOT_BYTES)
     except read_write.FileError as error:

@@ -122,7 +122,7 @@ def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def _text(value: bytes, most_encoded: int, most: int) -> str:
-    """Return the text in *value*, in base64; raise `DecodeError` beyond the limits."""
+    """Return the text in *value*, in base64; raise `DecodeError` beyond the limits, or for a control character."""
     if len(value) > most_encoded:
         raise DecodeError("too-long", f"{len(value)} bytes of base64, {most_encoded} at most")
     # Padding may be left out, but not left unfinished.

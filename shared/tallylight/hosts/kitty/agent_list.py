@@ -159,7 +159,10 @@ class _List:
         return self._leave(functools.partial(self.host.boss._new_tab, SpecialWindow(list(argv), override_title=title)))
 
     def _open(self, verb: str, id_: int) -> Done | Refusal:
-        """Focus, resume or fork the window *id_*, as *verb* asks: once the list is gone."""
+        """
+        Once the list is gone, go to the window *id_*, fork or resume its session, or ask about its light, as *verb*
+        says.
+        """
         boss = self.host.boss
         if id_ not in boss.window_id_map or id_ not in self.host.panes:
             return answering.GONE

@@ -292,7 +292,7 @@ class KittyHost(Engine[int]):
         return pane
 
     def _drop(self, id_: int, now: float) -> None:
-        """Forget window *id_* with its notifications and requests; redraw its tab."""
+        """Forget window *id_* with its notifications and its last looks; redraw its tab."""
         if id_ in self._panes:
             self._remove(id_)
             if self.messages.notices is not None:

@@ -142,9 +142,7 @@ class Scripts:
         return caller_of(pid, self.host.reader.agents, process_table.table(), self._ends, self.host.reader.was_agent)
 
     def _ends(self, below: Process, above: Process | None) -> End | None:
-        """
-        Return the end of a line of processes at *above*, this kitty: the window of *below*; None if the line goes on.
-        """
+        """Return `End.OWN` if *above* is this kitty and *below* is the first process of a window; None if not."""
         if above is None or above.pid != self.pid:
             return None
         # A window that is held open may have the number of a process that has ended.

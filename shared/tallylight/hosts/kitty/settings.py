@@ -174,7 +174,7 @@ class SettingsReader:
             self._looked_at, self._options = now, options
 
     def _were_read(self, found: Settings | None) -> None:
-        """Apply the settings *found*, None if unchanged; remember the level, and report problems that are new."""
+        """Take over the settings *found*, None if unchanged, and report problems that are new."""
         if found is None:
             return
         before, self.current = self.current, found

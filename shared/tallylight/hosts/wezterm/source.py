@@ -215,7 +215,7 @@ class WezTermSource:
         return rows
 
     def _read(self, id_: str) -> Look | None:
-        """Return the screen of the pane *id_*; list again before if the known cursor is too old. None if it is gone."""
+        """Return the screen of the pane *id_*, with a cursor that is not too old; None if it is gone."""
         done = self._cli("get-text", "--pane-id", id_)
         if done is None or done.code != 0:
             return None

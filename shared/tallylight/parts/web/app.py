@@ -94,7 +94,7 @@ class Service:
     #: Wakes each listener, with its device; empty for one with the token.
     _listening: dict[asyncio.Event, str] = attrs.field(init=False, factory=dict)
     #: Branch, changes and pull request of agents, by `Pane.agent_pid`.
-    _beside: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
+    _repositories: Mapping[int, RepositoryStatus] = attrs.field(init=False, factory=dict)
     _is_followed: bool = attrs.field(init=False, default=False)
     #: For queries that wait for a multiplexer or a terminal: the state of the hosts is read on other threads.
     _threads: ThreadPoolExecutor = attrs.field(init=False, factory=lambda: ThreadPoolExecutor(MAX_QUERIES, "ask"))
@@ -183,7 +183,7 @@ class Service:
         if self._watch is None or not self._is_followed or not (is_new or not was_followed or now >= self._watch.due()):
             return is_new
         if self._watch.poll([found.pane for found in self._found.values()], now):
-            self._beside = self._watch.known
+            self._repositories = self._watch.known
             return True
         return is_new
 
@@ -191,7 +191,7 @@ class Service:
         """Return the session of *found* for a reply."""
         return model.session_of(
             found,
-            self._beside.get(found.pane.agent_pid or 0),
+            self._repositories.get(found.pane.agent_pid or 0),
             can_see=self._answering.can_see(found),
             can_type=self._answering.can_type(found),
         )

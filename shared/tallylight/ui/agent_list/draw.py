@@ -118,7 +118,7 @@ def _counts(state: State, has_total: int, has_words: int, is_plain_worded: int) 
 
 
 def _answering_line(state: State) -> Line:
-    """Return the line above a question that is one of several: its number among them, and the names of the others."""
+    """Return the line above a question that is one of several: its number, and the names of those to come."""
     place = state.run.index(state.selected) if state.selected in state.run else 0
     called = {row.address: clean(row.called, 16) for row in state.rows}
     coming = " ▸ ".join(called[address] for address in state.run[place:] if address in called)

@@ -93,7 +93,7 @@ def _only(found: History, agent: str | None, project: str | None) -> History:
 
 
 def _draw_days(output: Output, found: History) -> None:
-    """Draw a table for each day, the newest first, and one for all days."""
+    """Draw a table for each day with turns, the newest first."""
     days = [(day, [one for one in found.sums if one.day == day]) for day in reversed(found.days)]
     for number, (day, sums) in enumerate((day, sums) for day, sums in days if sums):
         if number:

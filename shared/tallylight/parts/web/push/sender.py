@@ -87,7 +87,7 @@ class Sender:
             self._changed.notify_all()
 
     def _run(self) -> None:
-        """Send the waiting messages, until none is left; each thread does."""
+        """Send one waiting message after the other, for ever: the work of each thread."""
         while True:
             line, message, until = self._next()
             try:

@@ -79,10 +79,10 @@ class SceneFile:
             drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
             return self._save(drawn | {"seen": self._seen})
 
-    def write_words(self, words: Mapping[str, str]) -> None:
-        """Write the reports of a mux server's Lua to the GUIs."""
+    def write_words(self, words: Mapping[str, str]) -> bool:
+        """Write the reports of a mux server's Lua to the GUIs; return whether anything changed."""
         with self._lock:
-            self._save({"words": {id_: word for id_, word in words.items() if word}})
+            return self._save({"words": {id_: word for id_, word in words.items() if word}})
 
     def _save(self, made: dict[str, Any]) -> bool:
         if made == self._written:

@@ -14,6 +14,7 @@ import attrs
 import pytest
 
 from tallylight.hosts import kitty as package
+from tallylight.hosts.store import Store
 
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
@@ -301,7 +302,18 @@ def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
     monkeypatch.setattr(os, "tcgetpgrp", lambda fd: fd)
     # What a program of a fake writes is on its screen at once.
     monkeypatch.setattr("tallylight.hosts.kitty.unparsed.parse", lambda *_: True)
+    stores: list[Store] = []
+    opens = Store.open
+
+    def opened(store: Store) -> None:
+        stores.append(store)
+        opens(store)
+
+    monkeypatch.setattr(Store, "open", opened)
     yield made
+    # Its descriptors are few on most systems.
+    for store in stores:
+        store.close()
     _forget()
 
 

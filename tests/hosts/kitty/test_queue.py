@@ -74,7 +74,7 @@ class Room:
     def ticks(self, seconds: float) -> None:
         for _ in range(round(seconds * 10)):
             self.now += 0.1
-            self.queue.look(self.host)
+            self.queue.advance(self.host)
 
     def ends(self) -> None:
         """The turn ends."""

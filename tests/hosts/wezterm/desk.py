@@ -56,7 +56,11 @@ elif words[2:4] == ["kill-pane", "--pane-id"]:
         gui.sendall(json.dumps({{"do": "close", "pane": int(words[4])}}).encode() + b"\\n")
         if gui.recv(100) != b"{{}}\\n":
             sys.exit("no such pane")
-elif words[2:4] != ["activate-pane", "--pane-id"] and words[2:5] != ["zoom-pane", "--unzoom", "--pane-id"]:
+elif words[2] == "move-pane-to-new-tab" and os.path.exists(folder + "/full"):
+    sys.exit("no room for a tab")
+elif words[2:5] != ["zoom-pane", "--unzoom", "--pane-id"] and words[2:4] not in (
+    ["activate-pane", "--pane-id"], ["move-pane-to-new-tab", "--pane-id"]
+):
     sys.exit("unknown: " + repr(words))
 """
 

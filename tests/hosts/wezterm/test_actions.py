@@ -186,7 +186,7 @@ def test_fork(bench: Bench, verb: str, is_key: bool) -> None:
     here = bench.panes[0]
     here.domain = "SSHMUX:build"
     bench.fake.press(EVENTS[verb] if is_key else f"tallylight.{verb}", here)
-    argv = ["tally", verb, "--here", f"wezterm-99:{here.id}"]
+    argv = ["tally", verb, "--here", "--location", "vsplit", f"wezterm-99:{here.id}"]
     assert here.split == [{"args": argv, "direction": "Right", "domain": {"DomainName": "local"}}]
     emitted = {action["argument"] for action in bench.window.performed}
     assert emitted <= {"tallylight.news"} and {argv[1] for argv in bench.fake.commands} == {"host"}

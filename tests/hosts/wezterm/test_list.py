@@ -151,6 +151,23 @@ def test_a_pane_that_was_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ]  # fmt: skip
 
 
+def test_news_of_a_server_is_drawn_at_once(tmp_path: Path) -> None:
+    """What a mux server says changes no pane of ours, but what is drawn of it."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
+    drawn: list[str] = []
+    poller = SimpleNamespace(later=lambda name, _: drawn.append(name), peek=lambda _: None, refresh=lambda _: None)
+
+    def draws(word: str) -> int:
+        drawn.clear()
+        source._scene.is_due = False
+        fed = {"version": 1, "life": "one", "panes": {"4": {"title": word, "mux": word}}}
+        (tmp_path / "feed").write_text(json.dumps(fed))
+        source.listen(poller, 1.0)  # type: ignore[arg-type]
+        return len(drawn)
+
+    assert [draws("working;pane=1.2"), draws("waiting;pane=1.2"), draws("waiting;pane=1.2")] == [1, 1, 0]
+
+
 def test_what_is_told_once_is_not_told_again(tmp_path: Path) -> None:
     """A pane is worked out anew for a word, a title or a bar of its own, and not in each round of the loop."""
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
@@ -333,6 +350,18 @@ def test_wezterm_is_woken_for_all_that_lua_draws(
     source._rows = {"4": Row(id="4", tab="1", window="1")}
     for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):
         source.shown({"4": attrs.evolve(entry, title=str(len(woken)))})
+    assert len(woken) == 2
+
+
+def test_a_mux_server_is_woken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each new word of a pane."""
+    woken: list[int] = []
+    monkeypatch.setattr(WezTermSource, "wake", lambda _: woken.append(1))
+    monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed.json")
+    source._rows, source._is_server = {"4": Row(id="4", tab="1", window="1")}, True
+    for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, question="Go on?", what="")):
+        source.shown({"4": entry})
     assert len(woken) == 2
 
 

@@ -54,6 +54,29 @@ def test_what_it_tells(server: Bench) -> None:
     assert server.fake.errors() == []
 
 
+def test_news_is_told_at_once(server: Bench) -> None:
+    """When the sidecar wakes the server, also after its configuration was loaded anew; one shell waits for that."""
+    pane = server.panes[0]
+
+    def tell_now(**row: Any) -> str:
+        server.write_snapshot({"id": str(pane.id), **row})
+        server.wake()
+        return word(pane)
+
+    assert tell_now(**ASKS) == WORD.format(pane.id)
+    before, fed = server.fake, server.feed["life"]
+    server.start(has_gui=False)
+    server.config()
+    server.fake.advance(1)
+    assert [len(each) for each in server.system.waiting.values()] == [1]
+    tell_now(status="active")
+    server.fake.advance(1)
+    assert (word(pane), server.feed["life"] != fed) == ("", True)
+    assert tell_now(**ASKS) == WORD.format(pane.id)
+    assert [len(each) for each in server.system.waiting.values()] == [1]
+    assert server.fake.errors() == before.errors() == []
+
+
 def test_it_tells_again(server: Bench) -> None:
     """A GUI that is attached again has lost what it was told, and hears it within seconds; no timer is left behind."""
     pane = server.panes[0]

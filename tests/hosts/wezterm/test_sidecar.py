@@ -313,6 +313,23 @@ def test_fork(desk: Desk) -> None:
     desk.wait(lambda: "Not forked" in desk.screen(refused), "the refusal")
     desk.send(refused, "x")
     desk.wait(lambda: refused not in desk.panes(), "the end of its page")
+    # The page that a key opened moves, and nothing is started where it cannot.
+    for is_full in (True, False):
+        (desk.folder / "full").touch() if is_full else (desk.folder / "full").unlink()
+        here = {"WEZTERM_PANE": str(refused + 2 - is_full), "WEZTERM_UNIX_SOCKET": f"/run/gui-sock-{desk.gui.pid}"}
+        words = ("fork", "--here", "--location", "vsplit", f"{name}:{agent}")
+        page = desk.spawn(*desk.tally, *words, **here)
+        assert str(page) == here["WEZTERM_PANE"]
+        desk.wait(lambda: "a pane beside this one" in desk.screen(page), "the page")  # noqa: B023
+        desk.send(page, "t")
+        desk.wait(lambda: "a new tab" in desk.screen(page), "the place")  # noqa: B023
+        desk.send(page, "\r")
+        if is_full:
+            desk.wait(lambda: "nothing was started" in desk.screen(page), "the refusal")  # noqa: B023
+            desk.send(page, "x")
+    desk.wait(lambda: page in desk.panes() and desk.panes()[page].agent == "codex", "the fork in its tab")
+    assert desk.calls("move-pane")[-1].endswith(f" move-pane-to-new-tab --pane-id {page}")
+    assert desk.calls("activate-pane")[-1].endswith(f" activate-pane --pane-id {page}")
 
 
 def test_a_closed_pane_goes(desk: Desk) -> None:
@@ -554,19 +571,21 @@ def test_wezterm_is_woken(other: Desk) -> None:
 
 
 def test_a_mux_server(other: Desk) -> None:
-    """The sidecar of a mux server asks at that server's socket, and its Lua, which looks by itself, is not woken."""
+    """The sidecar of a mux server asks at that server's socket, and wakes its Lua for each new word."""
     if not Path("/proc/self/comm").exists():
         pytest.skip("NOT TESTED: a process cannot be given a name here")
     other.ask(do="name", name="wezterm-mux-server")
     other.program("codex", _HOOKED)
     other.start()
+    news = Path(other.sidecar["snapshot"]).with_suffix(".news")
     pane = other.spawn()
     other.send(pane, "codex\r")
     other.wait(lambda: other.panes().get(pane) and other.panes()[pane].agent_pid, "the agent")
     other.write_feed("server", {pane: [(1, "state=waiting;tool=codex")]})
     other.wait_status(pane, "waiting")
     other.write_feed("server", {pane: [(2, "state=working;tool=codex")]})
-    other.wait_status(pane, "working")
+    while not other.scene()["words"][str(pane)].startswith("working"):
+        subprocess.run(["sh", "-c", ': <"$1"', "sh", str(news)], check=True, timeout=30)
     environ = {"HOME": "/home/u", "WEZTERM_UNIX_SOCKET": f"/x/gui-sock-{other.gui.pid}"}
     assert socket_of(environ, other.gui.pid) == "/home/u/.local/share/wezterm/sock"
     assert socket_of({"WEZTERM_UNIX_SOCKET": "/x/mine"}, other.gui.pid) == "/x/mine"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import types
 import weakref
 from pathlib import Path
@@ -22,9 +23,10 @@ from tallylight.agents.agent import Agents
 from tallylight.cli.main import main
 from tallylight.cli.reaching import reached
 from tallylight.pane import tape as pane_tape
-from tallylight.parts.lab import frames
+from tallylight.parts import index
+from tallylight.parts.lab import PART, frames
 from tallylight.parts.lab.replay import Replay
-from tallylight.snapshot.addresses import Row
+from tallylight.snapshot.addresses import Row, read_panes
 from tests.actions.callers import CALLERS
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import WAITING, publish
@@ -103,6 +105,20 @@ def test_a_recording_for_a_report(
     assert "kimi" in capsys.readouterr().out
     assert main(["wrong", "3", "--save", str(file)]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_key_of_the_list(
+    home: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """! in any list does it in the list's own terminal, and waits until the person has read that."""
+    publish(runtime, [WAITING])
+    monkeypatch.setattr(PaneClient, "look", lambda *_: Refusal("tape", "no tape"))
+    monkeypatch.setattr("builtins.input", print)
+    found = read_panes(os.environ).panes[0]
+    key = PART.keys["!"]
+    assert index.load(key.call)(found) == ""
+    said = capsys.readouterr()
+    assert "no tape" in said.err and "Enter: back" in said.out
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_keys_move_the_selection(keys: list[str], selected: str) -> None:
 @each(
     ("key", "effect"),
     [
-        ("enter", Open("go", "2")), ("f", Open("fork", "2")), ("r", Open("resume", "2")), ("!", Open("wrong", "2")),
+        ("enter", Open("go", "2")), ("f", Open("fork", "2")), ("r", Open("resume", "2")),
         ("s", Mark("snooze", "2")), ("w", Plain.WHY), ("u", Mark("unread", "2")),
     ],
 )  # fmt: skip

@@ -45,8 +45,8 @@ local NEWS = 'tallylight.news'
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
 local LEAST_S = 0.9
---- On a mux server: milliseconds between two looks, and seconds until lights are sent again, for a GUI that attached
---- since.
+--- On a mux server: milliseconds between two looks without news, and seconds until lights are sent again, for a GUI that
+--- attached since.
 local SERVE_MS, AGAIN_S = 500, 5
 --- The timer's seconds while nothing is busy: only for a sidecar that was ended from outside.
 local IDLE_S = 15
@@ -250,12 +250,12 @@ end
 ---@type string|nil # the FIFO that this Lua state has waited at
 local awaited
 
---- Emit `tallylight.news` whenever the sidecar has some, for as long as it is the last one. A reload starts no second
---- shell: the event is emitted to the Lua state that is the last one by then. Waiting in one function leaves nothing
---- behind. Without a shell or its FIFO the timer has to do.
----@param fifo string
-local function await(fifo)
-  if awaited == fifo or wezterm.GLOBAL.tallylight_awaited == fifo then
+--- Call *heard* whenever the sidecar has news, for as long as it is the last one. A reload starts no second shell. Waiting
+--- in one function leaves nothing behind. Without a shell or its FIFO the timer has to do.
+---@param heard fun(): boolean # false: another Lua state has to wait from now on
+local function await(heard)
+  local fifo = sidecar.news()
+  if not fifo or awaited == fifo or wezterm.GLOBAL.tallylight_awaited == fifo then
     return
   end
   awaited = fifo
@@ -263,9 +263,7 @@ local function await(fifo)
     wezterm.GLOBAL.tallylight_awaited = fifo
     while wezterm.GLOBAL.tallylight_awaited == fifo do
       local is_there, is_good = pcall(wezterm.run_child_process, { 'sh', '-c', WAIT, 'sh', fifo })
-      if is_there and is_good then
-        guarded('news', emit_news)
-      elseif wezterm.GLOBAL.tallylight_awaited == fifo then
+      if not (is_there and is_good and heard()) and wezterm.GLOBAL.tallylight_awaited == fifo then
         -- The next Lua state tries again.
         wezterm.GLOBAL.tallylight_awaited = ''
       end
@@ -444,7 +442,10 @@ function M.tick(window, is_news)
     note('handlers')
   end
   if all.known then
-    await((all.known.snapshot:gsub('json$', 'news')))
+    await(function()
+      guarded('news', emit_news)
+      return true
+    end)
     tell_sidecar(all.known, all.seen, front, now)
     toasts.show(window, sidecar.file('toasts'), M.options.toasts)
   end
@@ -491,12 +492,20 @@ local function serve_once()
   end
 end
 
---- Look for as long as this Lua state is the server's last one. Waiting in one function leaves nothing behind.
+--- Look for as long as this Lua state is the server's last one: at news of the sidecar, and all the time, because nothing
+--- tells us what the panes say. Waiting in one function leaves nothing behind.
 local function serve()
   local own = tostring(clock.now()) .. tostring(M)
   wezterm.GLOBAL.tallylight_serving = own
-  while wezterm.GLOBAL.tallylight_serving == own do
-    guarded('mux server', serve_once)
+  local function serve_own()
+    local is_own = wezterm.GLOBAL.tallylight_serving == own
+    if is_own then
+      guarded('mux server', serve_once)
+    end
+    return is_own
+  end
+  while serve_own() do
+    await(serve_own)
     wezterm.sleep_ms(SERVE_MS)
   end
 end

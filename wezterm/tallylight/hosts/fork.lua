@@ -32,7 +32,7 @@ local function split(verb, window, pane)
   end
   -- In the GUI's own domain: there the program is, and there the agent's process can be looked at.
   pane:split({
-    args = { program, verb, '--here', address },
+    args = { program, verb, '--here', '--location', 'vsplit', address },
     direction = 'Right',
     domain = { DomainName = 'local' },
   })

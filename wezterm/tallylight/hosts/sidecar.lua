@@ -232,6 +232,12 @@ function M.file(ending)
   return known and (known.feed:gsub('feed%.json$', ending))
 end
 
+--- The FIFO that is opened when there is news; nil without a sidecar.
+---@return string|nil
+function M.news()
+  return known and (known.snapshot:gsub('json$', 'news'))
+end
+
 --- Take in the scene, if it is a new one.
 ---@return boolean # whether it is
 function M.refresh()

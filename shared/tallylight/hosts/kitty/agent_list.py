@@ -174,11 +174,6 @@ class _List:
                 actions.focus(boss, id_)
 
             return self._leave(go)
-        if verb == "wrong":
-            # It shows the reasons of the light, and asks.
-            argv = list(channel.command(self.host.command, "wrong", str(id_)))
-            window = SpecialWindow(argv, override_title="wrong light", hold=True)
-            return self._leave(functools.partial(boss._new_tab, window))
         if verb in ("fork", "resume"):
             options, kitten = ["--resume"] if verb == "resume" else [], str(self.kittens / "fork.py")
 

@@ -128,6 +128,11 @@ class FeedState:
         """The tab and the window of each pane."""
         return {id_: (fed.tab, fed.window) for id_, fed in self.panes.items()}
 
+    @property
+    def servers(self) -> dict[str, ServerReport | None]:
+        """The report of a mux server on each pane."""
+        return {id_: fed.server for id_, fed in self.panes.items()}
+
 
 def read_list(data: bytes) -> list[Row] | None:
     """Return the panes in the output of `wezterm cli list`; None if it is no list."""

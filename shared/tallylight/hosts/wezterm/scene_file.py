@@ -79,10 +79,10 @@ class SceneFile:
             drawn = {"tabs": made.tabs, "paints": made.paints, "summary": made.summary}
             return self._write_if_changed(drawn | {"seen": self._seen})
 
-    def write_words(self, words: Mapping[str, str]) -> None:
-        """Write the reports of a mux server's Lua to the GUIs."""
+    def write_words(self, words: Mapping[str, str]) -> bool:
+        """Write the reports of a mux server's Lua to the GUIs; return whether anything changed."""
         with self._lock:
-            self._write_if_changed({"words": {id_: word for id_, word in words.items() if word}})
+            return self._write_if_changed({"words": {id_: word for id_, word in words.items() if word}})
 
     def _write_if_changed(self, made: dict[str, Any]) -> bool:
         """

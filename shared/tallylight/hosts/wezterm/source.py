@@ -239,19 +239,22 @@ class WezTermSource:
     def draw(self) -> None:
         """Write the scene for Lua if it changed, and wake it. One thread at a time does."""
         entries = {id_: entry for id_, entry in self._entries.items() if id_ in self._rows}
-        if self._is_server:
-            # The Lua of a mux server looks by itself, and has no windows.
-            self._scene.write_words({id_: mux_word.write(entry, self._gui) for id_, entry in entries.items()})
-            return
         self._scene.is_due = False
-        places = {id_: self._placed(id_, entry) for id_, entry in entries.items()}
-        front = {id_ for id_ in entries if id_ in self._feed.front}
-        if not self._scene.write(entries, places, front, self._feed.bar):
+        if not self._write(entries):
             return
         # Not more often than it can take.
         time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
         self.wake()
         self._woken_at = time.monotonic()
+
+    def _write(self, entries: Mapping[str, PaneEntry]) -> bool:
+        """Write the scene of *entries*; return whether anything changed."""
+        if self._is_server:
+            # It has no windows.
+            return self._scene.write_words({id_: mux_word.write(entry, self._gui) for id_, entry in entries.items()})
+        places = {id_: self._placed(id_, entry) for id_, entry in entries.items()}
+        front = {id_ for id_ in entries if id_ in self._feed.front}
+        return self._scene.write(entries, places, front, self._feed.bar)
 
     def _placed(self, id_: str, entry: PaneEntry) -> Place:
         """Return the tab, the title and the processes of the pane *id_*."""
@@ -368,8 +371,12 @@ class WezTermSource:
             if feed is None:
                 return
             is_moved = feed.front != self._feed.front or feed.places != self._feed.places
+            is_told = feed.servers != self._feed.servers
             self._scene.is_due = True
             self._feed = feed
+            if is_told:
+                # Nothing is published then, so `shown` is not called.
+                poller.later("scene", self.draw)
             self._servers = Counter(fed.server.where for fed in feed.panes.values() if fed.server is not None)
             self._received = {id_: received for id_, received in self._received.items() if id_ in feed.panes}
             self._grant(poller, now)

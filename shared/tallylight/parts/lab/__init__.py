@@ -6,7 +6,7 @@ Start with `asciicast` for the format and `replay` for the lights of a recording
 
 from __future__ import annotations
 
-from tallylight.parts import Part, Verb
+from tallylight.parts import Key, Part, Verb
 
 PART = Part(
     name="lab",
@@ -35,5 +35,6 @@ PART = Part(
         ),
     },
     host=f"{__name__}.grades:Accuracy",
+    keys={"!": Key("its light is wrong: say what was right", f"{__name__}.verbs.wrong:over")},
     checks=f"{__name__}.verbs.accuracy:checks",
 )

@@ -231,8 +231,6 @@ def _not_opened(asked: Open, machine: str) -> str:
     """Return why a list without a terminal does not open the page that is *asked* for, and which command does."""
     if machine:
         return f"{asked.verb} is for {machine} itself: Enter goes there"
-    if asked.verb == "wrong":
-        return f"run `tally wrong {asked.pane}` in a terminal"
     return f"{asked.verb} works only in the list that its own terminal opens"
 
 

@@ -20,7 +20,7 @@ HELP: tuple[str, ...] = (
     "  f, r       fork it into a new pane; resume it after its agent has ended",
     "Look",
     "  Space      its screen; Tab: last reply, plan, why; [ ] and arrows move it",
-    "  w, !       show why it has this light; say that it was wrong (kitty)",
+    "  w          show why it has this light",
     "Arrange",
     "  /          filter: words, is:waiting, is:unread, agent:codex, project:shop",
     "  o, O       sort by need, age or name; group by project, machine, …",

@@ -351,7 +351,6 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,
     "r": lambda state, row: (state, opening(row, "resume")),
-    "!": lambda state, row: (state, opening(row, "wrong")),
     "s": lambda state, row: (state, commands.snoozing(row, state.now)),
     "u": lambda state, row: (state, commands.mark_request(row, "unread")),
     "v": lambda state, row: (state, commands.mark_request(row, "seen")),

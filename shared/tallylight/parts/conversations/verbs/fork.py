@@ -3,7 +3,8 @@
 
 The command is shown first and needs one key. Without a terminal, or outside the kitty or tmux of the pane, it is
 printed and nothing is started. With `--here`, or if the terminal can open no pane there, it replaces this program in
-this terminal; WezTerm's keys open a split with that. docs/commands.md describes the JSON.
+this terminal. WezTerm's keys open a split with that, which moves to the chosen `--location`. docs/commands.md describes
+the JSON.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.conversations import fork, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
+from tallylight.parts.conversations.wezterm_place import Mover
 from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.ui import colours
@@ -101,7 +103,8 @@ def _start(
     """Ask and start *offer* for the pane *found*, or print it where no person can be asked."""
     verb = offer.verb
     if options.here:
-        return _ask_here(offer, found, environ)
+        mover = Mover.of(found, os.environ) if options.location else None
+        return _ask_here(attrs.evolve(offer, is_here=mover is None), found, environ, mover)
     if isinstance(plan, Refusal):
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, offer.place, os.environ)
@@ -224,9 +227,9 @@ def _agreed(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> Plan | N
     return again
 
 
-def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
+def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str], mover: Mover | None = None) -> int:
     """
-    Replace this process by the plan of the page, if the person agrees.
+    Replace this process by the plan of the page, if the person agrees. *mover* moves its pane to the chosen place.
 
     The terminal may exist for this page only, so an error is a page as well: it would vanish with the terminal.
     """
@@ -236,6 +239,8 @@ def _ask_here(offer: ForkPage, found: Row, environ: Mapping[str, str]) -> int:
         plan = _agreed(offer, found, environ)
         if plan is None:
             return 1
+        if mover is not None:
+            mover.move(offer.place)
         os.chdir(plan.cwd)
         os.execvpe(plan.argv[0], list(plan.argv), {**os.environ, **plan.env})  # noqa: S606 - an argument list, no shell
     except TallyError as error:

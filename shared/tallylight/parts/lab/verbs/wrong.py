@@ -77,6 +77,13 @@ def main(argv: list[str]) -> int:
     return _teach(output, told, agent, shown, [_stretch(client, one) for one in others])
 
 
+def over(row: Row) -> str:
+    """Do it in the terminal of the list."""
+    main([row.address])
+    input("\n  Enter: back ")
+    return ""
+
+
 def _stretch(client: PaneClient, found: Row) -> Stretch | Refusal:
     """Return the last two minutes of a pane."""
     told = client.look(found, STRETCH)

@@ -35,7 +35,7 @@ from tallylight.hosts.kitty import tab_look, tab_room
 from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.rollup import TabLight, TabRollup
-from tallylight.hosts.kitty.tab_look import NARROW_TAB_CELLS, TINY, Run
+from tallylight.hosts.kitty.tab_look import NARROW_TAB_CELLS, TINY_TAB_CELLS, Run
 from tallylight.model import contrast, lights
 from tallylight.model.contrast import Fills
 from tallylight.model.decision import Decision
@@ -363,7 +363,7 @@ class TabLights:
             return draw_data, tab
         # As kitty does before it draws a title: the light uses the colours of the tab.
         ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
-        is_drawn_here = self._cells < (TINY + 1 if style == "custom" else NARROW_TAB_CELLS)
+        is_drawn_here = self._cells < (TINY_TAB_CELLS + 1 if style == "custom" else NARROW_TAB_CELLS)
         if is_drawn_here and shown.decision.status is not Status.IDLE:
             return self._draw_narrow(shown, draw_data, screen, tab, length, index, is_last)
         if tab.tab_id in self._filled:

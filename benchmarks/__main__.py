@@ -3,10 +3,10 @@ Every benchmark of speed, one after the other, in about ten minutes: one table o
 
     python -m benchmarks [MODULE…]
 
-Each runs as a process of its own, with the words of its `QUICK`. The table is written to docs/measurements.md; with
-names of modules only their rows are renewed, which is right on the machine that the page names, and on no other. What
-a module cannot measure here (a terminal or a program that is not installed) is a row that says so. Not among them are
-those that measure how right something is: `benchmarks.accuracy`, `benchmarks.unknown` and `benchmarks.mutation`.
+Each runs as a process of its own, with the words of its `QUICK`. The table is written to docs/measurements.md. With
+names of modules only their rows are renewed: do so only on the machine that the page names. A module that needs a
+terminal or a program that is not installed has a row that says so. Not included are the ones that measure how right
+something is: `benchmarks.accuracy`, `benchmarks.unknown` and `benchmarks.mutation`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMIT_S = 240
 
 
 def run(module: str) -> dict[str, list[float]]:
-    """What a module says, by what it is about; it prints meanwhile."""
+    """Return the numbers of a module by what they are about; it prints meanwhile."""
     started = time.monotonic()
     words: tuple[str, ...] = importlib.import_module(f"benchmarks.{module}").QUICK
     with tempfile.NamedTemporaryFile() as kept:

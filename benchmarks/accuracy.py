@@ -1,16 +1,16 @@
 """How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [OPTION …] [FILE …]`.
 
-Tables of the recordings that the rules were made with, of those that were held out, of what goes on around a turn
-(`--situations`: of these alone), and of scenes that a seed dealt out (`--unseen`): in three classes, and by the very
-words of a status, a row an agent. And below each of them what was known of each wait for a permission. `--modes` has
-a row for each mode and appearance, and all that parted there with `--worst`.
+There are four tables: of the recordings that the rules were made with, of those that were held out, of what happens
+around a turn (`--situations`: this alone), and of scenes that a seed has chosen (`--unseen`). Each has a row an agent,
+in three classes and by the exact words of a status. Below each is what was known of each wait for a permission.
+`--modes` has a row for each mode and appearance, with `--worst` every difference there.
 
-Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
-compared with the truth that is marked in it. docs/measurements.md says what is counted. `--worst` lists, for each row,
-the recordings that spoil it, with the times at which light and truth part.
+The engine, and two rules that others have published, read every recording of the corpus. Each result is compared with
+the truth that is marked in the recording. docs/measurements.md says what is counted. `--worst` lists, for each row, the
+recordings that spoil it, with the times at which light and truth differ.
 
-The engine reads the recordings in the way a host would hear them: output is drawn on a screen that is looked at four
-times a second, nothing is known that was not recorded, and each decision comes when it would have come.
+The engine reads a recording as a host would have read the pane. It draws the output on a screen and looks at that four
+times a second; it knows nothing that was not recorded. Each decision comes when it would have come.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 #: Recordings of other scenes and other versions, which no rule was made with.
 HELD_OUT = CORPUS / "held-out"
-#: What goes on around a turn; and a quarter of it, which no rule was made with.
+#: Recordings of what happens around a turn; and a quarter of them, which no rule was made with.
 SITUATIONS = CORPUS / "situations"
 #: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
 UNSEEN = CORPUS / "unseen"
@@ -57,7 +57,7 @@ UNSEEN = CORPUS / "unseen"
 MODES = CORPUS / "modes"
 #: Twice five agents that were recorded later. They were measured once; the first folder helps to make weights since.
 LATER = CORPUS / "frozen", CORPUS / "frozen2"
-#: What these are called there, and in the table.
+#: The modes, by their names in the recordings, with their names in the table.
 _MODES = {
     "as it starts": ("start",),
     "asks before each command": ("manual", "asking"),
@@ -74,7 +74,7 @@ _MODES = {
     "a release of a year ago": ("old",),
 }
 _PERMISSION = "waiting:permission"
-#: What nobody has who has set up nothing: neither relay nor hooks.
+#: The sources that need set-up, by relay or hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
 _NO_GUESS = frozenset(Source) - {Source.HEURISTIC}
 
@@ -86,7 +86,7 @@ class Recording(NamedTuple):
     header: Header
     events: list[Event]
     truth: list[tuple[float, str]]
-    #: What could not be read of it.
+    #: The parts of it that could not be read.
     problems: list[Problem]
 
     @property
@@ -125,7 +125,9 @@ def read(path: Path) -> Recording:
 
 
 def engine(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> list[tuple[float, str]]:
-    """What Tallylight shows, behind its relay or not, as if it had never heard of the sources in `without`."""
+    """
+    Return the lights that Tallylight shows, behind its relay or not, as if it did not know the sources in `without`.
+    """
     agents, problems = load_agents(os.environ)
     assert not problems, problems
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
@@ -140,7 +142,7 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
 
 
 def asked_in(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> asked.Asked:
-    """What is known of its waits for a permission, in the middle of each."""
+    """Return what is known of its waits for a permission, in the middle of each."""
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core, without=without)
@@ -179,7 +181,7 @@ def name_of(command: str, agents: Agents) -> str:
 
 
 def silence(recording: Recording) -> list[tuple[float, str]]:
-    """What four seconds of silence say."""
+    """Return the lights by the rule of four seconds of silence."""
     rule = published.Silence()
     track: list[tuple[float, str]] = []
 
@@ -199,7 +201,7 @@ def silence(recording: Recording) -> list[tuple[float, str]]:
 
 
 def patterns(recording: Recording) -> list[tuple[float, str]]:
-    """What patterns on a hardcopy every two seconds say."""
+    """Return the lights by the rule of patterns on a hardcopy every two seconds."""
     rule = published.Patterns()
     scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
     track: list[tuple[float, str]] = []
@@ -233,16 +235,16 @@ ROWS = (
     Row("GNU Screen patterns", patterns),
 )
 
-#: Of so many rows the exact words are told: the others know no more than three.
+#: So many rows are compared by exact words: the others know only three.
 EXACT_ROWS = 2
 
 
 def recordings_for(row: Row, names: Iterable[str]) -> list[str]:
     """
-    The names that a row is tried on.
+    Return the names of the recordings that a row is tried on.
 
-    Without set-up: all in which nothing was set up. With it: the same scenes, in the recordings in which the relay or
-    the hooks took part where the agent behaves otherwise then, and in those without where it does not.
+    Without set-up: all in which nothing was set up. With set-up: the same scenes. Where the agent behaves otherwise
+    with the relay or the hooks, it is their recording, else the one without them.
     """
     plain = {name for name in names if not name.endswith(("-relay", "-hooks"))}
     if not row.wants_set_up:
@@ -280,7 +282,7 @@ def _seconds(value: float) -> str:
 
 
 class Judged(NamedTuple):
-    """What one row made of one recording."""
+    """The result of one row for one recording."""
 
     name: str
     score: scoring.Score
@@ -373,7 +375,7 @@ def _print_modes(files: Sequence[Path], *, is_whole: bool) -> int:
 
 
 def _measure(pool: concurrent.futures.Executor, files: Iterable[Path], index: int) -> list[Judged]:
-    """What a row makes of those of `files` that it is tried on."""
+    """Return the results of a row for each of `files` that it is tried on."""
     paths = {path.name.partition(".")[0]: path for path in files}
     return list(pool.map(_judge, [(paths[name], index) for name in recordings_for(ROWS[index], paths)]))
 
@@ -388,7 +390,7 @@ def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, exact_words.Exact]]:
 
 
 def _measure_asked(pool: concurrent.futures.Executor, files: Iterable[Path]) -> list[tuple[str, asked.Asked]]:
-    """What the engine knows of the waits for a permission; of each agent's with zero configuration."""
+    """Return what the engine knows of the waits for a permission; with zero configuration for each agent."""
     paths = {path.name.partition(".")[0]: path for path in files}
     paths = {name: path for name, path in paths.items() if name.partition("-")[0] in asked.CHOICES}
     rows: list[tuple[str, asked.Asked]] = []

@@ -1,16 +1,16 @@
 """
-What the list of agents takes to open and to follow, with 100 panes: in a real kitty, beside a bare kitten.
+The time that the list of agents takes to open and to follow, with 100 panes: in a real kitty, beside a bare kitten.
 
     python -m benchmarks.agents_list [VERSION …]
 
 All times are taken inside kitty, on the clock of its main thread's loop, from the dispatch of the key's action on:
 
-* *first frame*: until the list stands in its window, complete;
+* *first frame*: until the list is in its window, complete;
 * *program*: until the program has taken the picture over: then keys have an effect, and what was typed before has it;
 * *a bare kitten*: until a kitten of one `print` has written into its window; kitty starts a kitty of its own for it;
 * *a change*: from a light that changes to the line of the list that shows it;
-* *panel*: until the key's action has opened it, and the same change as its first line shows it; then how often its
-  program is woken in `IDLE_S` seconds in which no agent changes, when all ages stand in minutes.
+* *panel*: until the key's action has opened it, and the same change as its first line shows it. Then its wake-ups in
+  `IDLE_S` seconds in which no agent changes and all ages are in minutes.
 
 The median of several rounds each; a ratio compares with the bare kitten of the same round.
 """
@@ -33,7 +33,7 @@ AIMS = (FIRST, CHANGE, WOKEN)
 QUICK = ("0.48",)
 PANES, ROUNDS = 100, 7
 IDLE_S = 20
-#: What the first line of a list and of a panel says of one pane of each status.
+#: The first line of a list and of a panel, with one pane of each status.
 HEAD = {"error": "× 1", "waiting": "! 1", "done": "✓ 1"}
 
 _BARE = """
@@ -100,7 +100,7 @@ def opened(desk: Desk, kitten: str, word: str, wanted: set[str]) -> dict[str, fl
 
 
 def change(desk: Desk, agent: int, list_: int, status: str, found: str) -> float:
-    """Seconds from a changed light to the list whose first line shows it by what is *found* there."""
+    """Return the seconds from a changed light to the list that has *found* in its first line."""
     desk.let_pass(0.3)
     start = time.monotonic()
     desk.send(agent, f"state={status};tool=scout;project=shop")

@@ -1,7 +1,8 @@
-"""What the benchmarks want: a number for each thing that is measured, and one line that says whether it is met.
+"""The aims of the benchmarks: a number for each thing that is measured, and one line that says whether it is met.
 
-A module that measures speed has its aims in `AIMS`, says each with `Aim.say` once it is measured, and has in `QUICK`
-the words behind its name with which `python -m benchmarks` starts it. What is said more than once counts by its worst.
+A module that measures speed has its aims in `AIMS`, and prints each with `Aim.say` once it is measured. `python -m
+benchmarks` starts it with the arguments in its `QUICK`. Of an aim that is printed more than once, the worst value
+counts.
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-#: Where what is said is kept as well, a JSON list [what, value] a line; unset: nowhere.
+#: The variable with the file that keeps the results too, a JSON list [what, value] a line; unset: no file.
 KEPT = "TALLY_BENCHMARKS_SAID"
 
 
 class Aim(NamedTuple):
-    """What is measured, beside what, and the number that is wanted: `most` or `least`, one of the two."""
+    """
+    A thing that is measured, the thing that it is compared with, and the number that is wanted: `most` or `least`.
+    """
 
     what: str
     against: str
     most: float | None = None
     least: float | None = None
-    #: What stands behind the number: "×" for a ratio, "% of a core", "ms", "MB", "MB/s".
+    #: The unit behind the number: "×" for a ratio, "% of a core", "ms", "MB", "MB/s".
     unit: str = "×"
 
     @property

@@ -1,7 +1,7 @@
-"""What is known of each wait for a permission in the corpus: what it is about, and its choices with their keys.
+"""The truth about each wait for a permission in the corpus: what it is about, and its choices with their keys.
 
-The truth stands here by hand: what each scene has its agent ask for, and what the agents' dialogs offer, with the keys
-that `tests/real_agents` answers them with. docs/measurements.md says what is counted.
+It was written by hand: what each scene has its agent ask for, and what the agents' dialogs offer. The keys are those
+with which `tests/real_agents` answers. docs/measurements.md says what is counted.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tallylight.model.dialog import Dialog
 
-#: What the permissions of each scene are asked for, in order. A plan is about neither a command nor a file.
+#: The subjects of the permissions of each scene, in order. A plan is about neither a command nor a file.
 SUBJECTS: dict[str, tuple[str, ...]] = {
     "again": ("rm -r build", "mkdir -p build; sleep 4"),
     "background": ("touch made; sleep 8",),
@@ -37,7 +37,8 @@ SUBJECTS: dict[str, tuple[str, ...]] = {
     "wrapped": ("touch made",),
     "tmux": ("touch made; sleep 3",),
 }
-#: What an agent offers, each by the beginning of its label and its keys: for all of its dialogs, or those of a scene.
+#: The choices of an agent, each by the beginning of its label and its keys: for all of its dialogs, or those of a
+#: scene.
 CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "aider": (("Yes", "y\r"), ("No", "n\r"), ("Don't ask again", "d\r")),
     "aider edit": (("Yes", "y\r"), ("No", "n\r")),
@@ -84,7 +85,7 @@ class Asked(NamedTuple):
     with_subject: int = 0
     with_choices: int = 0
     with_keys: int = 0
-    #: Choices whose key is another's: none of these may ever be.
+    #: Choices with the key of another one: there may never be any.
     wrong_keys: int = 0
 
     def plus(self, other: Asked) -> Asked:
@@ -93,7 +94,7 @@ class Asked(NamedTuple):
 
 
 def judge(agent: str, scene: str, number: int, what: str, dialog: Dialog | None) -> Asked:
-    """What is known of wait *number* (from 0) for a permission in *scene* of *agent*."""
+    """Return what is known of wait *number* (from 0) for a permission in *scene* of *agent*."""
     subjects = SUBJECTS.get(scene, ())
     if number >= len(subjects):
         return Asked()

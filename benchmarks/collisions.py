@@ -1,18 +1,18 @@
 """
-Collisions: how soon two agents that change the same lines are told, how often that is wrong, and what it costs.
+Collisions: how soon two agents that change the same lines are marked, how often that is wrong, and what it costs.
 
     python -m benchmarks.collisions [REPOSITORY]
 
-*Told*: twenty pairs of edits, each written into a file and into a record as Claude Code keeps it, by turns in two work
-trees and in one. The record is read as often as a host reads it, and looks are made on its threads; the time runs from
-the second write until both panes are marked.
+*Marked*: twenty pairs of edits, by turns in two work trees and in one. Each is written into a file, and into a record
+as Claude Code keeps it. The record is read as often as a host reads it, and looks are made on its threads. The time
+runs from the second write until both panes are marked.
 
-*False*: two commits that follow one another in the history of *REPOSITORY*, else of this one, are made by two agents in
-two work trees of the commit before. A merge of git tells whether they collide. A pair counts as twelve minutes of work,
-so that forty are eight hours.
+*False*: two agents make two successive commits of the history of *REPOSITORY*, else of this one, in two work trees of
+the commit before. A merge of git tells whether they collide. A pair counts as twelve minutes of work, so that forty are
+eight hours.
 
-*Cost*: ten work trees of a repository with 4,000 files, in each an agent that writes another file every minute, for an
-hour by a clock that nobody waits for: the processor time of all looks, with that of git, as a share of that hour.
+*Cost*: ten work trees of a repository with 4,000 files. In each an agent writes another file every minute, for an hour
+of a simulated clock. Counted is the processor time of all looks, with that of git, as a share of that hour.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Agent:
         (self.top / file).write_text(text.replace(f"{old}\n", f"{new}\n"))
 
     def read(self) -> None:
-        """What a worker of the host does with the record."""
+        """Read the record, as a worker of the host does."""
         transcript = self.pane._run.transcript if self.pane._run is not None else None
         assert transcript is not None
         before: Reading | None = transcript.found.reading
@@ -110,7 +110,7 @@ def repository(folder: Path, files: int, trees: int) -> list[Path]:
 
 
 def watch(folder: Path, submit: Submit) -> Collisions[int]:
-    """What a host has."""
+    """Return the part of the host that looks for collisions."""
     environ = {"HOME": "/", "XDG_RUNTIME_DIR": str(folder)}
     return Collisions("kitty-1", environ, submit, Mounts(), lambda _: None, reader_in(folder))
 

@@ -17,7 +17,7 @@ _NAMES = ("black", "red", "green", "brown", "blue", "magenta", "cyan", "white")
 
 
 def drawn(header: Header, events: Iterable[Event]) -> StyledScreen:
-    """What stands on the screen after *events*, with its colours."""
+    """Return the screen after *events*, with its colours."""
     screen = pyte.Screen(header.columns, header.rows)
     stream = pyte.ByteStream(screen)
     for event in events:

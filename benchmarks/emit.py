@@ -1,5 +1,5 @@
 """
-What `tally emit`, `tally prompt` and `tally status` cost: process and wall time, against the interpreter and `true`.
+The cost of `tally emit`, `tally prompt` and `tally status`: process and wall time, against the interpreter and `true`.
 
     python -m benchmarks.emit [--runs N] [--limit RATIO]
 
@@ -48,7 +48,7 @@ def measure(command: list[str], environment: dict[str, str]) -> tuple[float, flo
 
 
 def publish(environment: dict[str, str]) -> SnapshotWriter:
-    """Write what a host of twenty panes would, of which each fourth asks."""
+    """Write what a host of twenty panes would write; every fourth pane asks."""
     writer = SnapshotWriter.for_host("kitty", environment, time.time)
     asks = Pane(
         id="1", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", project="x", title="Fix the build",

@@ -17,7 +17,7 @@ from tallylight.parts.lab.scoring import GRACE_S, Score, Track, class_of, segmen
 #: Before a person's next prompt is sent, or the agent is gone, so many seconds are not counted: they type it, or leave,
 #: and what is over has been seen. No mark tells when they began.
 TYPING_S = 1.0
-#: The truths whose very word is compared. While an agent starts, or when it is gone, there is no one right word.
+#: The truths that are compared by their exact word. While an agent starts, or when it is gone, no one word is right.
 EXACT = ("done", "idle", "background", "error", "working", "waiting")
 
 
@@ -34,7 +34,7 @@ class Exact(NamedTuple):
         return Exact(tuple(sorted(found.items())))
 
     def shown(self, word: str) -> dict[str, float]:
-        """What was shown while `word` was true, and for how many seconds."""
+        """Return what was shown while `word` was true, and for how many seconds."""
         return {shown: seconds for (true, shown), seconds in self.seconds if true == word}
 
     def right(self, word: str) -> float | None:
@@ -56,7 +56,7 @@ def exact_total(scores: Iterable[Exact]) -> Exact:
 
 def exact(truth: Track, light: Track, end: float) -> Exact:
     """
-    What was shown in the time of each truth of `EXACT`, except for the `GRACE_S` after it began.
+    Return what was shown in the time of each truth of `EXACT`, without the first `GRACE_S` seconds of it.
 
     Of a rest the last `TYPING_S` before work or the end are not counted either.
     """

@@ -3,9 +3,9 @@ A fleet of 200 machines with 50 agents each, on a real mosquitto: how long, how 
 
     python -m benchmarks.fleet [--machines 200] [--panes 50] [--seconds 30]
 
-The machines are links in one process, each with an outbox of its own as `tally publish` has it; the reader is what
-`tally agents --broker` reads, in a process of its own. Each machine changes a pane every five seconds; how late that is
-seen, the reader tells by the time that stands in the pane. Then the broker is killed and started again, empty.
+The machines are links in one process, each with an outbox of its own as in `tally publish`. The reader is that of
+`tally agents --broker`, in a process of its own. Each machine changes a pane every five seconds. The reader measures
+how late it sees that, by the time in the pane. Then the broker is killed and started again, empty.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _pane(name: str, at: float) -> Pane:
 
 
 def publish(fleet: Fleet, machines: int, panes: int) -> None:
-    """Be all machines, until killed; say once when the broker has been told everything."""
+    """Be all machines, until killed; print once when the broker has received everything."""
     made = [Machine.make(fleet, number, panes) for number in range(machines)]
     has_said = False
     while True:

@@ -5,8 +5,8 @@ How fast a flood goes through: MB/s of each shape through the relay's core and t
 
 A shape is what a hostile or a broken program could write without end: reports of every protocol, titles, marks,
 notifications, broken and endless sequences, envelopes, bytes that are no text. *relay* is the core as the shell drives
-it, in chunks of 64 KiB. *pane* is what a host does: scanner, codecs, one pane with an agent in the foreground that is
-told each event and ticks four times a second of the stream's own time, which is `RATE` bytes a second. The longest
+it, in chunks of 64 KiB. *pane* is what a host does: scanner, codecs, and one pane with an agent in the foreground. It
+receives each event and ticks four times a second of the stream's own time, which is `RATE` bytes a second. The longest
 single call to the pane is given in milliseconds of processor time, of runs of their own: to ask for the time of a
 thread before and after each call can take longer than the call. All ratios are to looking for one byte in the same
 chunks, in the same run; they compare across machines, the MB/s do not.
@@ -185,7 +185,7 @@ def _agents() -> Agents:
 
 
 class Host:
-    """One pane, told what a terminal tells its host."""
+    """One pane that receives what a terminal reports to its host."""
 
     def __init__(self, *, is_timed: bool = False) -> None:
         self._is_timed = is_timed

@@ -3,12 +3,12 @@ How the cost grows: with the number of panes, and with the number of reports a s
 
     python -m benchmarks.growth [--no-picture]
 
-*A look at all panes*, of 1 to 1,000, half of them agents, when nothing happens: of the kitty host, with a kitty made by
-hand around it, so that what is measured is ours alone; of the sessions host, whose panes are made by hand as well;
-and the drawing of the list. *Reports*: what a pane takes in of 1 to 10,000 a second, with a look four times a second.
+*A look at all panes*, of 1 to 1,000, half of them agents, when nothing happens. Measured are the kitty host, the
+sessions host and the drawing of the list. The kitty and the panes around them are made by hand, so that only our own
+time counts. *Reports*: what a pane takes in of 1 to 10,000 a second, with a look four times a second.
 
-All is processor time of one thread, the least of several goes. The picture is docs/images/growth.svg. What is wanted
-is that nothing grows faster than the number itself: ten times as many panes cost ten times as much, and a bit.
+All is processor time of one thread, the least of several goes. The picture is docs/images/growth.svg. The aim is that
+nothing grows faster than the number itself: ten times as many panes cost ten times as much, and a bit.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TICK_S = 0.25
 
 
 class Clock:
-    """Seconds that pass when they are told to."""
+    """A clock that goes on only when it is set forward."""
 
     now = 1000.0
 

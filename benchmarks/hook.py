@@ -1,11 +1,11 @@
 """
-What `tally hook` costs an agent at each event: its process time and its wall time, against the bare interpreter.
+The cost of `tally hook` for an agent at each event: its process time and its wall time, against the bare interpreter.
 
     python -m benchmarks.hook [--runs N] [--limit RATIO]
 
-The command runs as it is installed, through a launcher started with -IS, below a process that is called `claude` and
-has a terminal, into which it writes. All take turns, so that whatever else the machine does falls on them alike. With
---limit the exit code is 1 if the process time is more than that many times the bare interpreter's.
+The command runs as it is installed, through a launcher started with -IS. The process above it is called `claude`, and
+has a terminal, into which the command writes. All take turns, so that whatever else the machine does falls on them
+alike. With --limit the exit code is 1 if the process time is more than that many times the bare interpreter's.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> int:
     if options.inside:
         return inside(options.inside, options.runs, options.limit)
     with tempfile.TemporaryDirectory() as folder:
-        # What runs the hooks below a terminal of its own, under the agent's name.
+        # The program, with the agent's name, that runs the hooks below a terminal of its own.
         agent = Path(folder, "claude")
         agent.write_text(
             f"import sys; sys.path.insert(0, {str(SHARED.parent)!r})\n"

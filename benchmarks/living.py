@@ -1,9 +1,9 @@
 """
 Agents that live, as they talk to the scripted model: `python -m benchmarks.living [NAME…]`, as root.
 
-A recording has no connections. So each agent is started in a room of its own, a person's part is played, and a host of
+A recording has no connections. So each agent is started in a room of its own, and a script plays the person. A host of
 one pane looks at it, as `hosts` do: with the agent's file, and as if nobody had described it, each time with and
-without its connections. What is told is what `benchmarks.accuracy` tells of recordings.
+without its connections. The tables are those of `benchmarks.accuracy`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _POLL_S = 0.25
 
 
 class Host:
-    """A host of one pane, in the room, whose program has a terminal of its own; it notes each light in *log*."""
+    """A host of one pane, in the room. Its program has a terminal of its own; each light is noted in *log*."""
 
     def __init__(self, log: Path, without: str, argv: list[str], *, samples: bool) -> None:
         self._log, self._samples = log.open("w", buffering=1), samples

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-#: What a comparison is turned into: moved by its edge, and its opposite.
+#: The replacements of a comparison: moved by its edge, and its opposite.
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -35,7 +35,7 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 }
 _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _STATEMENTS = (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Continue, ast.Break, ast.Raise)
-#: What decides nothing: types, decorators, imports, texts, and assertions, which state what is so anyway.
+#: The fields that decide nothing: types and decorators.
 _SILENT_FIELDS = frozenset({"annotation", "returns", "decorator_list"})
 _SILENT_NODES = (ast.Assert, ast.JoinedStr, ast.Import, ast.ImportFrom)
 
@@ -55,7 +55,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names it, also after lines above it were added."""
+        """The identity of the mutant, which does not change with the lines above it."""
         return self.function, self.line, self.change
 
 
@@ -92,9 +92,10 @@ def mutants(source: str, tree: ast.Module) -> list[Mutant]:
 
 def table_mutants(source: str, tree: ast.Module, name: str) -> list[Mutant]:
     """
-    Those of the table in the text *name*: each of its numbers one more and one less, as far as that means anything.
+    Return the mutants of the table in the text *name*: each of its numbers one more and one less, if that has a
+    meaning.
 
-    What it means is who overrules whom: the module of *source* says that in `FACTS`, `REPEATED` and `HOW`.
+    The meaning is which source overrules which: the module of *source* says that in `FACTS`, `REPEATED` and `HOW`.
     """
     assign = next(node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name)
     assert isinstance(assign.value, ast.Constant) and isinstance(assign.value.value, str)
@@ -154,7 +155,7 @@ def _places(tree: ast.AST, function: str) -> Iterator[_Place]:
 
 
 def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
-    """What may stand in the node's place, a mutant each, and in words how it differs, where that is shorter."""
+    """Return what may replace the node, a mutant each, and the difference in words, where that is shorter."""
     node = place.node
     if (
         place.field in ("test", "ifs")
@@ -206,7 +207,9 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _other_values(value: object, parent: ast.AST) -> list[bool | int | float | str | None]:
-    """What a constant may be instead; texts stay, and so does a None that is compared, returned or put into a name."""
+    """
+    Return what may replace a constant. Texts stay, and so does a None that is compared, returned or put into a name.
+    """
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, (int, float)):

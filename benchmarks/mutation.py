@@ -3,15 +3,15 @@ How many small faults in the modules that decide are caught by those modules' ow
 
     python -m benchmarks.mutation [MODULE…] [--sample N] [--seed S] [--jobs 2]
 
-A mutant is a module with one small fault: a comparison turned, half of a condition dropped, a number moved by one, a
-statement or an element of a set removed, a result forgotten, arguments swapped, a cell of the trust table weighed more
-or less so that something else overrules it, or is overruled by it. The module's own tests are run against
-each, in a process of its own. It is *killed* if one of them fails or does not end; it *survives* if all of them pass.
+A mutant is a module with one small fault. A comparison is turned, half of a condition dropped, or a number moved by
+one. A statement or an element of a set is removed, a result forgotten, or arguments are swapped. A cell of the trust
+table weighs more or less, so that it overrules another source or is overruled. The module's own tests run against each,
+in a process of its own. It is *killed* if one of them fails or does not end; it *survives* if all of them pass.
 
-How to read it: every survivor is named with its line and its change. It is a rule that no test holds, or code that
-does nothing. Write the test that tells it from the module, or remove the code; where neither can be done, put it into
-`mutation_equal.toml` with the reason: what stands there is not made, and told once it is no longer there. The exit
-code is 1 where fewer than the aim are killed.
+How to read it: every survivor is named with its line and its change. It is a rule that no test holds, or code that does
+nothing. Write the test that tells it from the module, or remove the code; where neither can be done, put it into
+`mutation_equal.toml` with the reason. A mutant in that file is not made; an entry without a mutant is reported. The
+exit code is 1 where fewer than the aim are killed.
 
 All of them take some ten minutes of two processors. `--sample` makes so many of each module at most; which, the seed
 says.
@@ -93,7 +93,7 @@ _Key = tuple[str, str, str]
 
 @attrs.frozen
 class Outcome:
-    """What became of one module's mutants. *stale* are named in `EQUAL` and not there."""
+    """The result for one module's mutants. *stale* are named in `EQUAL` and not there."""
 
     made: int
     survivors: list[tuple[int, _Key]]
@@ -225,7 +225,7 @@ def _warm(name: str, path: Path, run: Callable[[], int]) -> float:
 
 
 def _in_process(work: Callable[[], Outcome]) -> Outcome:
-    """What *work* returns, done in a child, so that what it imports is gone with it."""
+    """Return the result of *work*, done in a child, so that its imports end with it."""
     context = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
 

@@ -52,7 +52,9 @@ _ENTER, _ESC, _UP, _DOWN = "\r", "\x1b", "\x1b[A", "\x1b[B"
 
 
 class Program(NamedTuple):
-    """What is typed at a shell, the keys that are pressed every few seconds, over and over, and what it needs."""
+    """
+    A command for a shell, the keys that are pressed every few seconds, over and over, and the programs that it needs.
+    """
 
     line: str
     keys: tuple[str, ...] = ()
@@ -127,7 +129,7 @@ PROGRAMS = {
 }
 
 
-#: What `kubectl logs` asks for first.
+#: The resource that `kubectl logs` asks for first.
 _RESOURCE = {"name": "pods", "singularName": "pod", "namespaced": True, "kind": "Pod", "verbs": ["get", "list"]}
 _POD = {"name": "thing", "namespace": "default"}
 _KUBE = {

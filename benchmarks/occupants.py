@@ -1,5 +1,5 @@
 """
-What it costs to look behind a leader: a host of sessions with a busy build in a pane, against the same with `sleep`.
+The cost of a look behind a leader: a host of sessions with a busy build in a pane, against the same with `sleep`.
 
     python -m benchmarks.occupants [--seconds 20]
 

@@ -1,12 +1,12 @@
 """
-What a preview costs kitty's main thread: one picture of a screen of 200 columns by 60 rows, in a real kitty.
+The cost of a preview for kitty's main thread: one picture of a screen of 200 columns by 60 rows, in a real kitty.
 
     python -m benchmarks.preview [VERSION …]
 
 Each picture is what the thread does for the list that asks: read the screen with its colours, find the rows that have
-changed, and make the message. Once of a screen that shows something else in every row, with a colour for every word,
-as of a program that floods it; once of one in which a single row has changed. Processor time of that thread, the median
-and the most of many pictures; a list asks for four in a second.
+changed, and make the message. One screen has changed in every row, with a colour for every word, as under a flood. In
+the other one a single row has changed. Counted is the processor time of that thread, the median and the most of many
+pictures. A list asks for four in a second.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-What it costs to read the connections of agents: `python -m benchmarks.processes`.
+The cost of reading the connections of agents: `python -m benchmarks.processes`.
 
-Twenty programs with a dozen threads, forty open files, a child and a connection to a server of this process are looked
-at as a host does it: often while they work, seldom at rest. Counted is the processor time of the thread that reads,
-for the looks of a second.
+Twenty programs have a dozen threads, forty open files, a child and a connection to a server of this process. They are
+looked at as a host does it: often while they work, seldom at rest. Counted is the processor time of the thread that
+reads, for the looks of a second.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Two published rules for what an agent does, silence and patterns on a hardcopy, for the same recordings. Pure.
 
-`Silence`: an agent whose terminal was silent for four seconds waits for its person, else it works. `Patterns`: every
+`Silence`: after four seconds of silence in its terminal an agent waits for its person, else it works. `Patterns`: every
 two seconds the visible text is matched, the first state that fits is read, and a new one must be read twice. The
-patterns are those of a workflow that watches agents in GNU Screen, in their last published form; they get the text as a
-terminal has it, which is better than Screen's own hardcopy, of which only the low byte of every character is right.
+patterns are those of a workflow that watches agents in GNU Screen, in their last published form. They get the text as a
+terminal has it. That is better than Screen's own hardcopy, which keeps only the low byte of every character.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Silence:
         self._last = now
 
     def state(self, now: float) -> str:
-        """What the light says at `now`."""
+        """Return the light at `now`."""
         if not self._is_there:
             return "idle"
         return "waiting" if now - self._last >= SILENCE_S else "working"

@@ -10,9 +10,9 @@ rest run beside it. A row for each surface says, of the answers that came after 
 * *typed into it*, which is the fault;
 * *refused*, with the rules;
 
-and of those that came before it: typed into the first, refused, and typed into the other all the same, because it was
-drawn between the answer and the keys; with how long before the keys, at most. Then what a person waited, from the
-answer to the keys: the median and the longest.
+and of those that came before it: typed into the first, refused, or typed into the other one, because it was drawn
+between the answer and the keys. Beside these is the longest time from that drawing to the keys. Then the time that a
+person waited, from the answer to the keys: the median and the longest.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from tallylight.actions.answer import Done, Seen
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.once import Once
 
-#: What is asked in a multiplexer: GNU Screen shows the other dialog with other signs, so that it is not known there.
+#: The questions in a multiplexer: GNU Screen shows the other dialog with other signs, so that it is not known there.
 FIRST, SECOND, BETWEEN = "touch made1", "rm -rf build", "make test"
 MULTIPLEXERS = ("tmux", "screen")
 #: In seconds before the answer.

@@ -1,12 +1,12 @@
 """
-What `tally run` costs: throughput, the delay of a keystroke's echo, memory, and wake-ups while nothing happens.
+The cost of `tally run`: throughput, the delay of a keystroke's echo, memory, and wake-ups while nothing happens.
 
     python -m benchmarks.relay [--megabytes N] [--rounds N] [--keys N] [--idle SECONDS]
 
-Everything is measured against the bare pseudoterminal, and beside it against `script`, tmux and GNU Screen where they
-are installed, in the same run and in turns, so that whatever else the machine does falls on all of them alike.
-The keys go beside it through the least that a relay in Python can be, which passes bytes on and does nothing else.
-tmux and Screen draw what fits the screen and drop the rest: their rate is that of the program, not of the bytes drawn.
+Everything is measured against the bare pseudoterminal, and against `script`, tmux and GNU Screen where they are
+installed. All take turns in one run, so that whatever else the machine does falls on all of them alike. The keys go
+beside it through the least that a relay in Python can be, which passes bytes on and does nothing else. tmux and Screen
+draw what fits the screen and drop the rest: their rate is that of the program, not of the bytes drawn.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Terminal:
         os.close(slave)
 
     def read(self, timeout: float = 60) -> bytes:
-        """What comes next; nothing at the end."""
+        """Return the bytes that come next; none at the end."""
         if not select.select([self.master], [], [], timeout)[0]:
             raise TimeoutError
         try:

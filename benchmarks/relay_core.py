@@ -59,7 +59,7 @@ def copy(pieces: list[bytes]) -> None:
 
 
 def scan(pieces: list[bytes]) -> None:
-    """What the core would cost if it were built on the scanner."""
+    """The core as it would be if it were built on the scanner."""
     scanner = Scanner()
     for piece in pieces:
         scanner.feed(piece)

@@ -1,7 +1,8 @@
-"""What hangs on the files of agents: `python -m benchmarks.rules` reads the screens on which an agent waits.
+"""The effect of the files of agents: `python -m benchmarks.rules` reads the screens on which an agent waits.
 
-A row an agent: of that time, the share in which its screen is not read as waiting with its own file, without one, with
-the file of another agent in its place (the worst of them), and with one of its rules deleted (the worst of them).
+A row has an agent, and the share of that time in which its screen is not read as waiting. The columns: with its own
+file, without one, with the file of another agent in its place, and with one of its rules deleted. The last two show the
+worst case.
 """
 
 from __future__ import annotations

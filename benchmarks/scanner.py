@@ -92,7 +92,7 @@ def scan(data: bytes) -> None:
 
 
 def scan_and_decode(data: bytes) -> None:
-    """What a relay does: scan, and decode every OSC."""
+    """Scan, and decode every OSC, as a relay does."""
     scanner = Scanner()
     for at in range(0, len(data), CHUNK):
         for item in scanner.feed(data[at : at + CHUNK]):

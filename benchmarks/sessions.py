@@ -1,17 +1,17 @@
 """
-What `tally host sessions` costs: 200 panes of tmux and 50 sessions of Screen, against a loop that captures them all;
+The cost of `tally host sessions`: 200 panes of tmux and 50 sessions of Screen, against a loop that captures them all;
 and 500 panes of tmux alone.
 
     python -m benchmarks.sessions [--runs 5] [--seconds 10]
 
-The panes: most hold a shell or a plain command; some an agent with a status file, some one that says nothing, of which
-a few draw all the time and the others wait. Counted is the processor time of the poller with the programs it starts,
-and what the tmux and Screen servers spend more than when nobody asks them. The loop captures every pane every 2 s, one
-command each, and does nothing else with it.
+Most panes hold a shell or a plain command. Some hold an agent with a status file, and some one that reports nothing: a
+few of these draw all the time, the others wait. Counted is the processor time of the poller with the programs it
+starts. Added is what the tmux and Screen servers spend more than when nobody asks them. The loop captures every pane
+every 2 s, one command each, and does nothing else with it.
 
-Both are measured once they are at rest: the host when what it spends has not fallen for a while (at first it looks at
-every pane and everything is new), the loop after its first round; each for the same span, and again in every run, with
-a host that was started anew. Of the loop whole rounds count, as if each had come in time.
+Both are measured at rest. For the host that is when its time has not fallen for a while: at first it looks at every
+pane, and everything is new. For the loop it is after its first round. Each is measured for the same span in every run,
+with a new host. Of the loop whole rounds count, as if each had come in time.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Yard:
         path.chmod(0o755)
 
     def command(self, number: int) -> str:
-        """What runs in pane *number*."""
+        """Return the command of pane *number*."""
         kind = number * 37 % 100
         if kind < FILED:
             return str(self.folder / "home/filed/start")
@@ -209,14 +209,14 @@ def at_rest(spends: Callable[[], float]) -> None:
 
 
 class Share(NamedTuple):
-    """What is spent in a second, in processor seconds: by the process asked about, and by the servers."""
+    """The processor seconds in a second of the process in question, and of the servers."""
 
     own: float
     theirs: float
 
 
 def measure(servers: list[int], seconds: float, pid: int = 0) -> Share:
-    """What *pid* with its children, and the servers, spend in a second."""
+    """Return what *pid* with its children, and the servers, spend in a second."""
     own, theirs, began = spent(pid) if pid else 0.0, sum(map(ran, servers)), time.monotonic()
     time.sleep(seconds)
     after, then, took = spent(pid) if pid else 0.0, sum(map(ran, servers)), time.monotonic() - began
@@ -224,7 +224,7 @@ def measure(servers: list[int], seconds: float, pid: int = 0) -> Share:
 
 
 def of_loop(yard: Yard, servers: list[int], seconds: float, rest: Share) -> Share:
-    """What the loop spends if each round comes in its time: a busy machine may not let it."""
+    """Return the time of the loop if each round comes in its time: a busy machine may not let it."""
     rounds = max(2, round(seconds / EVERY_S))
     with loop(yard) as (pid, told_of):
         own, theirs, began = spent(pid), sum(map(ran, servers)), time.monotonic()
@@ -251,7 +251,7 @@ def filled(sizes: tuple[int, int]) -> Iterator[tuple[Yard, list[int]]]:
 
 
 def of_host(yard: Yard, servers: list[int], seconds: float) -> Share:
-    """What a host spends that is at rest."""
+    """Return the time of a host that is at rest."""
     with host(yard) as pid:
         at_rest(lambda: spent(pid))
         found = measure(servers, seconds, pid)
@@ -265,7 +265,7 @@ def of_host(yard: Yard, servers: list[int], seconds: float) -> Share:
 
 
 def told(what: str, share: Share, rest: Share) -> float:
-    """What a poller and the servers spend because of it, in a second; it is printed."""
+    """Return the time of a poller, and of the servers because of it, in a second; print it."""
     theirs = share.theirs - rest.theirs
     cost = share.own + theirs
     print(

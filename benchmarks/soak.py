@@ -3,12 +3,12 @@ Whether the hosts grow: agents that do a turn every two seconds in a real tmux a
 
     python -m benchmarks.soak [tmux] [kitty] [bare] [--minutes 6] [--version 0.48]
 
-Panes are closed and opened, agents end, are killed and are stopped for a while, sessions are killed, a person attaches
-and leaves, the tmux server is killed and started again. After the first quarter, in which everything is used for the
-first time, it is told every few seconds what the host holds: memory that no file stands behind, descriptors, threads,
-and files in its runtime and state folders. Of each the third quarter is compared with the last. What is larger there
-by more than it varies in between, and by more than `SLACK`, has grown, and the code at the end is 1. `bare` soaks a
-kitty without us, which tells what is its own.
+Panes are closed and opened; agents end, are killed, or are stopped for a while. Sessions are killed, and a person
+attaches and leaves. The tmux server is killed and started again. After the first quarter, in which everything is used
+for the first time, it prints every few seconds what the host holds. That is memory without a file behind it,
+descriptors, threads, and files in its runtime and state folders. Of each the third quarter is compared with the last. A
+number has grown if it is larger there by more than it varies in between, and by more than `SLACK`. The exit code is
+then 1. `bare` soaks a kitty without us, for comparison.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.real_kitty.install import install, watcher_line
 AGENTS = 16
 #: Seconds between two samples, and between two things that happen to an agent.
 SAMPLE_S, HAPPENS_S = 5.0, 1.0
-#: What is no growth: kB of memory, descriptors, threads, files.
+#: Differences that are no growth: kB of memory, descriptors, threads, files.
 SLACK = {"own": 768.0, "fds": 3.0, "threads": 1.0, "files": 3.0}
 SEED = 7
 
@@ -74,7 +74,7 @@ done
 
 
 def put_agents(home: Path) -> None:
-    """The agents in *home*: one with a status file and titles, one of which only the screen tells."""
+    """Write the agents into *home*: one with a status file and titles, and one that only its screen describes."""
     (home / "bin").mkdir(exist_ok=True)
     # A copy, because a process is known by its executable.
     shutil.copy("/bin/bash", home / "bin/claude")
@@ -84,12 +84,12 @@ def put_agents(home: Path) -> None:
 
 
 def command(home: str, number: int) -> list[str]:
-    """What runs in pane *number*."""
+    """Return the command of pane *number*."""
     return [f"{home}/bin/aider"] if number % 3 == 0 else [f"{home}/bin/claude", f"{home}/bin/claude.sh"]
 
 
 class Sample(NamedTuple):
-    """What a host holds; *turns* were done so far."""
+    """The memory, descriptors, threads and files of a host after so many *turns*."""
 
     turns: int
     rss: float
@@ -100,9 +100,9 @@ class Sample(NamedTuple):
 
 
 def sample(pid: int, home: Path, folders: list[Path]) -> Sample:
-    """What the process holds now; memory in kB."""
+    """Return what the process holds now; memory in kB."""
     process = psutil.Process(pid)
-    # Of what stands in files other processes may have more or less at the same time.
+    # `RssAnon` has no pages of files: other processes may change their number.
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     rss, own = (float(status[name].split()[0]) for name in ("VmRSS", "RssAnon"))
     files = sum(len(found) for folder in folders for _, _, found in os.walk(folder))

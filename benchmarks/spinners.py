@@ -1,13 +1,13 @@
 """
-What busy agents in hidden splits cost a kitty, beside the same kitty without us.
+The cost of busy agents in hidden splits for a kitty, beside the same kitty without us.
 
     python -m benchmarks.spinners [VERSION …]
 
-Of 40 windows, 15 have an agent that draws a spinner into its title ten times a second, each hidden behind another
-window of its tab. A person sees none of it, so kitty is to have nothing to do for it. Two things are measured, by turns
-in two kittys, one of them without us: the processor time that kitty takes, and how long the program in front waits for
-the answer to a question that kitty itself answers (where the cursor is), as a key waits for its echo. The median of
-the turns counts. Printed beside them is how often tab bars were marked and drawn.
+Of 40 windows, 15 have an agent, each hidden behind another window of its tab. It draws a spinner into its title ten
+times a second. A person sees none of it, so kitty should have nothing to do for it. Two things are measured, by turns
+in two kittys, one of them without us. The first is the processor time that kitty takes. The second is how long the
+program in front waits for the position of the cursor, as a key waits for its echo. The median of the turns counts.
+Printed beside them is how often tab bars were marked and drawn.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ECHO = Aim("kitty: 15 spinners in hidden splits, p99 of an echo", "kitty without
 AIMS = (SPINS, ECHO)
 QUICK = ("0.48", "--quick")
 WINDOWS, A_TAB = 40, 10
-#: The windows with an agent: not those of which a tab begins, which are in front.
+#: The windows with an agent: not the first of a tab, which is in front.
 BUSY = [number for number in range(WINDOWS) if number % 5 in (1, 3)][:15]
 #: Seconds of one turn, and turns of each kitty; fewer where it is to be quick.
 TURN_S, TURNS, QUICK_TURNS = 5.0, 10, 5

@@ -1,16 +1,16 @@
 """The weights of `tallylight.evidence.structure`, fitted to recordings: `python -m benchmarks.structure`.
 
 Every screen of every recording in which it is known what was true is looked at as a host does, four times a second. A
-sign that is seen where an agent asks gains, one that is seen elsewhere loses; each weight is held near what a person
-would expect (`PRIORS`), the more so the fewer screens tell. Each agent counts the same, and so do all ordinary programs
-together. Where one of those asks, its recording marks it, and the screen counts as an agent's; an unmarked one that
-plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
+sign that is seen where an agent asks gains, one that is seen elsewhere loses. Each weight is held near what a person
+would expect (`PRIORS`), the more so the fewer screens have it. Each agent counts the same, and so do all ordinary
+programs together. Where one of these asks, its recording marks it, and the screen counts as an agent's. An unmarked one
+that plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
 
 The screens that tests have drawn, and those of agents and programs that ask nothing, are few and each decides: one that
 is read wrongly counts for more, until it is right.
 
-The table is printed, and whether it stands so in the code; below it, for each agent, how right the reader is whose
-weights were made without it, screen by screen; `benchmarks.unknown` measures the light.
+The table is printed, and whether the code has the same. Below it, for each agent, is how right a reader with weights
+made without that agent is, screen by screen. `benchmarks.unknown` measures the light.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ORDINARY = accuracy.ROOT / "tests" / "ordinary" / "recordings"
 NOBODY = "nobody"
 #: Whose screens those are that tests have drawn by hand.
 DRAWN = "drawn"
-#: What a person would expect of a sign; nothing of all others.
+#: The weight that a person would expect of a sign; zero for all others.
 PRIORS = {
     "always": -3.0,
     "the cursor is in the row of answers": 3.0,
@@ -122,18 +122,18 @@ PRIORS = {
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
-#: A screen that stands counts for so many seconds at most.
+#: A screen that does not change counts for so many seconds at most.
 _STANDS_S = 8.0
 _STEPS = 200
 _LOOK_S = 0.25
-#: What a drawn screen counts, and how many times as much after each of so many rounds in which it is not this sure.
+#: The weight of a drawn screen; its factor after a round in which it is not sure; the rounds; and what counts as sure.
 _DRAWN, _MORE, _ROUNDS, _SURE = 3.0, 2.5, 12, 0.05
 #: The signs of a row that names what to type right behind it.
 _FIELD = {"a field with the cursor", "the cursor is in the row of answers"}
 
 
 class Screen(NamedTuple):
-    """One screen: whose, what is seen on it (nothing where nothing is offered), whether it asks, and for how long."""
+    """One screen: its agent, the signs on it (none where nothing is offered), whether it asks, and for how long."""
 
     agent: str
     signs: tuple[tuple[str, float], ...]
@@ -186,7 +186,7 @@ def _signs_in(lines: Sequence[str], cursor: int | None) -> tuple[tuple[str, floa
 
 @functools.cache
 def all_screens() -> list[Screen]:
-    """Those of all recordings for which nothing was set up."""
+    """Return the screens of all recordings in which nothing was set up."""
     paths = [path for path in sorted(accuracy.CORPUS.rglob("*.cast.gz")) if not _is_set_up(path)]
     paths += sorted(ORDINARY.glob("*.cast.gz"))
     with concurrent.futures.ProcessPoolExecutor() as pool:
@@ -234,7 +234,7 @@ def _may_ask(lines: Sequence[str], cursor: int | None) -> bool:
 
 
 def fit(seen: Iterable[Screen], decisive: Sequence[Screen] = ()) -> dict[str, float]:
-    """The weights that *seen* screens give, and by which all *decisive* ones are right."""
+    """Return the weights that follow from *seen* screens, with which all *decisive* ones are read right."""
     rows = _weighed([screen for screen in seen if screen.signs])
     counts = [_DRAWN] * len(decisive)
     weights: dict[str, float] = {}
@@ -285,7 +285,7 @@ def _weighed(seen: Sequence[Screen]) -> list[tuple[tuple[tuple[str, float], ...]
 
 
 def score(signs: Iterable[tuple[str, float]], weights: Mapping[str, float]) -> float:
-    """What *signs* add up to."""
+    """Return the sum of the weights of *signs*."""
     return sum(weights.get(sign, 0.0) * value for sign, value in signs)
 
 

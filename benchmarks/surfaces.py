@@ -3,14 +3,14 @@ Whether all surfaces say the same, and how late: agents that change by chance in
 
     python -m benchmarks.surfaces [--minutes 15] [VERSION …]
 
-Ten agents in each kitty and six in a tmux work, ask and rest, for seconds each, and note when they do. Meanwhile it is
-read what each surface says of them: the light of the tab, `tally status` once a second, `tally watch`, the page and the
-list twice a second, the option of tmux four times, and the notifications. Told are, for each surface, how many changes
-there were, how late half and 99 % of them were seen (with the time between two looks), how many that stood for two
-seconds were never seen, and how much of the time something else was said than an agent did.
+Ten agents in each kitty and six in a tmux work, ask and rest, for seconds each, and note when they do. Meanwhile each
+surface is read: the light of the tab, `tally status` once a second, and `tally watch`. The page and the list are read
+twice a second, the option of tmux four times, and the notifications as they come. For each surface it prints the number
+of changes, and how late half and 99 % of them were seen, with the time between two looks. It prints how many changes
+that lasted two seconds were never seen, and how much of the time the surface was wrong.
 
-Of notifications it is told how many waits in hidden tabs had none although they stood long enough, by the limits of
-`tracker.notify`; and how many were not due: of an agent in sight, of no wait, or a second one of the same.
+Of notifications it prints how many waits in hidden tabs had none although they lasted long enough, by the limits of
+`tracker.notify`. Others were not due: of an agent in sight, of no wait, or a second one of the same.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ LATE = Aim("all surfaces: a change is seen, p99 of the slowest", "the agent itse
 AIMS = (LATE,)
 QUICK = ("--minutes", "2", "0.48")
 IN_KITTY, IN_TMUX = 10, 6
-#: Seconds for which a state must stand to be missed if it is not seen.
+#: A state that lasts for so many seconds and is not seen counts as missed.
 STANDS_S = 2.0
 _PROC = 'mount -t proc proc /proc && exec "$@"'
 #: Seconds after the time at which a notification is due within which it comes.
 NOTIFIED_S = 2.0
-#: What surfaces call a state, and what an agent does then.
+#: The names of states on surfaces, and what an agent does then.
 _WORDS = {"working": "working", "waiting": "waiting", "permission": "waiting", "done": "rest", "idle": "rest"}
 #: By what a row of the list says it.
 _MARKS = {"●": "working", "!": "waiting", "✓": "done", "·": "idle"}
@@ -89,7 +89,7 @@ _NOTIFY = '#!/bin/sh\necho "$(date +%s.%N) $TALLY_PROJECT $TALLY_STATUS" >>"$HOM
 
 @attrs.define
 class Sightings:
-    """What each surface said of each agent, and when, in seconds since the epoch."""
+    """The states that each surface showed of each agent, and when, in seconds since the epoch."""
 
     found: dict[str, dict[str, Track]] = attrs.Factory(lambda: defaultdict(lambda: defaultdict(list)))
 
@@ -102,7 +102,7 @@ class Sightings:
 
 @attrs.define
 class Judged:
-    """What comes of comparing one surface with the truth."""
+    """The comparison of one surface with the truth."""
 
     lags: list[float] = attrs.Factory(list)
     missed: int = 0
@@ -267,7 +267,7 @@ class Place:
             thread.join(60)
 
     def truth(self, end: float) -> dict[str, Track]:
-        """What each agent did until *end*, and when; a state that was noted again is one."""
+        """Return what each agent did until *end*, and when; a state that was noted again is one."""
         found: dict[str, Track] = {}
         for path in (self.home / "truth").iterdir():
             track = found[path.name] = []
@@ -278,7 +278,7 @@ class Place:
         return found
 
     def notified(self, end: float) -> dict[str, list[float]]:
-        """When waits of which agent were notified until *end*."""
+        """Return when each agent's waits were notified until *end*."""
         found: dict[str, list[float]] = defaultdict(list)
         with contextlib.suppress(FileNotFoundError):
             for line in (self.home / "notified").read_text().splitlines():

@@ -25,13 +25,13 @@ def modules() -> Iterator[str]:
 
 
 def aims(module: str) -> tuple[Aim, ...]:
-    """What a module wants."""
+    """Return the aims of a module."""
     found: tuple[Aim, ...] = importlib.import_module(f"benchmarks.{module}").AIMS
     return found
 
 
 def machine() -> str:
-    """What it was measured on: cores, processor, kernel, Python."""
+    """Return the machine of the measurement: cores, processor, kernel, Python."""
     model = re.search(r"^model name\s*:\s*(.+)$", _text("/proc/cpuinfo"), re.MULTILINE)
     name = model[1].strip() if model else platform.machine()
     kernel = ".".join(re.findall(r"\d+", platform.release())[:2])
@@ -53,7 +53,7 @@ def row(aim: Aim, values: list[float]) -> str:
 
 
 def rows(page: str) -> dict[str, str]:
-    """The rows that stand in the page, by what they are about."""
+    """Return the rows of the page, by what they are about."""
     table = page.partition(BEGIN)[2].partition(END)[0].partition(HEAD)[2]
     lines = [line for line in table.splitlines(keepends=True) if line.startswith("| ")]
     return {line.split(" | ")[0].removeprefix("| "): line for line in lines}

@@ -1,9 +1,9 @@
 """Wrong lights that a person teaches (`tally wrong`): `python -m benchmarks.taught [AGENT …]`.
 
-An agent loses one rule of its file, or all of one status. Where that makes the light of a recording
-wrong for `WRONG_S` or longer, a person says the truth about at most five of its screens, but not of one where it has
-only just become so. The light of another recording then has to be right: as right as with the rule that was lost. A row
-is one such lesson. A screen that no rule tells apart counts as not taught.
+An agent loses one rule of its file, or all of one status. Where that makes the light of a recording wrong for `WRONG_S`
+or longer, a person names the truth of at most five of its screens. The first moments of a new state are not asked
+about. The light of another recording then has to be right: as right as with the rule that was lost. A row is one such
+lesson. A screen that no rule tells apart counts as not taught.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tallylight.parts.lab.stretch import Stretch
 WRONG_S, RIGHT_S = 2.0, 0.5
 #: For so long after a change of the truth, in seconds, the screen may not show it yet.
 LATE_S = 0.75
-#: Recordings of one loss, each of which teaches for the next.
+#: Recordings of one loss; each teaches for the next.
 _TRIED = 2
 NAMES = (*unknown.MANY, "grok", "nanocoder", "vibe")
 
 
 class Taught(NamedTuple):
-    """One lesson: what was lost, from which recording it was taught, and for how long the other one is wrong."""
+    """One lesson: the lost rule, the recording of the lesson, and for how long the other one is wrong."""
 
     agent: str
     rule: str
@@ -61,7 +61,7 @@ def without(agent: Agent, rule: str) -> Agent:
 
 
 def teach(base: Agent, recording: accuracy.Recording) -> Lesson:
-    """What is learnt of one recording, of which a person says the truth about five screens."""
+    """Return what is learnt of one recording when a person names the truth of five screens."""
     plain = tuple(event for event in recording.events if not isinstance(event.what, Mark))
     shown = check(recording.header, plain, base)
     seen = sightings.lit(sightings.of_recording(recording.header, plain), shown.at)
@@ -70,7 +70,7 @@ def teach(base: Agent, recording: accuracy.Recording) -> Lesson:
 
 
 def said(truth: scoring.Track, time: float) -> str:
-    """What a person says of the screen at a time; nothing where it may not show yet what is so."""
+    """Return what a person says of the screen at a time; nothing where it may not show the state yet."""
     is_new = any(0 <= time - at < LATE_S for at, _ in truth)
     return "" if is_new else unknown.answer(truth, time)
 
@@ -116,7 +116,7 @@ def _lessons(name: str) -> Iterator[Taught]:
 
 
 def losses(agent: Agent) -> Iterator[tuple[str, Agent]]:
-    """What *agent* may lose: a rule, or all of one status."""
+    """Return what *agent* may lose: a rule, or all of one status."""
     for rule in dict.fromkeys(rule.name for rule in agent.screen_rules):
         yield rule, without(agent, rule)
     for status in (Status.WORKING, Status.WAITING, Status.IDLE):

@@ -1,4 +1,4 @@
-"""What the benchmarks of bytes share: their inputs' sizes, and the time a piece of work takes."""
+"""Tools for the benchmarks of bytes: the sizes of inputs, and the time of a piece of work."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@ Trees: what the tree at the end of a turn costs in a repository of 50,000 files,
 
     python -m benchmarks.trees
 
-The times are those of one changed file, with what git knows of the others on its side, beside a `git status` of the
-same work tree. The disk is what a hundred turns take, each of which changes a file of 4 KiB.
+The times are those of one changed file while git knows the others already, beside a `git status` of the same work tree.
+The disk is that of a hundred turns; each changes a file of 4 KiB.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
-Each agent is read by weights that were made without its recordings (`benchmarks.structure`): what is told of one is
-what is to be expected of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
+Each agent is read by weights that were made without its recordings (`benchmarks.structure`). Its result is the one to
+expect of an agent that nobody has seen. The rules of `evidence.dialogs` were made with all of them.
 
-`since` tells from when on a program is a candidate, and by what (`tallylight.evidence.unknown`); `events` is the
-recording in which it holds the foreground as no more than that, from then on.
+`since` returns from when on a program is a candidate, and by what (`tallylight.evidence.unknown`). `events` is the
+recording with the program as a mere candidate in the foreground from then on.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ from tallylight.wire.osc133 import Mark
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
-#: The agents, and the scenes that their files are made from; those of which less is recorded, the last of which
-#: were recorded last.
+#: The agents, and the scenes that their files are made from; then the agents with fewer recordings, the newest last.
 MANY = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
 FEW = ("cn", "gptme", "kolega", "tunacode", "mini")
 LAST = ("dcode", "hermes", "interpreter", "mastracode", "openhands")
@@ -61,7 +60,7 @@ _POLL_S = 0.25
 
 
 def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, UnknownProgram]:
-    """The time from which on the program is a candidate, None for never; and what it has done."""
+    """Return the time at which the program becomes a candidate, None for never; and what it has done."""
     found = UnknownProgram(name, Process(1, argv=(name,)))
     if name in NAMES:
         # All of them tell what they are, by their package or by their own bytes (`pane.package`).
@@ -124,7 +123,7 @@ def events(given: list[Event], begins: float | None) -> Iterator[Event]:
 
 
 def undescribed(recording: accuracy.Recording) -> scoring.Track:
-    """What is shown of an agent whose file is not there."""
+    """Return what is shown of an agent without its file."""
     begins, found = since(recording.header, recording.events, recording.agent)
     agents = Agents([found.agent] if found.agent is not None else ())
     replay = Replay(recording.header, agents, without={Source.PROTOCOL, Source.REGISTRY})
@@ -157,7 +156,7 @@ def made(name: str, folders: Several[Path] = FOLDERS, learnt: Several[str] = ())
 
 
 def answer(truth: scoring.Track, time: float) -> str:
-    """What a person would say of a screen: what was true then; nothing of a start."""
+    """Return what a person would say of a screen: what was true then; nothing of a start."""
     word = next((word for at, word in reversed(truth) if at <= time), "starting")
     known = {"waiting": "asking", "working": "busy", "error": "failed", "starting": "", "gone": "", "background": ""}
     return known.get(word.partition(":")[0], "idle")

@@ -1,18 +1,18 @@
 """
-What the watcher costs kitty: its thread's time while 100 and 1,000 panes rest, its loading, and kitty's throughput.
+The cost of the watcher for kitty: its thread's time while 100 and 1,000 panes rest, its loading, and kitty's
+throughput.
 
     python -m benchmarks.watcher [VERSION …]
 
-Inside kitty every call into our code is timed, as processor time of its main thread (`tests.time_tracer`): together
-they are the share of a core that is taken while nothing happens, once with shells alone, once with an agent that says
-nothing in every second pane, so that its screen has to be compared (the worst case). 1,000 panes are those of four
-kittys, whose shares are added up: one with some 370 windows ends by itself, with Tallylight in it or without.
+Inside kitty every call into our code is timed, as processor time of its main thread (`tests.time_tracer`). Their sum is
+the share of a core that is taken while nothing happens. One run has shells alone. The other one has an agent without
+reports in every second pane, so that its screen has to be compared (the worst case). 1,000 panes are those of four
+kittys, with their shares added up: one with some 370 windows ends by itself, with Tallylight in it or without.
 
-What throughput costs is counted: of the processor time that kitty takes for `kitten __benchmark__` what our calls and
-threads take, so that what is left is kitty's own. Two kittys side by side, one without us, differ by more than that
-from run to run, in processor time and in MB a second; both are only printed.
-What the agents' own records cost is measured in one kitty: 50 agents that draw nothing and write a line of a real
-record each second, then none, by turns with the records read and not read.
+The cost for throughput is our share of the processor time that kitty takes for `kitten __benchmark__`. Two kittys side
+by side, one without us, differ by more than that from run to run, in processor time and in MB a second. Both are only
+printed. The cost of the agents' own records is measured in one kitty: 50 agents draw nothing, and write a line of a
+real record each second. Then none writes, by turns with the records read and not read.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _STARTED = "from tallylight.hosts.kitty import watcher as k\nreturn k.running() 
 #: The processor time that kitty has taken, in seconds.
 _TOOK = "import time\nreturn time.process_time()"
 _BEGIN = "import time_tracer, time\ntime_tracer.tracer.took.clear()\ntime_tracer.since = time.monotonic()"
-#: What our calls and our threads have taken since `_BEGIN`, in seconds.
+#: The time of our calls and our threads since `_BEGIN`, in seconds.
 _OURS = """
 import threading, time_tracer
 from pathlib import Path
@@ -125,8 +125,8 @@ class Rest(NamedTuple):
     share: float
     #: By name: how often in a second, the share of a core, the longest in ms.
     calls: dict[str, tuple[float, float, float]]
-    #: Seconds that the main thread computed, those for which it was kept, when it had ended since kitty's start, and
-    #: what the thread that loads has computed.
+    #: Seconds: the main thread's computing, its pauses, the end since kitty's start, and the loading thread's
+    #: computing.
     load: tuple[float, float, float, float]
     #: The share of a core that looks would take if each cost what it does with warm caches.
     look: float
@@ -151,7 +151,7 @@ def _kitty(version: str) -> Kitty:
 
 
 def at_rest(version: str, panes: int, runs: int, *, agents: bool, kittys: int = 1) -> list[Rest]:
-    """What is measured of each of *kittys*, which have as many of *panes* each and in which nothing happens."""
+    """Measure each of *kittys*, with so many *panes* each, while nothing happens."""
     each = panes // kittys
     with contextlib.ExitStack() as stack:
         started = [stack.enter_context(_kitty(version)) for _ in range(kittys)]
@@ -197,7 +197,7 @@ def rests(version: str, runs: int, *, is_quick: bool = False) -> None:
 
 
 def records(version: str, runs: int, panes: int = 100) -> None:
-    """What it costs that 50 agents write down what they do: by turns read and not read, of each the best."""
+    """Measure what it costs to read the records of 50 agents: by turns read and not read, of each the best."""
     kitty = Kitty(version, size=(1200, 800))
     lines = time_tracer.watcher_line(kitty.home) + watcher_line(install(kitty.home, version))
     kitty.kitty_conf.write_text(f"tab_bar_style powerline\nscrollback_lines 100\n{lines}")
@@ -227,7 +227,7 @@ def records(version: str, runs: int, panes: int = 100) -> None:
 
 
 def throughput(version: str, runs: int) -> None:
-    """What kitty takes for its own benchmark, with the watcher and without it, in turns; what of it is ours."""
+    """Measure kitty's own benchmark with the watcher and without it, in turns, and our share of it."""
     rates: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
     took: dict[bool, list[float]] = {False: [], True: []}
     left: list[float] = []

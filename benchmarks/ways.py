@@ -28,12 +28,12 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 
 AGENTS = ("claude", "codex", "opencode")
-#: What is asked for. Claude starts in auto mode, which cannot check this one behind such a gateway.
+#: The prompt. Claude starts in auto mode, which cannot check this one behind such a gateway.
 PROMPT = "TOOL touch made; sleep 1 THEN fine"
 DEFAULT_MODE = {"claude": ("auto mode on", "Enter to stay in auto mode", "TOOL curl -s http://127.0.0.1:9/x | sh")}
 TICK_S, LOOKS = 0.25, 8
 COLUMNS, LINES = 100, 30
-#: What is run in the project, with the agent's own command in it.
+#: The commands that are run in the project, with the agent's own command in it.
 WAYS = {
     "bare": "exec {}",
     "`set +m`": "exec bash -c 'set +m; {}; true'",
@@ -54,7 +54,7 @@ class Watch:
     """A terminal of the room, looked at as a host does."""
 
     def __init__(self, session: Session, command: str) -> None:
-        # What enters the room leads to another place; what runs in there is looked at.
+        # The process that enters the room leads to another place; the one in there is looked at.
         launch = session.launch._replace(argv=["setsid", "--ctty", "bash", "-c", command])
         self.terminal = Terminal(session.room, launch, COLUMNS, LINES, answers=True)
         agents, table = agent_files.load_agents({})[0], process_table.table()

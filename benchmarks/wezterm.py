@@ -3,10 +3,10 @@ How long WezTerm's tab bar takes to learn what the sidecar has found out, and wh
 
     python -m benchmarks.wezterm
 
-With the stand-in for WezTerm of the tests, on real terminals. From the decision, as the snapshot dates it, until the
-shell ends that waits for the sidecar's news, beside an agent at rest and beside one that draws a spinner. What
-WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar and of what it starts, with ten idle
-panes, and with a question of Claude Code that nobody answers.
+The simulated WezTerm of the tests runs on real terminals. The time runs from the decision, as the snapshot dates it,
+until the shell that waits for the sidecar's news ends. It is measured beside an agent at rest, and beside one that
+draws a spinner. WezTerm's own time to redraw comes on top. Then it measures the processor time of a sidecar and its
+programs: with ten idle panes, and with an unanswered question of Claude Code.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def wakes(folder: Path, program: str) -> list[float]:
 
 
 def idle(folder: Path) -> tuple[float, float]:
-    """What part of a processor the sidecar takes where nothing happens, and the programs that it starts, in percent."""
+    """Return the share of a processor, in percent, that the sidecar and the programs that it starts take at rest."""
     desk = Desk(folder)
     desk.start()
     panes = [desk.spawn() for _ in range(PANES)]
@@ -93,7 +93,7 @@ def idle(folder: Path) -> tuple[float, float]:
 
 
 def asked(folder: Path) -> tuple[float, float]:
-    """The same where a question stands."""
+    """Return the same with a question on the screen."""
     desk = Desk(folder)
     desk.program("claude", _ASKING)
     desk.start()

@@ -1,7 +1,7 @@
 """Each stretch of time in which a light was wrong, and why: `python -m benchmarks.wrong [--all-sources] [FILE …]`.
 
 For every recording the very words are compared, as in the exact tables of `benchmarks.accuracy`. A row is one stretch:
-its length, when it began, whose it is, what was true and what was shown, and which rule of which source had decided.
+its length, its begin, its recording, what was true and what was shown, and the rule and source that had decided.
 Longest first; then the seconds by truth, word and rule. Without FILE: the recordings that rules may be made with.
 """
 
@@ -46,7 +46,7 @@ class Stretch(NamedTuple):
 
 
 def shown_in(recording: Recording, *, relay: bool, without: frozenset[Source]) -> list[tuple[float, str, str]]:
-    """What was shown, from when on, and by which rule of which source."""
+    """Return what was shown, from when on, and the rule and source that decided."""
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core, without=without)

@@ -172,7 +172,9 @@ def about(source: str) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_docstrings_and_comments() -> None:
-    sources = {str(path.relative_to(PACKAGE)): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    """Of the package and of the benchmarks."""
+    paths = [*PACKAGE.rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    sources = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
     found = {name: [fault for text in about(source) for fault in faults(text)] for name, source in sources.items()}
     assert {name: texts for name, texts in found.items() if texts} == {}
 

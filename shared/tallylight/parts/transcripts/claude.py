@@ -58,7 +58,6 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
             for part in tables(message.get("content")):
-                found.edited(part.get("input"), at)
                 _runs(found, part, at)
             _ran(found, entry)
             return False
@@ -98,7 +97,6 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
-            found.edited(given, at)
             _runs(found, part, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))

@@ -456,3 +456,23 @@ def test_the_end_of_a_failed_call(text: object, code: object, found: tuple[int |
     reading.took("c1", text, code, is_error=True)
 
     assert (reading.ran["c1"].code, reading.ran["c1"].is_denied, reading.ran["c1"].by) == found
+
+
+def test_claude_tells_where_you_were() -> None:
+    """Claude's own summary replaces the last sentence until the next reply, but no question; the reply stays."""
+
+    def entry(**keys: object) -> bytes:
+        return json.dumps(keys, separators=(",", ":")).encode() + b"\n"
+
+    def said(text: str) -> bytes:
+        return entry(type="assistant", message={"content": [{"type": "text", "text": text}]})
+
+    summary = entry(
+        type="system", subtype="away_summary", content="Fixed the bug; the tests are next. (disable recaps in /config)"
+    )
+    reader = kept("claude").reader
+    after = reader.read(said("All is done.") + summary, None)
+
+    assert (after.outcome, after.reply) == ("Fixed the bug; the tests are next.", "All is done.")
+    assert reader.read(said("Now the tests pass."), after).outcome == "Now the tests pass."
+    assert reader.read(said("Shall I commit it?") + summary, None).outcome == "Shall I commit it?"

@@ -212,6 +212,11 @@ class Reading:
             self.question = last_question(text)
             self.outcome = line(self.question or last_sentence(text))
 
+    def summarised(self, text: object) -> None:
+        """Note the agent's summary for a person who was away. A question of its reply stays in its place."""
+        if not self.question:
+            self.outcome = line(text) or self.outcome
+
     def called(self, id_: object, name: object, target: object) -> None:
         """Note the call of a tool: `Bash: touch made`."""
         key, tool, what = word(id_), line(name, RECORD_NAME_CELLS), line(target)

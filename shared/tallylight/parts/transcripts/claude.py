@@ -30,7 +30,9 @@ from tallylight.evidence.records.reading import (
 from tallylight.model.status import Status
 from tallylight.wire import values
 
-_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
+_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"', b'"away_summary"')
+#: Words behind a summary that are about the summary.
+_OF_SUMMARY = re.compile(r"\s*\(disable recaps in /config\)\s*$")
 #: The windows of models as `/context` reports them; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
@@ -72,6 +74,8 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "user":
             _result(found, message, entry.get("toolUseResult"))
             _ran(found, entry)
+        case "system" if entry.get("subtype") == "away_summary":
+            found.summarised(_OF_SUMMARY.sub("", values.text(entry.get("content"), 4096)))
         case _:
             return False
     found.session = word(entry.get("sessionId")) or found.session

@@ -526,6 +526,33 @@ def test_a_call_of_before_is_not_asked_for(between: list[Reading], late: bytes) 
     assert named is not None and named.what == "Bash: touch zz1", "it is the same dialog"
 
 
+def test_a_turn_that_was_refused_again_and_again() -> None:
+    """A turn whose last three calls nobody was asked about, and all were denied, is done with that as its question."""
+
+    def result(at: float, text: str, **more: object) -> bytes:
+        part = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": f"t{at}"}
+        return line(at, type="user", message={"content": [part]}, **more)
+
+    by_mode = "Permission for this action has been denied. Reason: the check failed"
+    unasked = result(1.1, by_mode) + result(1.2, by_mode) + result(1.3, "Permission to use Bash has been denied.")
+    refused = Ending(Status.DONE, "3 calls in a row were denied without asking you", kind=Kind.QUESTION)
+    plain = Ending(Status.DONE)
+    for tail, expected in (
+        (unasked + answer(2), refused),
+        (unasked + duration(2), refused),
+        (result(1.05, "ok") + unasked + duration(2), refused),
+        (unasked + result(1.4, "ok") + duration(2), plain),
+        (unasked + result(1.4, "The user doesn't want to proceed") + duration(2), plain),
+        (result(1.0, by_mode) + result(1.1, by_mode) + duration(2), plain),
+        (unasked.replace(b'"content": "Perm', b'"content": "Say: Perm') + duration(2), plain),
+        (result(-3, by_mode) + result(-2, by_mode) + result(-1, by_mode) + duration(2), plain),
+        (unasked + result(1.4, "ok", isSidechain=True) + duration(2), refused),
+        (unasked + said_at_the_end(1.5, "Shall I try another way?") + duration(2), None),
+    ):
+        found = ending(tail, EPOCH)
+        assert found == (expected or Ending(Status.DONE, "Shall I try another way?", kind=Kind.QUESTION)), tail
+
+
 def said_at_the_end(at: float, text: str, **more: object) -> bytes:
     return line(at, type="assistant", message={"content": [{"type": "text", "text": text}], **more})
 

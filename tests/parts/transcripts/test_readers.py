@@ -421,3 +421,58 @@ def test_what_an_agent_writes(agent: str) -> None:
     for _ in range(MAX_CALL_EDITS):
         found = record.reader.read(data, found)
     assert len(found.edits) <= MAX_CALL_EDITS
+
+
+@pytest.mark.parametrize(
+    "name", ["claude-denied", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen"]
+)
+def test_commands_and_denials(name: str) -> None:
+    """Each command is told as it ended: with its exit code, or denied by the person at the agent's own dialog."""
+    ran = {id_: one for reading in kept(name).steps() for id_, one in reading.ran.items()}.values()
+
+    ended = {one.what.partition(": ")[2]: (one.code, one.is_denied, one.by) for one in ran if one.is_command}
+
+    code = {"claude-denied": ("ls /nonexistent", 2)}.get(name, ("touch made", 0))
+    assert ended[code[0]][:2] == (code[1], False)
+    assert ended["touch again"] == (None, True, "you denied it")
+
+
+@each(
+    ("text", "code", "found"),
+    [
+        ("make: *** [all] Error 2\n\nCommand exited with code 2", None, (2, False, "")),
+        ("Command failed with exit code: 127.", None, (127, False, "")),
+        ("The user rejected it", 1, (1, False, "")),
+        ("cat: /etc/shadow: Permission denied", None, (None, False, "")),
+        ("This tool call was blocked by your settings", None, (None, True, "")),
+        ({"text": []}, None, (None, False, "")),
+    ],
+)
+def test_the_end_of_a_failed_call(text: object, code: object, found: tuple[int | None, bool, str]) -> None:
+    """A result's own words tell the exit code, or a denial and by whom; what a command printed tells neither."""
+    reading = Reading()
+    reading.runs("c1", "Bash", {"command": "make"}, 5.0)
+
+    reading.took("c1", text, code, is_error=True)
+
+    assert (reading.ran["c1"].code, reading.ran["c1"].is_denied, reading.ran["c1"].by) == found
+
+
+def test_claude_tells_where_you_were() -> None:
+    """Claude's own summary replaces the last sentence until the next reply, but no question; the reply stays."""
+
+    def entry(**keys: object) -> bytes:
+        return json.dumps(keys, separators=(",", ":")).encode() + b"\n"
+
+    def said(text: str) -> bytes:
+        return entry(type="assistant", message={"content": [{"type": "text", "text": text}]})
+
+    summary = entry(
+        type="system", subtype="away_summary", content="Fixed the bug; the tests are next. (disable recaps in /config)"
+    )
+    reader = kept("claude").reader
+    after = reader.read(said("All is done.") + summary, None)
+
+    assert (after.outcome, after.reply) == ("Fixed the bug; the tests are next.", "All is done.")
+    assert reader.read(said("Now the tests pass."), after).outcome == "Now the tests pass."
+    assert reader.read(said("Shall I commit it?") + summary, None).outcome == "Shall I commit it?"

@@ -51,6 +51,10 @@ _MAX_KIND_CHARS = 64
 _MAX_TOOL_ID_CHARS = 128
 #: Entries with calls or results that are read.
 _MAX_CALLS = 64
+#: How a denial begins that no person gave: by auto mode's check, by settings, or where nobody could be asked.
+DENIED_UNASKED = ("Permission for this action ", "Permission to ", "Claude requested permissions ")
+#: Such denials in a row, at the end of a turn, that a person hears of: the agent may be stuck.
+DENIALS = 3
 _INTERRUPTED = "[Request interrupted by user"
 _ENDING_MESSAGE_CELLS = 200
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -61,7 +65,7 @@ class Ending:
     """
     How a turn ended, by *status*:
 
-    * `done`, with kind `question` and the question if its last words ask one;
+    * `done`, with kind `question` if its last words ask one, or if its last calls were denied unasked;
     * `background`, with the number of agents still running;
     * `error`, with its first line;
     * `waiting`, for a login or for the end of a limit;
@@ -98,9 +102,25 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
         found = _ending_of(entry)
         if found is not None and found.status is Status.DONE and (asked := last_question(_last_reply(tail))):
             return Ending(Status.DONE, sanitise(asked, cells=_ENDING_MESSAGE_CELLS), kind=Kind.QUESTION)
+        if found is not None and found.status is Status.DONE:
+            return _refused(tail, after) or found
         if found is not None:
             return found
     return None
+
+
+def _refused(tail: bytes, after: float) -> Ending | None:
+    """Return the end of the turn if its last `DENIALS` calls were denied unasked; None if not."""
+    count, is_denied = 0, True
+    for entry, at in itertools.islice(_from_end(tail, (b'"tool_result"',)), _MAX_CALLS):
+        if at is None or at < after or not is_denied:
+            break
+        for part in tables(table(entry, "message").get("content")) if entry.get("isSidechain") is not True else ():
+            if part.get("type") == "tool_result":
+                is_denied = is_denied and values.text(part.get("content"), 64).startswith(DENIED_UNASKED)
+                count += is_denied
+    message = f"{count} calls in a row were denied without asking you"
+    return Ending(Status.DONE, message, kind=Kind.QUESTION) if count >= DENIALS else None
 
 
 def left_running(tail: bytes, after: float) -> int:

@@ -8,6 +8,7 @@ nothing: an entry of an unknown shape costs that entry alone.
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -38,6 +39,15 @@ _MAX_QUOTED_CHARS = 8_192
 _MAX_TOKENS = 1 << 40
 #: Characters of each text of an edit that are kept.
 _MAX_EDIT_CHARS = 4_096
+#: How much of the start and the end of a result is searched, and for what: a line with an exit code, and a denial.
+_RESULT_CHARS = 200
+_EXIT = re.compile(r"^(?:Exit Code: |Command (?:failed|exited) with (?:exit )?code:? )(\d{1,3})\b", re.MULTILINE)
+_USER = re.compile(r"\b(?:user|you)\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r".{0,120}?(?:\b(?:user|you) (?:denied|rejected|declined|blocked|(?:did not|does not|doesn't) (?:allow|want))\b|"
+    r"\b(?:denied|rejected|declined|blocked) by\b)",
+    re.IGNORECASE,
+)
 
 
 @attrs.frozen
@@ -202,6 +212,11 @@ class Reading:
             self.question = last_question(text)
             self.outcome = line(self.question or last_sentence(text))
 
+    def summarised(self, text: object) -> None:
+        """Note the agent's summary for a person who was away. A question of its reply stays in its place."""
+        if not self.question:
+            self.outcome = line(text) or self.outcome
+
     def called(self, id_: object, name: object, target: object) -> None:
         """Note the call of a tool: `Bash: touch made`."""
         key, tool, what = word(id_), line(name, RECORD_NAME_CELLS), line(target)
@@ -225,9 +240,10 @@ class Reading:
 
     def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
         """
-        Note the call of a tool. It is kept if it runs a command, writes files or asks the network, or once it is
-        denied.
+        Note the call of a tool, with its edits. It is kept if it runs a command, writes files or asks the network, or
+        once it is denied.
         """
+        self.edited(given, at)
         key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
         if not key or not what:
             return
@@ -241,6 +257,17 @@ class Reading:
         """Note the end of a call: *code* of a command, and *by* whom it was allowed or denied."""
         if (one := self.ran.get(key := word(id_))) is not None:
             self.ran[key] = attrs.evolve(one, code=code if one.is_command else None, by=by, is_denied=is_denied)
+
+    def took(self, id_: object, text: object, code: object = None, *, is_error: bool) -> None:
+        """Note the result *text* of a call, and the exit *code* of a command. The text may have a code, or a denial."""
+        said = text if isinstance(text, str) else ""
+        said = f"{said[:_RESULT_CHARS]}\n{said[-_RESULT_CHARS:]}"
+        written = _EXIT.search(said)
+        known = values.integer(code, 0, 255)
+        known = int(written[1]) if known is None and written is not None else known
+        is_denied = is_error and known is None and _DENIAL.match(said) is not None
+        by = "you denied it" if is_denied and _USER.search(said) is not None else ""
+        self.ended_with(id_, known if known is not None or is_error else 0, by, is_denied=is_denied)
 
     def answered(self, id_: object) -> None:
         """Note that the call *id_* has its result."""

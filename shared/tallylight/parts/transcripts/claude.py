@@ -30,7 +30,9 @@ from tallylight.evidence.records.reading import (
 from tallylight.model.status import Status
 from tallylight.wire import values
 
-_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"')
+_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"', b'"away_summary"')
+#: Words behind a summary that are about the summary.
+_OF_SUMMARY = re.compile(r"\s*\(disable recaps in /config\)\s*$")
 #: The windows of models as `/context` reports them; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
@@ -58,7 +60,6 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
             for part in tables(message.get("content")):
-                found.edited(part.get("input"), at)
                 _runs(found, part, at)
             _ran(found, entry)
             return False
@@ -73,6 +74,8 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "user":
             _result(found, message, entry.get("toolUseResult"))
             _ran(found, entry)
+        case "system" if entry.get("subtype") == "away_summary":
+            found.summarised(_OF_SUMMARY.sub("", values.text(entry.get("content"), 4096)))
         case _:
             return False
     found.session = word(entry.get("sessionId")) or found.session
@@ -98,7 +101,6 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
-            found.edited(given, at)
             _runs(found, part, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))

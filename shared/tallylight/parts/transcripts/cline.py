@@ -81,6 +81,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
                 for part in results:
                     found.answered(part.get("tool_use_id"))
                     found.settled(part.get("tool_use_id"), at)
+                    found.took(part.get("tool_use_id"), part.get("content"), is_error=part.get("is_error") is True)
                 if not results:
                     found.began(at)
             case "assistant":
@@ -147,7 +148,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     for call in calls:
         given = table(call, "input")
         found.called(call.get("id"), call.get("name"), target(given))
-        found.edited(given, at)
+        found.runs(call.get("id"), call.get("name"), given, at)
         if call.get("name") == _QUESTION:
             found.asks(call.get("id"), at, Kind.QUESTION, line(given.get("question")))
     if not calls:

@@ -92,16 +92,16 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             found.named(payload.get("model"))
             return True
         case "response_item" if payload.get("type") == "custom_tool_call":
-            found.edited(payload.get("input"), at)
             found.runs(payload.get("call_id"), payload.get("name"), payload.get("input"), at)
             return True
         case "response_item" if payload.get("type") == "function_call":
-            found.edited(entry_of(payload.get("arguments")), at)
+            given = entry_of(payload.get("arguments"))
             if word(payload.get("name")) in _RUN:
-                found.runs(payload.get("call_id"), payload.get("name"), entry_of(payload.get("arguments")), at)
+                found.runs(payload.get("call_id"), payload.get("name"), given, at)
+            else:
+                found.edited(given, at)
             if payload.get("name") == "update_plan":
-                steps = entry_of(payload.get("arguments")).get("plan")
-                found.planned((step.get("step"), step.get("status")) for step in tables(steps))
+                found.planned((step.get("step"), step.get("status")) for step in tables(given.get("plan")))
             return True
         case "response_item" if payload.get("type") == "function_call_output":
             _ran(found, payload)

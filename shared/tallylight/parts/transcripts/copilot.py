@@ -96,7 +96,10 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
     """Process an event of a turn: its begin, progress or end."""
     match kind:
         case "user.message" | "assistant.turn_start":  # news of a command in the background begin one, too
+            ran = found.ran
             found.began(at)
+            if kind != "user.message":
+                found.ran = ran
             found.is_answered = False
         case "assistant.message":
             found.named(data.get("model"))
@@ -105,7 +108,7 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
             found.is_answered = not data.get("toolRequests")
             for call in tables(data.get("toolRequests")):
                 found.called(call.get("toolCallId"), call.get("name"), target(call.get("arguments")))
-                found.edited(call.get("arguments"), at)
+                found.runs(call.get("toolCallId"), call.get("name"), call.get("arguments"), at)
         case "assistant.turn_end" if found.is_answered and found.background:
             found.ended(Status.BACKGROUND, at, rule="the turn ended, a command still runs")
         case "assistant.turn_end" if found.is_answered:
@@ -130,6 +133,9 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
             found.asks(data.get("requestId"), at, Kind.PERMISSION)
         case "permission.completed":
             found.settled(data.get("requestId"), at)
+            if (ended := values.text(table(data, "result").get("kind"), 64)).startswith(("denied", "cancelled")):
+                by = "your settings denied it" if ended.startswith("denied-by-") else "you denied it"
+                found.ended_with(data.get("toolCallId"), None, by, is_denied=True)
         case "human_response.recorded":
             found.settled(data.get("toolCallId"), at)
         case "tool.execution_complete":
@@ -142,6 +148,9 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
             text = values.text(table(data, "result").get("content"), 1024)
             if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
                 found.background |= {started[1]}
+            elif (one := found.ran.get(word(data.get("toolCallId")))) is not None and not one.is_denied:
+                code = table(data, "shellExecution").get("exitCode")
+                found.took(data.get("toolCallId"), text, code, is_error=data.get("success") is not True)
         case _:
             return False
     return True

@@ -89,7 +89,10 @@ def _answer(found: Reading, entry: dict[str, Any], at: float | None) -> None:
     found.counted(tokens.get("input"), _CONTEXT_TOKENS)
     found.replied(entry.get("content"))
     for call in tables(entry.get("toolCalls")):
-        found.edited(call.get("args"), at)
+        found.runs(call.get("id"), call.get("name"), call.get("args"), at)
+        response = table(table(next(tables(call.get("result")), {}), "functionResponse"), "response")
+        if (status := call.get("status")) in ("success", "cancelled", "error"):
+            found.took(call.get("id"), response.get("error") or response.get("output"), is_error=status != "success")
         if call.get("name") == "write_todos":
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("description"), todo.get("status")) for todo in todos)

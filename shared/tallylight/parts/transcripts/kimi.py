@@ -102,11 +102,12 @@ def _event(found: Reading, event: dict[str, Any], at: float | None) -> None:
             elif event.get("name") == "Agent":
                 found.started_child(event.get("toolCallId"), arguments.get("description"))
             found.called(event.get("toolCallId"), event.get("name"), target(arguments))
-            found.edited(arguments, at)
+            found.runs(event.get("toolCallId"), event.get("name"), arguments, at)
         case "tool.result":
-            id_ = event.get("toolCallId")
+            id_, result = event.get("toolCallId"), table(event, "result")
+            failed = result.get("isError") is True
+            found.took(id_, result.get("output"), is_error=failed)
             if id_ in found.children:
-                failed = table(event, "result").get("isError") is True
                 found.started_child(id_, None, Status.ERROR if failed else Status.DONE)
             found.answered(id_)
 

@@ -21,7 +21,7 @@ from tallylight.evidence.records import usage_limits
 from tallylight.evidence.records.locate import SESSION_SLACK_S, Candidate, Facts, own_record
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
-from tallylight.evidence.records.reading import Reading, entries, entry_of, epoch, table, total, word
+from tallylight.evidence.records.reading import MAX_CALL_COMMANDS, Reading, entries, entry_of, epoch, table, total, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -104,6 +104,10 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         else:
             continue
         found.is_known = True
+    if state is not None:
+        # The rows are of the last messages; a turn may have more.
+        found.ran = {id_: one for id_, one in state.ran.items() if one.at >= since} | found.ran
+        found.ran = dict(list(found.ran.items())[-MAX_CALL_COMMANDS:])
     # Children of the present turn, and others that still work.
     for row in rows["child"]:
         is_busy = row.get("busy") == 1
@@ -126,7 +130,12 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
             said = epoch(table(part, "time").get("end")) or said
         elif part.get("type") == "tool":
             is_refused |= values.text(call.get("error"), 64).startswith(_REFUSED)
-            found.edited(call.get("input"), epoch(table(call, "time").get("end")) or at)
+            found.runs(
+                part.get("callID"), part.get("tool"), call.get("input"), epoch(table(call, "time").get("end")) or at
+            )
+            if call.get("status") in ("completed", "error"):
+                code = table(call, "metadata").get("exit")
+                found.took(part.get("callID"), call.get("error"), code, is_error=call["status"] == "error")
     error, end = table(data, "error"), completed or at
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, end)

@@ -68,8 +68,11 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
             found.began(at)
         case "message", "assistant":
             _answer(found, message, at)
-        case kind:
-            return kind == ("message", "toolResult")
+        case "message", "toolResult":
+            text = "".join(values.text(part.get("text"), 1 << 16) for part in tables(message.get("content")))
+            found.took(message.get("toolCallId"), text, is_error=message.get("isError") is True)
+        case _:
+            return False
     return True
 
 
@@ -84,7 +87,7 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         if part.get("type") == "text":
             found.replied(part.get("text"))
         elif part.get("type") == "toolCall":
-            found.edited(part.get("arguments"), at)
+            found.runs(part.get("id"), part.get("name"), part.get("arguments"), at)
     match message.get("stopReason"):
         case "stop" | "length":
             found.ended(Status.DONE, at)

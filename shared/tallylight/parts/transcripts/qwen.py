@@ -53,12 +53,17 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
                 if part.get("thought") is not True:
                     found.replied(part.get("text"))
                 call = table(part, "functionCall")
-                found.edited(call.get("args"), at)
+                found.runs(call.get("id"), call.get("name"), call.get("args"), at)
                 if call.get("name") == _TODO:
                     todos = tables(table(call, "args").get("todos"))
                     found.planned((todo.get("content"), todo.get("status")) for todo in todos)
         case "tool_result":
-            pass  # it is of a known kind
+            result = table(entry, "toolCallResult")
+            part = next(tables(table(entry, "message").get("parts")), {})
+            response = table(table(part, "functionResponse"), "response")
+            code = table(result, "resultDisplay").get("exitCode")
+            is_error = result.get("status") in ("cancelled", "error")
+            found.took(result.get("callId"), response.get("error") or response.get("output"), code, is_error=is_error)
         case "system":
             event = table(table(entry, "systemPayload"), "uiEvent")
             code = values.integer(event.get("status_code"), 400, 499)

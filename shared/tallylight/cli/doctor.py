@@ -274,7 +274,7 @@ def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> 
 
 
 def _times(system: System) -> tuple[float | None, float | None]:
-    """Return when the release in use was linked, and when kitty.conf was last changed."""
+    """Return when the release in use was linked, and when setup last changed a file of the person."""
     linked = wired = None
     with contextlib.suppress(OSError):
         linked = install_paths.layout(system).lib.lstat().st_mtime

@@ -55,6 +55,10 @@ class _Reading(Generic[Id]):
     is_given_up: bool = False
 
     def run(self, clock: Callable[[], float], mounts: Mounts) -> None:
+        """
+        Read the wanted files one after the other, until given up. Those that are found on other mounts are noted
+        instead.
+        """
         for id_, want in self.wanted:
             if self.is_given_up:
                 return

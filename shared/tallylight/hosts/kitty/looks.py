@@ -30,7 +30,7 @@ class Looks:
     _screens: dict[int, tuple[str, Look]] = attrs.field(init=False, factory=dict)
 
     def panel_came(self) -> None:
-        """Check all windows again: one became a panel of ours, or ceased to be one."""
+        """Check all windows again: one became a panel of ours, or is none any more."""
         self._all = set()
 
     def watched(self) -> set[int]:

@@ -476,5 +476,7 @@ def _with_short_fade(draw_data: Any) -> Any:
 
 
 def _clean(title: str) -> str:
-    """Return *title* as harmless text. The user set one with an SGR sequence, and kitty reads nothing else in it."""
+    """
+    Return *title* as harmless text. One with an SGR sequence is as its user set it: kitty reads nothing else in that.
+    """
     return title if "\x1b" in title else sanitise(title, cells=MAX_TITLE_CELLS)

@@ -95,6 +95,7 @@ class Http(H11Protocol):
         self._unknown = unknown
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection as unknown, so that it may be closed for a newer one."""
         self.app_state = {**self.app_state, STATE: self._unknown.add(transport.abort)}
         super().connection_made(transport)
 

@@ -407,7 +407,10 @@ def _in_background(job: Callable[[], object]) -> None:
 
 
 def _start(choice: Offered, lost: Lost, launcher: Launcher | None) -> tuple[str, str]:
-    """Start one; return kitty's new window, and the error: either may be empty."""
+    """
+    Resume *lost*, if that is still what was agreed to: with *launcher*, or in this terminal, which does not return.
+    Return kitty's new window and the problem: either may be empty.
+    """
     plan = choice.plan
     assert plan is not None
     agents, _ = agent_files.load_agents(os.environ)

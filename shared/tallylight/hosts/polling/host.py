@@ -358,7 +358,7 @@ class PollingHost(Engine[str]):
         self._foreground(polled, now)
         self._screens.look(polled, now)
         pane.look(polled.source_pane.visible, now)
-        mutes = self._mutes
+        mutes = self.mutes
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
     def _host_values(self, id_: str) -> object:
@@ -388,7 +388,7 @@ class PollingHost(Engine[str]):
         for request in requests:
             polled = self._held.get(request.pane)
             if request.verb == "mute":
-                self._mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
+                self.mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
             elif polled is not None and request.verb == "focus":
                 job = functools.partial(polled.source.act, request)
                 self._jobs.submit(("act", id(request)), job)

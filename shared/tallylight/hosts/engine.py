@@ -313,8 +313,9 @@ class Engine(ABC, Generic[Id]):
             if published.is_stale:
                 epoch = functools.partial(self._store.epoch, now=self._clock())
                 entry = self._entry(id_, self._panes[id_], epoch)
-                hangs = self._files.hangs(id_)
-                published.entry, published.is_stale = attrs.evolve(entry, hangs=hangs) if hangs else entry, False
+                if hangs := self._files.hangs(id_):
+                    entry = attrs.evolve(entry, evidence=attrs.evolve(entry.evidence, hangs=hangs))
+                published.entry, published.is_stale = entry, False
             if published.entry is not None:
                 entries[id_] = published.entry
         return entries

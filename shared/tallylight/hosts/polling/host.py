@@ -376,10 +376,9 @@ class PollingHost(Engine[str]):
         return attrs.evolve(
             with_inside(entry, seen.inside),
             name=self._labels.labels.of(f"{self._host}-{os.getpid()}", entry).name,
-            host_title=seen.host_title,
-            attach=seen.attach,
-            terminals=seen.terminals,
-            visible=seen.visible,
+            place=attrs.evolve(entry.place, host_title=seen.host_title, terminals=seen.terminals),
+            commands=attrs.evolve(entry.commands, attach=seen.attach),
+            attention=attrs.evolve(entry.attention, visible=seen.visible),
         )
 
     def _carry_out(self, requests: Sequence[Request]) -> None:

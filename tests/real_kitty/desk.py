@@ -115,10 +115,10 @@ def close_all_but_first(kitty: Kitty) -> None:
     kitty.focus_window(first["id"])
 
 
-_ASK = "from tallylight.hosts.kitty import consents, raises\nraises.consents = consents"
+_ASK = "from tallylight.hosts.kitty import consents, power_consent\npower_consent.consents = consents"
 _AGREE = f"""{_ASK}
 from types import SimpleNamespace
-raises.consents = SimpleNamespace(ask=lambda _window, _page, answered: answered(True))
+power_consent.consents = SimpleNamespace(ask=lambda _window, _page, answered: answered(True))
 """
 
 

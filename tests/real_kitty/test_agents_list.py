@@ -345,7 +345,9 @@ def test_snooze_unread_and_why(board: Board) -> None:
     board.wait_selected(list_, "snoozed", "shop")
     board.press("u")
     snapshots = lambda: {pane.project: pane for pane in (board.snapshot() or board).panes}  # type: ignore[union-attr] # noqa: E731
-    board.kitty.wait_until(lambda: (pane := snapshots().get("shop")) and pane.unread, what="the mark in the snapshot")
+    board.kitty.wait_until(
+        lambda: (pane := snapshots().get("shop")) and pane.attention.unread, what="the mark in the snapshot"
+    )
     board.press("w")
     board.kitty.wait_text(list_, "user variable")
     board.press("x")

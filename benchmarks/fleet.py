@@ -32,7 +32,7 @@ from tallylight.parts.remote.fleet import subscriber
 from tallylight.parts.remote.outbox import Outbox
 from tallylight.parts.remote.subscriber import Subscriber
 from tallylight.parts.remote.topics import Presence, encode_presence, topic
-from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.schema import AboutEntry, Pane, Snapshot
 
 QUICK = ("--seconds", "10")
 _BY_NAME = {
@@ -102,7 +102,8 @@ def _pane(name: str, at: float) -> Pane:
     return Pane(
         id=name, status=status, kind=Kind.PERMISSION if status is Status.WAITING else None, agent="claude",
         project="checkout", title="Fix the rounding", since=at, message=_WORDS, reply=_WORDS * 3, cwd="/w/checkout",
-        question="Do you want to proceed?", what="Bash: pytest -q tests/checkout", model="opus", context=41,
+        question="Do you want to proceed?", what="Bash: pytest -q tests/checkout",
+        about=AboutEntry(model="opus", context=41),
     )  # fmt: skip
 
 

@@ -441,7 +441,7 @@ class Watch:
             for pane in host.panes:
                 name = next((name for id_, name in names.items() if pane.id.endswith(id_)), pane.id)
                 if pane.status is not Status.ACTIVE:
-                    self.seconds[name, f"{pane.agent or pane.unknown}: {pane.status}"] += 1
+                    self.seconds[name, f"{pane.agent or pane.program.name}: {pane.status}"] += 1
 
     def lit(self, name: str) -> str:
         """The seconds of *name*, and as what."""

@@ -87,6 +87,7 @@ from tallylight.ui import layout
 from tallylight.ui.agent_list import draw, record, state
 from tallylight.wire import cli_agent, osc1338, pairs, values
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
+from tests.entries import new_pane
 from tests.hosts.test_pane import CLAUDE, HandTable
 from tests.living import sealed
 
@@ -110,7 +111,7 @@ class Reader:
 
 
 NOW = 1_763_690_000.0
-PANE = Pane(
+PANE = new_pane(
     id="3",
     status=Status.WAITING,
     kind=Kind.PERMISSION,
@@ -157,9 +158,9 @@ def _use_pane(host: str, pane: Pane) -> None:
     )
     str(draw.draw(screen)).encode("utf-8")
     model.session_of(found, can_see=True, can_type=True).model_dump_json().encode("utf-8")
-    for at in (pane.since, pane.snoozed_until, pane.reason.at):
+    for at in (pane.since, pane.attention.snoozed_until, pane.reason.at):
         time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
-    for word in (*pane.resume, *pane.fork, *pane.attach, pane.cwd, pane.conversation.cwd):
+    for word in (*pane.commands.resume, *pane.commands.fork, *pane.commands.attach, pane.cwd, pane.conversation.cwd):
         assert b"\0" not in os.fsencode(word)
     _SHOWN.add(text)
 

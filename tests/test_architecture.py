@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import ast
 import functools
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
 import pytest
 
+from tallylight.parts import index
 from tests.tables import each
 
 ROOT = Path(__file__).parents[1]
@@ -547,6 +550,60 @@ def test_the_picture_is_that_of_the_code() -> None:
         assert drawn <= set(reached), f"{room} is drawn below what it uses"
         reached[room] = drawn.union(*(reached[name] for name in drawn))
         assert used[room] <= reached[room], f"what {room} uses is not drawn"
+
+
+#: The most lines of code that kitty loads when it starts, and rooms of which it then loads nothing.
+MAX_AT_START, NOT_AT_START = 18_500, {"actions", "relay", "setup", "cli"}
+
+
+def at_import(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for name in ("body", "orelse", "handlers", "finalbody"):
+                yield from at_import(getattr(node, name, ()))
+
+
+def loaded(names: Iterable[str]) -> set[str]:
+    """All modules of ours that Python has once it has imported those of *names*."""
+    found: set[str] = set()
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name in found or name not in MODULES:
+            continue
+        found.add(name)
+        module = MODULES[name]
+        lines = {node.lineno for node in at_import(tree(module).body) if isinstance(node, ast.Import | ast.ImportFrom)}
+        used = {one.removeprefix("tallylight.") for line, one in imports(module) if line in lines}
+        left += [".".join(one.split(".")[:end]) for one in used for end in range(1, one.count(".") + 2)]
+    return found
+
+
+def code_lines(module: Module) -> int:
+    """The lines of a module without blank ones, comments and docstrings."""
+    skipped = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER)
+    tokens = tokenize.generate_tokens(io.StringIO(module.source).readline)
+    lines = {line for one in tokens if one.type not in skipped for line in range(one.start[0], one.end[0] + 1)}
+    for node in ast.walk(tree(module)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            lines -= {*range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)}
+    return len(lines)
+
+
+def test_kitty_loads_little_at_its_start() -> None:
+    """What acts in a pane, the list and the parts come with the first agent, but for parts that are early."""
+    early = [one.part.host.partition(":")[0] for one in index.find() if one.part.is_early]
+    names = ["hosts.kitty.watcher", *(name.removeprefix("tallylight.") for name in early)]
+    found = loaded(names)
+    assert {name for name in found if room_of(name) in {*NOT_AT_START, *OPTIONAL}} == {
+        name for name in found if any(name.startswith(room_of(one)) for one in names[1:])
+    }
+    assert sum(map(code_lines, map(MODULES.__getitem__, found))) <= MAX_AT_START
+    assert {"actions.perform", "ui.agent_list.draw"} <= loaded(["hosts.kitty.awake", "hosts.kitty.keys"])
 
 
 def lua_violations(room: str, source: str) -> list[str]:

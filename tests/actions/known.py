@@ -10,7 +10,7 @@ from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
 from tallylight.parts.conversations.plan import Scene
-from tallylight.snapshot.schema import Pane
+from tests.entries import new_pane
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"
 
@@ -42,5 +42,5 @@ def process(*argv: str, pid: int = 20, ppid: int = 10, pgrp: int = 20, exe: str 
 
 def scene_of(identity: Identity = NOBODY, *, in_tree: bool = True, process_cwd: str = "", **said: Any) -> Scene:
     """A pane with this in its foreground, of which its host says that."""
-    pane = Pane(id="3", status=Status.IDLE, **said)
+    pane = new_pane(id="3", status=Status.IDLE, **said)
     return Scene(pane=pane, identity=identity, in_tree=in_tree, process_cwd=process_cwd)

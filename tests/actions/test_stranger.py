@@ -15,6 +15,7 @@ from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Method, Plan, Verb
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.actions.known import AGENTS, ID, process
+from tests.entries import new_pane
 from tests.parts.conversations.test_forking import SHELL, HandTable, program, rule
 from tests.tables import each
 
@@ -36,7 +37,7 @@ class Zoo:
         """What the host wrote: *words* were said for *verb*."""
         entry = {"agent": "zebra", "session": ID, "cwd": str(self.folder), "program": self.program, **known}
         said = {str(verb): words}
-        return Pane(
+        return new_pane(
             id="3",
             status=Status.IDLE,
             agent="zebra",

@@ -53,7 +53,9 @@ def _of(cls: type) -> dict[str, Key]:
     """The keys of a record, by how its fields are declared."""
     found = {}
     for field in attrs.fields(cls):
-        if (said := field.metadata.get("key")) is not None:
+        if (inner := field.metadata.get("inline")) is not None:
+            found |= _of(inner)
+        elif (said := field.metadata.get("key")) is not None:
             schema = _refers(said.form.schema)
             schema = _or_null(schema) if field.default is None else schema
             found[said.name or field.name] = Key(schema, said.about, said.is_always)

@@ -8,11 +8,12 @@ from pathlib import Path
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
+from tests.entries import new_pane
 
 NOW = 100_000.0
 HOST = f"kitty-{os.getpid()}"
 
-WAITING = Pane(
+WAITING = new_pane(
     id="3",
     status=Status.WAITING,
     kind=Kind.PERMISSION,

@@ -13,19 +13,19 @@ from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.parts.conversations import fork
 from tallylight.parts.conversations.plan import Method, Plan, Verb
-from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS
 from tests.cli.panes import publish
+from tests.entries import new_pane
 from tests.tables import each
 
-PANE = Pane(id="tmux/1/%3", status=Status.IDLE, attach=("tmux", "-S", "/tmp/t", "attach-session", "-t", "$1:@1.%3"))
+PANE = new_pane(id="tmux/1/%3", status=Status.IDLE, attach=("tmux", "-S", "/tmp/t", "attach-session", "-t", "$1:@1.%3"))
 
 
 def test_a_session_without_a_pane(
     runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The agent's own command shows it, as the plan has it; a refusal runs nothing."""
-    pane = Pane(id="claude/a0b8", status=Status.IDLE, attach=("tally", "attach", "sessions-1:claude/a0b8"))
+    pane = new_pane(id="claude/a0b8", status=Status.IDLE, attach=("tally", "attach", "sessions-1:claude/a0b8"))
     publish(runtime, [pane], host="sessions")
     ran: list[list[str]] = []
     monkeypatch.setattr(attach, "own_caller", lambda *_: CALLERS[Who.PERSON])

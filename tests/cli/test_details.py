@@ -26,10 +26,11 @@ from tallylight.ui.agent_list.draw import draw
 from tallylight.wire.text import width
 from tests.cli.panes import HOST, NOW, publish
 from tests.cli.test_doctor import FakeWire
+from tests.entries import field_of, new_pane, pane_with
 from tests.tables import each
 from tests.ui.agent_list.panes import listed, pane
 
-TOLD = Pane(
+TOLD = new_pane(
     id="3",
     status=Status.WORKING,
     agent="claude",
@@ -59,7 +60,7 @@ def test_wide_has_a_second_line() -> None:
     assert "1/3  Rename the helpers" in first
     told = ["opus", "context 82%", "$0.26", "Explore working, Review done"]
     assert [word for word in second.split("  ") if word] == [*told, TOLD.reply]
-    assert len(wide(attrs.evolve(TOLD, model="", context=None, tasks=(), children=(), reply="", cost=None))) == 1
+    assert len(wide(pane_with(TOLD, model="", context=None, tasks=(), children=(), reply="", cost=None))) == 1
 
 
 def test_wide_has_the_branch(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +93,7 @@ def test_the_reply_goes_where_there_is_room(columns: int) -> None:
 
 def test_a_full_context_is_amber_from_eighty() -> None:
     """The colour of what waits for a person, and no earlier."""
-    amber, plain = (wide(attrs.evolve(TOLD, context=used), is_coloured=True)[1] for used in (80, 79))
+    amber, plain = (wide(pane_with(TOLD, context=used), is_coloured=True)[1] for used in (80, 79))
 
     assert "\x1b[" in amber and "\x1b[" not in plain
 
@@ -119,7 +120,7 @@ def test_a_long_task_fits() -> None:
 def test_the_list_has_it_in_the_detail() -> None:
     """What it does stands in the row; model, context and the rest below the rows alone, a full context in amber."""
     told = {
-        name: getattr(TOLD, name) for name in ("model", "context", "progress", "tasks", "children", "reply", "cost")
+        name: field_of(TOLD, name) for name in ("model", "context", "progress", "tasks", "children", "reply", "cost")
     }
     lines = draw(listed(pane(1, project="shop", **told), columns=120, lines=40))
     texts = ["".join(span.text for span in line).rstrip() for line in lines]
@@ -162,7 +163,7 @@ def test_doctor_tells_of_a_record_that_cannot_be_read() -> None:
     class Wire(FakeWire):
         def snapshots(self):  # type: ignore[no-untyped-def]
             living, problems = super().snapshots()
-            panes = tuple(Pane(id=str(n), status=Status.IDLE, agent="codex", strange_record=True) for n in range(2))
+            panes = tuple(new_pane(id=str(n), status=Status.IDLE, agent="codex", strange_record=True) for n in range(2))
             return [attrs.evolve(host, panes=panes) for host in living], problems
 
     found = [one for one in doctor.examine(System(), Wire(kitty=7)) if one.what == "records"]
@@ -179,7 +180,7 @@ def test_doctor_tells_of_a_disk_that_hangs() -> None:
             living, problems = super().snapshots()
             agents = ("codex", "claude", "claude", "pi")
             panes = tuple(
-                Pane(id=str(n), status=Status.IDLE, agent=agent, hangs="/mnt/far" if n < 3 else "")
+                new_pane(id=str(n), status=Status.IDLE, agent=agent, hangs="/mnt/far" if n < 3 else "")
                 for n, agent in enumerate(agents)
             )
             return [attrs.evolve(host, panes=panes) for host in living], problems
@@ -201,7 +202,7 @@ def test_doctor_tells_of_a_disk_that_hangs() -> None:
 def test_what_it_says_of_the_moment_stands_beside_every_status(shown: Status, kind: Kind | None, what: str) -> None:
     """Also while it waits or has failed, and beside its tasks: in both lists, `why`, the page and the notification."""
     word = "the API fails"
-    told = attrs.evolve(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
+    told = pane_with(TOLD, status=shown, kind=kind, what=what, detail=word, since=NOW, vars=(("ticket", "X-1"),))
     explained = io.StringIO()
     why.draw(Output(explained, UNBOUNDED_CELLS), Row(HOST, told), NOW)
     listing = "\n".join("".join(span.text for span in line) for line in draw(listed(told, columns=120)))

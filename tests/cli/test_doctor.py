@@ -16,8 +16,9 @@ import pytest
 from tallylight.cli import doctor, output, setup
 from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
-from tallylight.snapshot.schema import Pane, RecordEntry
+from tallylight.snapshot.schema import RecordEntry
 from tallylight.snapshot.writer import Snapshot, SnapshotError
+from tests.entries import new_pane, pane_with
 from tests.setup.fakes import FakeSystem, make_system, tree
 
 #: Long before and long after anything a test installs.
@@ -48,7 +49,7 @@ class FakeWire:
         records = ()
         if self.sent and self.slept >= self.delay * 0.05:
             records = (RecordEntry(id=self.sent[-1]["id"], status=Status.ACTIVE),)
-        pane = Pane(id="3", status=Status.ACTIVE, records=records)
+        pane = new_pane(id="3", status=Status.ACTIVE, records=records)
         host = Snapshot(
             host="kitty",
             pid=self.kitty,
@@ -374,8 +375,8 @@ def test_sessions_that_nobody_looks_after_are_told(system: FakeSystem) -> None:
 def test_what_makes_an_agent_behind_ssh_exact(system: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is known by its screen alone is named by what it is behind, with what would tell more."""
     wire = FakeWire(kitty=4711)
-    far = Pane(id="3", status=Status.WAITING, agent="ssh", unknown="ssh", signs="a spinner in its title")
-    near = attrs.evolve(far, agent="mystery", unknown="mystery", agent_pid=12)
+    far = new_pane(id="3", status=Status.WAITING, agent="ssh", unknown="ssh", signs="a spinner in its title")
+    near = pane_with(far, agent="mystery", unknown="mystery", agent_pid=12)
     host = attrs.evolve(wire.snapshots()[0][0], panes=(far, near))
     monkeypatch.setattr(wire, "snapshots", lambda: ([host], []))
 

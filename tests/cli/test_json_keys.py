@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import jsonschema_rs
 import pytest
 
@@ -25,6 +24,7 @@ from tallylight.snapshot.entries import REPORT_TEXTS
 from tallylight.snapshot.schema import CollisionEntry, ConversationEntry, RecordEntry
 from tests.cli import json_keys
 from tests.cli.panes import WAITING, WORKING, publish
+from tests.entries import pane_with
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
@@ -32,7 +32,7 @@ from tests.hosts.kitty.script_desk import ScriptDesk
 _TEXTS: dict[str, Any] = dict.fromkeys(REPORT_TEXTS, "x")
 _REPORT = Report(source=Source.PROTOCOL, status=Status.WAITING, progress=Progress(3, 7), background=2, **_TEXTS)
 #: A pane of which there is everything to tell.
-FULL = attrs.evolve(
+FULL = pane_with(
     WAITING,
     agent_pid=7,
     records=(RecordEntry.of(_REPORT, Status.WAITING, 1.0),),

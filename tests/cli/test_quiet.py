@@ -20,6 +20,7 @@ from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.layout import duration
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.entries import pane_with
 from tests.tables import each
 
 
@@ -53,7 +54,7 @@ def done(request: Request) -> list[Pane]:
         "mute": {"muted_until": 0.0 if request.args[2:] == ("0",) else NOW + 60},
     }
     panes = [WAITING, DONE, WORKING, SHELL]
-    return [attrs.evolve(pane, **told[request.verb]) if pane.id == request.pane else pane for pane in panes]
+    return [pane_with(pane, **told[request.verb]) if pane.id == request.pane else pane for pane in panes]
 
 
 @pytest.fixture
@@ -166,7 +167,7 @@ def test_within_a_multiplexer_a_window_may_be_another(host: Host, name: str, mon
 
 def test_what_waits_rests_as_well(host: Host) -> None:
     """A pane that needs somebody is snoozed for the same time, at most a day; `off` ends both."""
-    host.answer = lambda request: [attrs.evolve(WAITING, muted_until=0.0 if request.args[-1] == "0" else NOW + 60)]
+    host.answer = lambda request: [pane_with(WAITING, muted_until=0.0 if request.args[-1] == "0" else NOW + 60)]
     for time_, minutes, seconds in (("2h", "120", "7200"), ("2d", "1440", "172800"), ("off", "0", "0")):
         assert main.main(["quiet", "3", time_]) == 0
         asked = [Request("snooze", "3", (minutes,)), Request("mute", "3", ("tab", "", seconds))]
@@ -186,7 +187,7 @@ def test_a_tab_that_stays_quiet_says_why(
 ) -> None:
     """What its project or everything keeps quiet is not told of after `off`; the message names the way out."""
     monkeypatch.setattr("tallylight.cli.reaching.EFFECT_S", 0.3)
-    host.answer = lambda _: [attrs.evolve(WORKING, muted_until=NOW + 60)]
+    host.answer = lambda _: [pane_with(WORKING, muted_until=NOW + 60)]
     publish(host.runtime, host.answer(Request("mute", "2")))
 
     assert main.main(["quiet", "2", "off"]) == 1
@@ -320,7 +321,7 @@ def test_a_wait_is_written_when_it_begins_and_ends(runtime: Path) -> None:
 
 def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its status stands, and beside it that it rests."""
-    publish(runtime, [attrs.evolve(WAITING, snoozed_until=NOW + 5), attrs.evolve(DONE, snoozed_until=NOW - 5)])
+    publish(runtime, [pane_with(WAITING, snoozed_until=NOW + 5), pane_with(DONE, snoozed_until=NOW - 5)])
     assert main.main(["status"]) == 0
     lines = capsys.readouterr().out.splitlines()
 
@@ -330,7 +331,7 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_quiet_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Beside its status, and with how long it lasts."""
-    publish(runtime, [attrs.evolve(WAITING, muted_until=NOW + 60)])
+    publish(runtime, [pane_with(WAITING, muted_until=NOW + 60)])
     assert main.main(["status"]) == 0 and "waiting (permission), quiet" in capsys.readouterr().out
     assert main.main(["why", "3"]) == 0 and re.search(r"  quiet +until \d\d:\d\d, 1m more", capsys.readouterr().out)
 
@@ -352,7 +353,7 @@ def test_a_question_of_another_machine_rests(
 
     def answer(_host: str, request: Request, _environ: object) -> None:
         minutes = float(request.args[0])
-        writer.publish([attrs.evolve(pane, snoozed_until=NOW + 60 * minutes if minutes else 0.0)], 99.0 - minutes)
+        writer.publish([pane_with(pane, snoozed_until=NOW + 60 * minutes if minutes else 0.0)], 99.0 - minutes)
 
     monkeypatch.setattr("tallylight.snapshot.requests.send", answer)
     writer.publish([pane], 1.0)

@@ -22,6 +22,7 @@ from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.entries import pane_with
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
@@ -158,7 +159,7 @@ def test_the_longest_wait_first(runtime: Path, capsys: pytest.CaptureFixture[str
     """With --waiting the one that has waited longest comes first, as for jumps; what was put off comes last."""
     ages = {"young": NOW - 5, "old": NOW - 500, "snoozed": NOW - 900}
     panes = [attrs.evolve(WAITING, id=name, session=name, since=since, message=name) for name, since in ages.items()]
-    panes[-1] = attrs.evolve(panes[-1], snoozed_until=time.time() + 600)
+    panes[-1] = pane_with(panes[-1], snoozed_until=time.time() + 600)
     publish(runtime, panes)
 
     main(["status", "--waiting"])
@@ -169,10 +170,10 @@ def test_a_question_is_listed_rather_than_the_last_message() -> None:
     """What waits shows what it asks, if that is known; what does not wait shows its message."""
     asks = {"question": "Do you want to proceed?", "message": "I will clean up"}
 
-    assert "Do you want to proceed?" in drawn([attrs.evolve(WAITING, **asks)])[0]
-    assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks)])[0]
-    assert "Bash: rm -r build" in drawn([attrs.evolve(WAITING, **asks, what="Bash: rm -r build")])[0]
-    assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks, what="Bash: rm -r build")])[0]
+    assert "Do you want to proceed?" in drawn([pane_with(WAITING, **asks)])[0]
+    assert "I will clean up" in drawn([pane_with(WORKING, **asks)])[0]
+    assert "Bash: rm -r build" in drawn([pane_with(WAITING, **asks, what="Bash: rm -r build")])[0]
+    assert "I will clean up" in drawn([pane_with(WORKING, **asks, what="Bash: rm -r build")])[0]
 
 
 def test_what_a_turn_came_to() -> None:
@@ -244,7 +245,7 @@ def test_hostile_text_is_harmless() -> None:
     hostile = "a\x1b]0;owned\x07b\x9b31m\u202ec\r\nd\x1b[2J\u0000"
     texts = dict.fromkeys(("agent", "project", "title", "message", "id"), hostile)
 
-    lines = drawn([attrs.evolve(WAITING, **texts)], 200)
+    lines = drawn([pane_with(WAITING, **texts)], 200)
 
     assert len(lines) == 1
     assert not set("\x1b\x07\x9b\u202e\r\n\u0000") & set(lines[0])

@@ -18,6 +18,7 @@ from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
 from tallylight.snapshot.schema import AnswerEntry, Pane
 from tests.cli.panes import NOW, publish
+from tests.entries import new_pane
 
 ASKS = AnswerEntry(
     question="asks",
@@ -28,7 +29,7 @@ ASKS = AnswerEntry(
     changes="protocol, registry or record disagrees, or its exit",
 )
 PANES = [
-    Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", project="api", since=NOW - 13,
+    new_pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", project="api", since=NOW - 13,
          message="Run the migration?",
          answers=(AnswerEntry(question="turn", answer="waits for an answer"), ASKS,
                   AnswerEntry(question="rest", answer="nothing"))),

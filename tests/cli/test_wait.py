@@ -16,6 +16,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.entries import pane_with
 from tests.tables import each
 
 IDLE = attrs.evolve(DONE, status=Status.IDLE)
@@ -156,13 +157,13 @@ def test_no_turn_follows() -> None:
 
 def test_a_text_that_waits_has_its_turn_after_the_present_one() -> None:
     """The end of the turn that goes on is not the end of the one that was sent; a text that is given up has none."""
-    queued = attrs.evolve(DONE, queued="then commit it")
+    queued = pane_with(DONE, queued="then commit it")
     turn = Turn.after(attrs.evolve(queued, status=Status.WORKING))
     assert turn.at(NOW + 60, attrs.evolve(queued, since=NOW + 60)) == []
     assert turn.at(NOW + 61, attrs.evolve(DONE, since=NOW + 60)) == []
     assert turn.at(NOW + 62, attrs.evolve(WORKING, id="1", since=NOW + 62)) == []
     assert turn.at(NOW + 63, attrs.evolve(DONE, since=NOW + 63)) == ["done"]
-    assert turn.at(NOW + 64, attrs.evolve(DONE, unsent="its agent has ended", queued="x")) == [waiting.NO_TURN]
+    assert turn.at(NOW + 64, pane_with(DONE, unsent="its agent has ended", queued="x")) == [waiting.NO_TURN]
 
 
 def test_the_reply_is_that_of_the_turn() -> None:

@@ -22,6 +22,7 @@ from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import AnswerEntry, LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.entries import pane_with
 from tests.hosts.test_pane import HandTable
 from tests.tables import each
 
@@ -54,14 +55,14 @@ def test_explanation() -> None:
 
 def test_a_disk_that_hangs() -> None:
     """Is named, so that nobody wonders why the light goes by the screen."""
-    hangs = drawn(attrs.evolve(WAITING, hangs="/mnt/far")).splitlines()
+    hangs = drawn(pane_with(WAITING, hangs="/mnt/far")).splitlines()
     assert "  disk      /mnt/far does not respond: what the agent keeps there is not read" in hangs
     assert "disk" not in drawn(WAITING)
 
 
 def test_pace() -> None:
     """A pane that says more than is read says so, and no other does."""
-    flooded = attrs.evolve(WAITING, said_per_s=5200, read_per_s=960)
+    flooded = pane_with(WAITING, said_per_s=5200, read_per_s=960)
 
     assert "  reports   5200 a second, 960 of them read: the newest of each record" in drawn(flooded).splitlines()
     assert "reports" not in drawn(WAITING)
@@ -69,10 +70,8 @@ def test_pace() -> None:
 
 def test_unknown_program() -> None:
     """A program that no file names is named, marked if it is taken for an agent, and how to add it is said."""
-    plain = drawn(attrs.evolve(COMMAND, unknown="mystery"))
-    taken = drawn(
-        attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title", agent_pid=7)
-    )
+    plain = drawn(pane_with(COMMAND, unknown="mystery"))
+    taken = drawn(pane_with(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title", agent_pid=7))
 
     assert "  program   mystery, without an agent file; if it is an agent: `tally agent new mystery`" in plain
     assert "  agent     mystery?\n" in taken
@@ -105,19 +104,19 @@ def test_what() -> None:
 
 def test_the_ledger() -> None:
     """A snooze, with its end on the clock of this place, and a mark; neither once the snooze is over."""
-    snoozed = attrs.evolve(WAITING, snoozed_until=NOW + 1500, unread=True)
+    snoozed = pane_with(WAITING, snoozed_until=NOW + 1500, unread=True)
     end = datetime.datetime.fromtimestamp(NOW + 1500, datetime.UTC).astimezone().strftime("%H:%M")
     head, first, *_ = drawn(snoozed).splitlines()
 
     assert head == "! waiting (permission) for 2m, unread"
     assert first == f"  snoozed   until {end}, 25m more, or until the status changes"
-    assert "snoozed" not in drawn(attrs.evolve(snoozed, snoozed_until=NOW - 1))
+    assert "snoozed" not in drawn(pane_with(snoozed, snoozed_until=NOW - 1))
 
 
 def test_a_host_that_answers_nothing() -> None:
     """Of a pane whose host tells no answers, as those of another version, the light as a whole is explained."""
     assert "  light     active" in drawn(COMMAND).splitlines()
-    old = attrs.evolve(WAITING, answers=())
+    old = pane_with(WAITING, answers=())
     assert "  light     waiting, by protocol: OSC 1338, 2m ago; until the agent continues" in drawn(old).splitlines()
 
 
@@ -147,7 +146,7 @@ def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) 
     table = HandTable("")
     table.processes[44] = Process(44, 10, 44, argv[0], argv, f"/usr/bin/{argv[0]}", 400)
     name, signs = (argv[0], "a spinner in its title") if is_seen else ("", "")
-    far = Row(HOST, attrs.evolve(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
+    far = Row(HOST, pane_with(COMMAND, pid=44, agent=name, unknown=name, signs=signs))
 
     advice = why._advice(far, [far], table)
     assert advice.startswith(f"{argv[0]} shows another machine.")
@@ -161,7 +160,7 @@ def test_what_makes_another_machine_exact(argv: tuple[str, ...], is_seen: bool) 
 def test_hostile_text_is_harmless() -> None:
     """No text out of a snapshot brings a control to the terminal, and none makes a line too long."""
     hostile = "a\x1b]0;owned\x07b\u202ec\nd" + "x" * 400
-    pane = attrs.evolve(
+    pane = pane_with(
         WAITING,
         **dict.fromkeys(("id", "agent", "project", "session", "title", "message"), hostile),
         reason=ReasonEntry(source=hostile, rule=hostile, at=1.0, changes=hostile),
@@ -358,13 +357,13 @@ def test_tasks_mode_and_topic() -> None:
     """What an agent says of its work is told: how far it is, what it does, and each of its tasks."""
     tasks = ("Add auth", "Fix login", "Ship")
     by = AnswerEntry(question="turn", answer="running", source="protocol", rule="osc-7501")
-    pane = attrs.evolve(WAITING, progress="1/3", tasks=tasks, answers=(by,))
-    said = drawn(attrs.evolve(pane, topic="Login", mode="plan", worktree="fix", detail="edit_file"))
+    pane = pane_with(WAITING, progress="1/3", tasks=tasks, answers=(by,))
+    said = drawn(pane_with(pane, topic="Login", mode="plan", worktree="fix", detail="edit_file"))
 
     for line in ("about     Login", "mode      plan", "worktree  fix", "does      ━━──── 1/3  Fix login"):
         assert line in said
     assert "by protocol: OSC 7501" in said
     by = AnswerEntry(question="asks", answer="permission", source="screen", rule="screen rule: permission")
-    assert "permission, by screen rule: permission, " in drawn(attrs.evolve(pane, answers=(by,)))
+    assert "permission, by screen rule: permission, " in drawn(pane_with(pane, answers=(by,)))
     assert "its tasks\n  ✓  Add auth\n  ▸  Fix login\n     Ship" in said
     assert "  ✓  Ship" in drawn(attrs.evolve(pane, progress="3/3"))

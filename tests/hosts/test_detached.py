@@ -47,6 +47,7 @@ from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.actions.callers import CALLERS
 from tests.actions.words import asked
+from tests.entries import new_pane
 from tests.patience import until
 from tests.ui.agent_list.program import List
 
@@ -100,7 +101,7 @@ class Room:
 
     def pane(self, status: Status = Status.WAITING) -> Pane:
         """What its host would say of it."""
-        return Pane(id=self.sight.id, status=status, agent=self.agent, attach=self.sight.attach)
+        return new_pane(id=self.sight.id, status=status, agent=self.agent, attach=self.sight.attach)
 
     def typist(self, status: Status = Status.WAITING) -> Typist:
         found = self.multiplexers.at("sessions-1", self.pane(status))
@@ -364,13 +365,13 @@ def test_what_waits_for_the_end_of_a_limit_when_its_host_ends(room: Room, monkey
     until(lambda: time.time() >= at, "the limit does not end")
     assert room.typed == b"11"
     with serving(room) as again:
-        until(lambda: (one := again.entry(pane)) is not None and one.unsent == LEFT, "nothing is told")
+        until(lambda: (one := again.entry(pane)) is not None and one.queue.problem == LEFT, "nothing is told")
         assert room.typed == b"11"
         queue()
         until(lambda: room.typed.endswith(b"\r"), "nothing was typed")
         entry = again.entry(pane)
     assert room.typed == b"11go on\r"
-    assert entry is not None and entry.queued == "go on" and not entry.unsent
+    assert entry is not None and entry.queue.text == "go on" and not entry.queue.problem
 
 
 def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:

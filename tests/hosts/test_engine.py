@@ -199,7 +199,7 @@ def test_entries_are_made_where_something_is_new(tmp_path: Path) -> None:
     engine.place = "there"
     engine.tick()
     before = engine.entries()
-    assert {entry.tab for entry in before} == {"there"}
+    assert {entry.place.tab for entry in before} == {"there"}
     engine.wall = HOUR
     engine.tick()
     moved = [later.since - sooner.since for later, sooner in zip(engine.entries(), before, strict=True)]

@@ -100,7 +100,7 @@ def test_a_subagents_question_is_its_own(pane: Pane) -> None:
 
     assert (told.message, told.topic) == ("EU West: Approve?", "Deploy")
     assert pane.dialog is not None and told.question == f"EU West: {pane.dialog.question}"
-    assert [record.id for record in told.records] == ["", "eu"]
+    assert [record.id for record in told.evidence.records] == ["", "eu"]
 
 
 def test_what_it_does_is_told(pane: Pane) -> None:
@@ -111,5 +111,5 @@ def test_what_it_does_is_told(pane: Pane) -> None:
     told = entry(pane)
 
     assert (told.progress, told.tasks) == ("1/3", ("a", "b", "c"))
-    assert (told.mode, told.worktree, told.detail) == ("plan", "/w/fix", "edit a file")
+    assert (told.about.mode, told.about.worktree, told.detail) == ("plan", "/w/fix", "edit a file")
     assert told.reason.rule == "osc-26"

@@ -21,6 +21,7 @@ from tallylight.pane.entry import pane_entry
 from tallylight.pane.former import EXACT_S, FORMER_STATUS_S, Former
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tests.entries import pane_with
 from tests.hosts.test_pane import AIDER, CLAUDE, CRUSH, HandTable, rows
 from tests.snapshot.test_hostile_values import PANES
 from tests.strategies import at_most
@@ -156,7 +157,7 @@ def test_another_one_is_new(tmp_path: Path, name: str) -> None:
     """What was known of it differs, or cannot be so."""
     runs = Runs(Table(str(tmp_path)))
     asks = attrs.evolve(ASKS, what="Bash: npm test", message="May I?")
-    pane = runs.pane(attrs.evolve(runs.first(asks), **OTHERS[name]))
+    pane = runs.pane(pane_with(runs.first(asks), **OTHERS[name]))
     pane.foreground(CLAUDE.pid, SECOND)
     tell(pane, asks, SECOND + 1)
     assert entry_of(pane).since == ORIGIN + SECOND + 1
@@ -248,7 +249,7 @@ def test_an_end_that_was_looked_at_is_not_new(runs: Runs) -> None:
     for now in (FIRST + 2, FIRST + 4):
         first.look(True, now)
     seen = entry_of(first)
-    assert (unseen.status, seen.status, seen.seen) == (Status.DONE, Status.IDLE, True)
+    assert (unseen.status, seen.status, seen.attention.seen) == (Status.DONE, Status.IDLE, True)
     for before, words, status in (
         (seen, [done], Status.IDLE),
         (unseen, [done], Status.DONE),
@@ -264,25 +265,25 @@ def test_an_end_that_was_looked_at_is_not_new(runs: Runs) -> None:
 
 def test_how_long_it_has_waited_today(runs: Runs) -> None:
     """The waits that the earlier run saw count for the pane, and not for the host, which wrote its own down."""
-    before = attrs.evolve(runs.first(), waited_s=60.0)
+    before = pane_with(runs.first(), waited_s=60.0)
     pane = runs.pane(before)
     pane.foreground(CLAUDE.pid, SECOND)
     tell(pane, ASKS, SECOND + 1)
-    assert entry_of(pane).waited_s == 60
+    assert entry_of(pane).attention.waited_s == 60
     tell(pane, attrs.evolve(ASKS, status=Status.WORKING, kind=None), SECOND + 31)
     whole = 60 + (SECOND + 31) - (FIRST + 1)
-    assert entry_of(pane).waited_s == whole
+    assert entry_of(pane).attention.waited_s == whole
     assert pane.attention.waited(SECOND + 40) == 30
     pane.attention.new_day(SECOND + 50)
-    assert entry_of(pane).waited_s == 0
+    assert entry_of(pane).attention.waited_s == 0
 
 
 def test_an_answer_that_is_another_runs(runs: Runs) -> None:
     """A pane that shows something else takes nothing over, neither an age nor waits."""
-    pane = runs.pane(attrs.evolve(runs.first(), waited_s=60.0, pid=CRUSH.pid))
+    pane = runs.pane(pane_with(runs.first(), waited_s=60.0, pid=CRUSH.pid))
     pane.foreground(CLAUDE.pid, SECOND)
     tell(pane, ASKS, SECOND + 1)
-    assert entry_of(pane).waited_s == 0
+    assert entry_of(pane).attention.waited_s == 0
 
 
 STEPS = (

@@ -91,8 +91,10 @@ def shows_what_can_be_read(homes: Homes, dead: list[Path]) -> None:
             homes.says(healthy, **said)
             homes.pass_(SOON_S)
             assert homes.system.entry("healthy").status is shown
-    assert homes.system.entry("healthy").hangs == ""
-    assert [homes.system.entry(f"dead{number}").hangs for number in range(len(dead))] == [str(path) for path in dead]
+    assert homes.system.entry("healthy").evidence.hangs == ""
+    assert [homes.system.entry(f"dead{number}").evidence.hangs for number in range(len(dead))] == [
+        str(path) for path in dead
+    ]
 
 
 @pytest.mark.slow
@@ -109,7 +111,7 @@ def test_disks_that_hang(homes: Homes, monkeypatch: pytest.MonkeyPatch, count: i
             homes.says(pid, status="busy")
     homes.pass_(SOON_S)
     assert {homes.system.entry(f"dead{number}").status for number in range(count)} == {Status.WORKING}
-    assert {homes.system.entry(f"dead{number}").hangs for number in range(count)} == {""}
+    assert {homes.system.entry(f"dead{number}").evidence.hangs for number in range(count)} == {""}
     assert len(homes.reported) == count
 
 

@@ -83,9 +83,9 @@ def test_what_a_record_tells_reaches_the_snapshot(pane: Pane, rollout: Path, rec
     look(pane, 1.0)
 
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
-    assert (entry.model, entry.reply, entry.limited_until > 0) == ("scripted", "Here is a short answer.", True)
+    assert (entry.about.model, entry.reply, entry.limited_until > 0) == ("scripted", "Here is a short answer.", True)
     assert pane.conversation.entry.session
-    assert not entry.strange_record
+    assert not entry.evidence.strange_record
 
 
 def test_a_record_that_begins_with_the_first_turn(pane: Pane, rollout: Path, record: Kept) -> None:
@@ -355,7 +355,7 @@ def test_a_format_of_tomorrow(pane: Pane, rollout: Path, record: Kept) -> None:
     look(pane, 1.0)
 
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
-    assert entry.strange_record and not entry.model and not entry.reply
+    assert entry.evidence.strange_record and not entry.about.model and not entry.reply
     assert pane.decision == before
 
 

@@ -234,7 +234,7 @@ def test_another_user_is_not_heard(runtime: Path, kitty: Kitty, monkeypatch: pyt
     for who in (Peer(os.getpid(), os.getuid() + 1), None):
         with monkeypatch.context() as patch:
             connection = sockets.connect(NAME, 30.0)
-            patch.setattr(desk.module.sockets, "peer", lambda _, who=who: who)
+            patch.setattr(sockets, "peer", lambda _, who=who: who)
             for call in desk.host.each_tick:
                 call()
             assert connection.recv(1) == b""

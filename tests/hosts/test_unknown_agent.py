@@ -103,7 +103,9 @@ def test_nothing_of_it_is_hidden(pane: Pane) -> None:
     pane.queue(Queued(pid=90, start=900, text=f"go{UNSEEN} on", problem=f"gone{UNSEEN}"))
     told = pane_entry(pane, float, id_="1", tab="2", os_window="3", title=f"{UNSEEN}a", terminal=f"/dev/{UNSEEN}")
 
-    assert told.unknown and told.signs and told.queued and told.title and told.question, "it is not told at all"
+    assert told.program.name and told.program.signs and told.queue.text and told.title and told.question, (
+        "it is not told at all"
+    )
     said = json.dumps(told.to_json())
     assert [odd for odd in UNSEEN if f"\\u{ord(odd):04x}" in said] == []
 
@@ -184,11 +186,11 @@ def test_its_own_words_need_no_candidate(pane: Pane) -> None:
 def test_it_is_told(pane: Pane) -> None:
     """The snapshot names the program, and what it is taken for an agent by; nobody's answer is typed into it."""
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
-    assert (entry.unknown, entry.signs) == ("mystery", "")
+    assert (entry.program.name, entry.program.signs) == ("mystery", "")
     spin(pane, 2.0)
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
-    assert (entry.unknown, entry.signs) == ("mystery", "a spinner in its title")
+    assert (entry.program.name, entry.program.signs) == ("mystery", "a spinner in its title")
     assert pane.holder().agent is None
     assert pane.conversation.entry == ConversationEntry()
 
@@ -219,15 +221,15 @@ def test_it_says_how_it_is_continued(pane: Pane, is_candidate: bool) -> None:
     pane.user_variable("state=idle;tool=mystery;session=s1;fork=mystery%0A--fork%0A%7BSessionId%7D", 3.0)
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
-    assert (entry.fork, entry.agent_pid) == (("mystery", "--fork", "{SessionId}"), MYSTERY.pid)
+    assert (entry.commands.fork, entry.agent_pid) == (("mystery", "--fork", "{SessionId}"), MYSTERY.pid)
     assert (entry.conversation.agent, entry.conversation.session) == ("mystery", "s1")
     assert entry.conversation.program == MYSTERY.exe
-    assert bool(entry.signs) is is_candidate
+    assert bool(entry.program.signs) is is_candidate
     pane.foreground(SHELL.pid, 4.0)
     pane.user_variable("state=idle;tool=mystery;session=evil1;fork=mystery%0A--fork%0Aevil1", 5.0)
     entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
 
-    assert (entry.fork[2], entry.conversation.session, entry.agent_pid) == ("{SessionId}", "s1", None)
+    assert (entry.commands.fork[2], entry.conversation.session, entry.agent_pid) == ("{SessionId}", "s1", None)
 
 
 #: What is behind each of them runs elsewhere.
@@ -264,7 +266,7 @@ def test_an_agent_of_another_machine(tmp_path: Path, name: str) -> None:
     pane = far(tmp_path, FAR[name])
     now = show(pane, ASKING, 1.0, 10.0)
     assert not pane.decision.is_lit, "whatever asks there may be any program"
-    assert (told(pane).unknown, told(pane).signs) == ("", "")
+    assert (told(pane).program.name, told(pane).program.signs) == ("", "")
     now = show(pane, BOX, now, 3.0, work="Thinking")
     assert not pane.decision.is_lit
     now = show(pane, ASKING, now)
@@ -272,8 +274,8 @@ def test_an_agent_of_another_machine(tmp_path: Path, name: str) -> None:
 
     assert (entry.status, entry.kind, entry.agent) == (Status.WAITING, Kind.PERMISSION, name)
     assert (entry.question, entry.choices) == ("Run this command?", ())
-    assert (entry.unknown, entry.agent_pid, entry.project) == (name, None, CALLED.get(name, "devbox"))
-    assert "work shown beside its input" in entry.signs
+    assert (entry.program.name, entry.agent_pid, entry.project) == (name, None, CALLED.get(name, "devbox"))
+    assert "work shown beside its input" in entry.program.signs
     assert entry.conversation == ConversationEntry()
     seen = Seen(pane="1", foreground=pane.holder(), look=Look(ASKING, 4, 3, 80), status=Status.WAITING)
     refusal = holder_of(seen)

@@ -101,7 +101,7 @@ def test_a_stranger_that_asks_a_model(desk: Callable[[Process], Desk]) -> None:
     assert at.pane.agent is not None and at.status is Status.WORKING
     assert at.pane.decision.reason.source is Source.PROCESS
     entry = pane_entry(at.pane, float, id_="1", tab="1", os_window="1", title="")
-    assert "requests as to a model" in entry.signs
+    assert "requests as to a model" in entry.program.signs
     at.wait(3)
     assert not at.pane.decision.is_lit, "its quiet says nothing"
     at.show(*ASKING).wait(2)

@@ -117,6 +117,10 @@ class Faulty(HostPart):
 
 class Counting(HostPart):
     calls = 0
+    config: Config | None = None
+
+    def use(self, config: Config) -> None:
+        self.config = config
 
     def tick(self, *_: object) -> None:
         self.calls += 1
@@ -135,6 +139,20 @@ def test_a_fault_costs_that_part() -> None:
     assert told == ["part a switched off: ValueError: broken"]
 
 
+def test_a_part_that_comes_later() -> None:
+    """It gets the settings first, and then what the others get."""
+    context: Any = None
+    early, late, config = Counting(context), Counting(context), Config()
+    made = HostParts({"a": early}, lambda _: None)
+    made.use(config)
+    made.tick(1.0, {}, ())
+    early.config = None
+    made.add({"b": late})
+    made.tick(2.0, {}, ())
+    assert (late.config, early.config) == (config, None)
+    assert (early.calls, late.calls) == (2, 1)
+
+
 def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """A host reports it and has the others; so does the doctor."""
     here = parts.__path__
@@ -151,7 +169,7 @@ def test_a_part_that_cannot_be_loaded(request: pytest.FixtureRequest, tmp_path: 
         name="kitty", environ={}, submit=lambda *_: True, mounts=None, reader=None,  # type: ignore[arg-type]
         touched=lambda _: None, report=told.append,
     )  # fmt: skip
-    assert set(part.made(context)) == {"conversations", "diary", "lab", "work"}
+    assert set(part.made(context, is_early=False)) == {"diary", "lab", "work"}
     assert len(told) == 1 and told[0].startswith("part sad: ModuleNotFoundError")
 
 
@@ -236,7 +254,7 @@ def test_the_example_of_the_door_runs(
     assert [found.text for _, load in index.checks() for found in load()({}, ())] == ["shines"]
     pane = Pane(id="1", status=Status.IDLE, more={"phase": "full"})
     assert Facts().of(pane) == ("1 under the moon",) and words(pane.more) == "moon full"
-    assert set(part.classes()) == {"moon"} and index.named("readers", "moon") is not None
+    assert set(part.classes(is_early=True)) == {"moon"} and index.named("readers", "moon") is not None
     assert index.named("opens", "moon")(pane) is None and [module.plan(None) for module in index.undoing()] == [
         ([], [])
     ]

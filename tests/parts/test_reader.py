@@ -75,7 +75,7 @@ def test_a_journal_reaches_the_snapshot(installed: Path, tmp_path: Path) -> None
     look(pane, 2.0)
 
     entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
-    assert (entry.agent, entry.status, entry.model) == ("nib", "done", "nib-2")
+    assert (entry.agent, entry.status, entry.about.model) == ("nib", "done", "nib-2")
     assert entry.reply == "The parser is renamed. All tests pass."
     assert sum(bool(line.strip()) for path in PACKAGE.rglob("*.py") for line in path.read_text().splitlines()) <= 50
 
@@ -88,7 +88,7 @@ def test_without_its_part_there_is_no_transcript(installed: Path, tmp_path: Path
     (tmp_path / ".nib-journal").write_text(json.dumps(ENTRIES[0]) + "\n")
     pane = pane_of_nib(tmp_path)
     look(pane, 1.0)
-    assert pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="").model == ""
+    assert pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="").about.model == ""
 
 
 def test_what_is_no_reader_is_told(installed: Path) -> None:

@@ -374,7 +374,7 @@ class Tab:
         """The records of this window that the host wrote for other programs."""
         found = next(iter((self.kitty.runtime_dir / "tallylight").glob("kitty-*.json")), None)
         read = writer.read(found) if found else None
-        return next((pane.records for pane in read.panes if pane.id == str(self.window)), ()) if read else ()
+        return next((pane.evidence.records for pane in read.panes if pane.id == str(self.window)), ()) if read else ()
 
     def history(self) -> str:
         """What was written on the clock in this test, in words and in order of time."""

@@ -20,17 +20,18 @@ _TRY = """
 import time
 import attrs
 from tallylight.actions.answer import Question
+from tallylight.hosts.kitty.answering import once_of
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.hosts.kitty.watcher import _host as host
 typist = WindowTypist(host, boss.window_id_map[{window}], host.panes[{window}])
-asked = host.once.ask(typist)
+asked = once_of(host).ask(typist)
 if not isinstance(asked, Question):
     return attrs.asdict(asked), None
 told = None
 until = time.monotonic() + 5
 # It is not decided while the agent draws.
 while {is_answered} and told is None and time.monotonic() < until:
-    told = host.once.answer(typist, asked.answer(1))
+    told = once_of(host).answer(typist, asked.answer(1))
 return attrs.asdict(asked), attrs.asdict(told) if told is not None else None
 """
 

@@ -162,7 +162,7 @@ def run(surface, line, after, words):
         when(lambda: asked in text(), then)
 
     def forgotten():
-        host.once.look(typist())
+        answering.once_of(host).look(typist())
         shown(first, lambda: add_timer(lambda _: set_off(), 0.05, False))
 
     def set_off():
@@ -194,8 +194,7 @@ def run(surface, line, after, words):
     def fire():
         result["fired"] = time.monotonic()
         if surface == "notification":
-            notices = host.messages.notices
-            notices._show = hear_notice
+            host.boss.notification_manager.notify_with_command = hear_notice
             command = result.pop("command")
             command.on_activation(command, 1)
             return

@@ -345,7 +345,9 @@ def test_snooze_unread_and_why(board: Board) -> None:
     board.wait_selected(list_, "snoozed", "shop")
     board.press("u")
     snapshots = lambda: {pane.project: pane for pane in (board.snapshot() or board).panes}  # type: ignore[union-attr] # noqa: E731
-    board.kitty.wait_until(lambda: (pane := snapshots().get("shop")) and pane.unread, what="the mark in the snapshot")
+    board.kitty.wait_until(
+        lambda: (pane := snapshots().get("shop")) and pane.attention.unread, what="the mark in the snapshot"
+    )
     board.press("w")
     board.kitty.wait_text(list_, "user variable")
     board.press("x")
@@ -672,13 +674,12 @@ def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> Non
 
 
 def test_a_wrong_light_is_asked_about_in_the_list(asking: tuple[Board, int, int]) -> None:
-    """! shows in the place of the list what the light was made of, from kitty's own memory; then the list is back."""
+    """! shows in the place of the list what was seen, from kitty's own memory, and asks; then the list is back."""
     board, _, list_ = asking
     board.press("exclam")
-    board.kitty.wait_text(list_, "ago")
-    board.kitty.wait_text(list_, "Enter: back")
-    board.press("Return")
-    board.kitty.wait_text(list_, "? help")
+    assert "ago, the light was waiting" in board.kitty.wait_text(list_, "What was it doing?")
+    board.press("q")
+    board.kitty.wait_text(list_, "stopped; nothing was changed")
     assert typed(board) == b""
 
 

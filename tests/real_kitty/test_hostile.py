@@ -84,7 +84,7 @@ def texts(desk: Desk, window: int) -> list[str]:
 
     [pane] = desk.kitty.wait_until(listed, what="the window in the snapshot")
     shown = [pane.title, pane.agent, pane.project, pane.session, pane.message, pane.reason.rule]
-    for record in pane.records:
+    for record in pane.evidence.records:
         shown += [record.agent, record.rule, *record.fields.values()]
     return shown
 

@@ -197,6 +197,8 @@ def _ask_host(office: Office, verb: str, window: int) -> None:
 
     def is_snoozed() -> bool:
         found = office.desk.snapshot()
-        return found is not None and any(pane.id == str(window) and pane.snoozed_until for pane in found.panes)
+        return found is not None and any(
+            pane.id == str(window) and pane.attention.snoozed_until for pane in found.panes
+        )
 
     office.desk.kitty.wait_until(is_snoozed, what=f"{verb} of {window}")

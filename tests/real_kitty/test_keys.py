@@ -147,14 +147,14 @@ def test_snoozed_is_amber_and_still(desk: Desk) -> None:
 
     assert desk.host("host.surfaces.rollup.pulsing() != []") == "True"
     press(desk, "ctrl+shift+a", "s")
-    desk.kitty.wait_until(lambda: entry(desk, window).snoozed_until, what="the snooze in the snapshot")
+    desk.kitty.wait_until(lambda: entry(desk, window).attention.snoozed_until, what="the snooze in the snapshot")
     assert desk.host("host.surfaces.rollup.pulsing()") == "[]"
     desk.kitty.focus_window(other)  # a tab is filled while another one is in front
     desk.wait_colours({tab: "waiting"})
     assert desk.status(window) == "waiting"
     desk.kitty.focus_window(window)
     press(desk, "ctrl+shift+a", "s")
-    desk.kitty.wait_until(lambda: not entry(desk, window).snoozed_until, what="the end of the snooze")
+    desk.kitty.wait_until(lambda: not entry(desk, window).attention.snoozed_until, what="the end of the snooze")
     assert desk.host("host.surfaces.rollup.pulsing() != []") == "True"
 
 

@@ -559,7 +559,7 @@ def test_looking_does_not_answer(desk: Desk) -> None:
     desk.kitty.focus_window(desk.kitty.windows()[0]["id"])  # a tab is filled while another one is in front
     desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
     pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
-    assert (pane.status, pane.seen) == (Status.WAITING, True)
+    assert (pane.status, pane.attention.seen) == (Status.WAITING, True)
 
 
 def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
@@ -580,7 +580,7 @@ def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
     pane = panes()[str(window)]
     assert (pane.status, pane.kind, pane.agent) == ("waiting", "permission", "claude")  # type: ignore[attr-defined]
     assert (pane.project, pane.message) == ("shop", "may I")  # type: ignore[attr-defined]
-    assert pane.tab == str(desk.kitty.tab_of(window))  # type: ignore[attr-defined]
+    assert pane.place.tab == str(desk.kitty.tab_of(window))  # type: ignore[attr-defined]
     folder = desk.kitty.runtime_dir / "tallylight"
     modes = {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     modes.setdefault(".waited", 0o600)  # which comes a little later

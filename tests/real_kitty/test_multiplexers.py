@@ -123,7 +123,9 @@ def test_tmux_is_found_by_itself(desk: Desk) -> None:
     # This kitty has a pid namespace of its own, so from out here nothing proves who wrote a snapshot.
     hosts = [writer.read(path) for path in (kitty.runtime_dir / "tallylight").glob("sessions-*.json")]
 
-    assert ("shop", "waiting", "claude") in [(pane.host_title, pane.status, pane.agent) for pane in hosts[0].panes]
+    assert ("shop", "waiting", "claude") in [
+        (pane.place.host_title, pane.status, pane.agent) for pane in hosts[0].panes
+    ]
     parent = kitty.eval(f"import os\nreturn open('/proc/{hosts[0].pid}/stat').read().split()[3] == str(os.getpid())")
     assert parent is True and len(hosts) == 1
     kitty.run(["tmux", "kill-server"], env=env)

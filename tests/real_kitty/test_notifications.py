@@ -306,6 +306,8 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
     script.chmod(0o755)
     told = home / "told $(touch pwned)"
     argv = (str(script), str(told), "a b; c")
+    desk.set_host("host.wake()")
+    desk.kitty.wait_until(lambda: desk.host("host.messages.notices is None") == "False", what="notifications")
     desk.set_host(
         "from tallylight.hosts import notify_command as command\n"
         "failed = lambda error: host.failed('command', error)\n"

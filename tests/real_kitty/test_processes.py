@@ -59,7 +59,7 @@ def test_a_program_that_talks_to_a_model(study: Study) -> None:
     def reason() -> str:
         found = study.snapshot()
         pane = next((pane for pane in found.panes if pane.id == str(window)), None) if found is not None else None
-        return f"{pane.status} by {pane.reason.source}: {pane.signs}" if pane is not None else ""
+        return f"{pane.status} by {pane.reason.source}: {pane.program.signs}" if pane is not None else ""
 
     kitty.wait_until(
         lambda: reason() == "working by process: an input of its own, requests as to a model", what="a light"

@@ -16,10 +16,11 @@ from tallylight.snapshot.former import CLOCK_SLACK_S, KEEP_S, MAX_FORMER_FILES, 
 from tallylight.snapshot.lives import birth_of
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.entries import new_pane
 from tests.tables import each
 
 NOW = time.time()
-ASKS = Pane(
+ASKS = new_pane(
     id="a", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", pid=20, since=NOW - 1400, waited_s=60.0
 )
 
@@ -117,7 +118,7 @@ def test_what_was_waited_yesterday_is_not_of_today(environ: dict[str, str]) -> N
     """The age is."""
     leave(environ, ASKS)
     (pane,) = read_former("sessions", environ, NOW + 86400)["a"]
-    assert (pane.since, pane.waited_s) == (ASKS.since, 0)
+    assert (pane.since, pane.attention.waited_s) == (ASKS.since, 0)
 
 
 def _with(pane: dict[str, object] | None = None, **fields: object) -> Callable[[Path], None]:

@@ -47,7 +47,7 @@ FEW = settings(max_examples=at_most(60))
 #: With a few of the other keys: they are read one by one.
 PANES = st.builds(
     dict,
-    st.dictionaries(st.sampled_from([field.name for field in attrs.fields(Pane)]), _INNER, max_size=6),
+    st.dictionaries(st.sampled_from([*Pane(id="1", status=Status.IDLE).to_json()]), _INNER, max_size=6),
     id=st.one_of(_WORDS, _INNER),
     status=st.one_of(st.sampled_from(list(Status)), _INNER),
 )
@@ -61,7 +61,7 @@ def test_a_pane(document: dict[str, object]) -> None:
     pane = Pane.from_json(document)
     if pane is not None:
         assert Pane.from_json(json.loads(json.dumps(pane.to_json()))) == pane
-        for at in (pane.since, pane.snoozed_until, pane.waited_s):
+        for at in (pane.since, pane.attention.snoozed_until, pane.attention.waited_s):
             time.strftime("%H:%M", time.localtime(at))
 
 
@@ -110,10 +110,15 @@ HOSTILE = [f"a{UNSEEN}[2Jb", "a\tb\r\nc"]
 def _hostile(form: dict[str, Any], text: str, is_object: bool) -> Any:
     """A value of *form*, as the schema describes it, with *text* for every text; an object of ours or one of JSON."""
     if cls := form.get("record"):
-        keys = [(one.name, one.metadata["key"]) for one in attrs.fields(cls) if "key" in one.metadata]
+        fields = attrs.fields(cls)
+        keys = [(one.name, one.metadata["key"]) for one in fields if "key" in one.metadata]
         found = {
             name if is_object else key.name or name: _hostile(key.form.schema, text, is_object) for name, key in keys
         }
+        for one in fields:
+            if inner := one.metadata.get("inline"):
+                values = _hostile({"record": inner}, text, is_object)
+                found |= {one.name: values} if is_object else values
         if cls is RecordEntry:
             said = dict.fromkeys(REPORT_TEXTS, text)
             found = found | ({"fields": said} if is_object else said)

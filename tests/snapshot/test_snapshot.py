@@ -33,6 +33,7 @@ from tallylight.snapshot.schema import (
 )
 from tallylight.snapshot.values import MAX_ARGUMENTS, MAX_PATH, MAX_TEXT_CHARS
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.entries import FIELDS, field_of, new_pane, pane_with
 from tests.living import sealed
 
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", since=50.0)
@@ -63,12 +64,11 @@ def test_what_is_published_is_read(folder: Path) -> None:
     usual = {"str": "a café", "float": 99.5, "int": 5200, "bool": True, "int | None": 82, "float | None": 0.25}
     usual |= {
         "tuple[str, ...]": ("Add auth", "{session}"),
-        "Mapping[str, Any]": {"diffstat": (120, 14), "did": (14, 2, 1, 0)},
         "Pairs": (("0", "No"), ("1", "Yes")),
     }
-    fields = {field.name: usual[field.type] for field in attrs.fields(Pane) if field.type in usual}
+    fields = {name: usual[field.type] for name, field in FIELDS.items() if field.type in usual}
     fields["choices"] = (("\x1b", "No"), ("\r", "Yes"))
-    pane = Pane(
+    pane = new_pane(
         status=Status.WAITING,
         kind=Kind.PERMISSION,
         confirmed_kind=Kind.PERMISSION,
@@ -80,14 +80,15 @@ def test_what_is_published_is_read(folder: Path) -> None:
             AnswerEntry(question="turn", answer="running", source="title", rule="x", at=41.0, changes="its exit"),
         ),
         conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",), relayed=True),
+        more={"diffstat": (120, 14), "did": (14, 2, 1, 0)},
         **fields,
     )
-    assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
+    assert [name for name, value in pane.to_json().items() if value in (None, "", [], 0, False)] == []
 
     make_writer(folder).publish([pane], 0.0)
 
     assert panes_in(folder) == [pane]
-    assert pane.records[0].fields == {"message": "May I?", "progress": "1/4", "background": "2"}
+    assert pane.evidence.records[0].fields == {"message": "May I?", "progress": "1/4", "background": "2"}
 
 
 def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
@@ -292,13 +293,13 @@ def test_what_would_mean_something_else_is_never_cut(
         return [as_json(entry) for entry in value] if isinstance(value, tuple) else value
 
     fields: list[dict[str, Any]] = [{field: value} for value in (most, more)]
-    make_writer(folder).publish([attrs.evolve(WAITING, **each) for each in fields], 0.0)
-    written = [getattr(pane, field) for pane in panes_in(folder)]
+    make_writer(folder).publish([pane_with(WAITING, **each) for each in fields], 0.0)
+    written = [field_of(pane, field) for pane in panes_in(folder)]
     raw = [{**WAITING.to_json(), field: as_json(value)} for value in (most, more)]
     put(folder, HERE, document(panes=raw))
 
     assert written == [most, nothing]
-    assert [getattr(pane, field) for pane in panes_in(folder)] == [most, nothing]
+    assert [field_of(pane, field) for pane in panes_in(folder)] == [most, nothing]
 
 
 def test_choices_are_capped(folder: Path) -> None:

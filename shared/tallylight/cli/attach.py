@@ -97,17 +97,17 @@ def _show(pane: str) -> int:
 def _command(found: Row) -> list[str]:
     """Return the command that shows *found* here; nothing if its host brings it to the front."""
     if not is_elsewhere(found.host):
-        if found.pane.attach[: len(LISTED)] == LISTED:
+        if found.pane.commands.attach[: len(LISTED)] == LISTED:
             planned: tuple[str, ...] | Refusal = index.need("attached", "sessions without a pane")(found.pane)
             if isinstance(planned, Refusal):
                 raise TallyError(f"{planned.rule}: {planned.text}")
             return list(planned)
-        return list(found.pane.attach) if names_pane(found.pane.attach) else []
+        return list(found.pane.commands.attach) if names_pane(found.pane.commands.attach) else []
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)
     if machine is None:
         raise TallyError(f"[machines] in config.toml has no machine {clean(name, 40)}")
-    if not found.pane.attach:
+    if not found.pane.commands.attach:
         return []
     commands = index.need("attaching", "other machines")
 

@@ -170,14 +170,15 @@ def _parts(system: System, wire: Wire) -> Iterator[Finding]:
 
 def _agents(panes: Sequence[Pane]) -> Iterator[Finding]:
     """Yield problems of the running agents, such as files that cannot be read."""
-    for where in sorted({pane.hangs for pane in panes} - {""}):
-        names = ", ".join(sorted({pane.agent or pane.unknown for pane in panes if pane.hangs == where} - {""}))
+    for where in sorted({pane.evidence.hangs for pane in panes} - {""}):
+        there = (pane for pane in panes if pane.evidence.hangs == where)
+        names = ", ".join(sorted({pane.agent or pane.program.name for pane in there} - {""}))
         text = f"{where} does not respond: the files of {names or 'agents'} there are not read"
         yield Finding("disk", Health.BROKEN, text, "mount it again; reading continues when it responds")
-    if far := sorted({pane.unknown for pane in panes if pane.signs and pane.agent_pid is None}):
+    if far := sorted({pane.program.name for pane in panes if pane.program.signs and pane.agent_pid is None}):
         text = f"only the screen of an agent behind {', '.join(far)} can be read"
         yield Finding("far agents", Health.HINT, text, EXACT_THERE)
-    for agent in sorted({pane.agent for pane in panes if pane.strange_record}):
+    for agent in sorted({pane.agent for pane in panes if pane.evidence.strange_record}):
         text = f"the records of {agent} have an unknown format: model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
 
@@ -355,7 +356,7 @@ def _arrival(wire: Wire, record: str) -> str:
     while left > 0:
         for host in wire.snapshots()[0]:
             for pane in host.panes:
-                if any(entry.id == record for entry in pane.records):
+                if any(entry.id == record for entry in pane.evidence.records):
                     return f"{host.name}:{pane.id}"
         wire.sleep(0.05)
         left -= 0.05

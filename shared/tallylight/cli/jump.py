@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
     now = time.time()
     host = find_host(panes, os.environ, now, is_any=options.any)
     if not host:
-        if stops([found.pane for found in panes.panes if found.pane.attach], now, is_any=options.any):
+        if stops([found.pane for found in panes.panes if found.pane.commands.attach], now, is_any=options.any):
             output.line("only agents in detached sessions need you; use `tally agents` to go there")
         else:
             output.line("nothing needs you" if panes.hosts else panes.why_none)
@@ -90,17 +90,17 @@ def _jump_panes(panes: Panes, host: str) -> list[Pane]:
     if not host.startswith("kitty-"):
         return own
     found = by_terminal(found.pane for found in panes.panes if found.host.startswith(HOSTS))
-    inside = [pane for terminal in {pane.terminal for pane in own} for pane in found.get(terminal, ())]
-    return [*(pane for pane in own if pane.terminal not in found), *inside]
+    inside = [pane for terminal in {pane.place.terminal for pane in own} for pane in found.get(terminal, ())]
+    return [*(pane for pane in own if pane.place.terminal not in found), *inside]
 
 
 def _reachable_panes(panes: Panes) -> list[Row]:
     """Return the panes that can be brought to the front: those of terminals, and of an attached tmux."""
-    attached = {_server(found.pane) for found in panes.panes if found.pane.terminals}
+    attached = {_server(found.pane) for found in panes.panes if found.pane.place.terminals}
     return [
         found
         for found in panes.panes
-        if not is_elsewhere(found.host) and (not found.pane.attach or _server(found.pane) in attached)
+        if not is_elsewhere(found.host) and (not found.pane.commands.attach or _server(found.pane) in attached)
     ]
 
 

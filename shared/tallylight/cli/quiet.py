@@ -81,9 +81,8 @@ def main(argv: list[str]) -> int:
     if found.pane.status in NEEDS_PERSON:
         request = Request("snooze", found.pane.id, (f"{min(seconds / 60, MAX_MINUTES):g}",))
         if is_elsewhere(found.host):
-            return request_and_wait(
-                found, request, lambda new: bool(new.pane.snoozed_until) == bool(seconds), _snooze_message
-            )
+            is_done = lambda new: bool(new.pane.attention.snoozed_until) == bool(seconds)  # noqa: E731
+            return request_and_wait(found, request, is_done, _snooze_message)
         requests.send(found.host, request, os.environ)
     return _mute(found, seconds)
 
@@ -119,10 +118,10 @@ def _named_pane(parser: Parser, panes: Panes, wanted: str | None) -> Row:
 def _snooze_message(pane: Pane) -> str:
     """Return the message about the snooze of *pane*."""
     now = time.time()
-    if pane.snoozed_until <= now:
+    if pane.attention.snoozed_until <= now:
         return "is no longer snoozed"
-    clock = time.strftime("%H:%M", time.localtime(pane.snoozed_until))
-    return f"is snoozed for {left(pane.snoozed_until - now)}, until {clock} or until its status changes"
+    clock = time.strftime("%H:%M", time.localtime(pane.attention.snoozed_until))
+    return f"is snoozed for {left(pane.attention.snoozed_until - now)}, until {clock} or until its status changes"
 
 
 def _mute(found: Row, seconds: float) -> int:
@@ -134,7 +133,7 @@ def _mute(found: Row, seconds: float) -> int:
 
     def is_done(new: Row) -> bool:
         # A host without a light for the pane does not repeat the mute.
-        return bool(new.pane.muted_until) == bool(seconds) or not new.is_lit
+        return bool(new.pane.attention.muted_until) == bool(seconds) or not new.is_lit
 
     request = Request("mute", found.pane.id, (TAB, "", f"{seconds:g}"))
     wider = "its project or everything is quiet: run `tally quiet PROJECT off` or `tally quiet all off`"

@@ -44,7 +44,8 @@ def main(argv: list[str], verb: str = "seen") -> int:
         return 1
     found = pick(panes, options.pane, os.environ)
     outcome = _looked_at if verb == "seen" else lambda _: "is marked as not looked at"
-    return request_and_wait(found, Request(verb, found.pane.id), lambda new: bool(getattr(new.pane, verb)), outcome)
+    is_done = lambda new: bool(getattr(new.pane.attention, verb))  # noqa: E731
+    return request_and_wait(found, Request(verb, found.pane.id), is_done, outcome)
 
 
 def _looked_at(pane: Pane) -> str:

@@ -158,7 +158,7 @@ def _draw_details(output: Output, pane: Pane, found: RepositoryStatus) -> None:
     full = details.context(pane)
     facts = [
         repository_text.text(found, min(60, output.columns - len(GAP))),
-        pane.model,
+        pane.about.model,
         full,
         details.cost(pane),
         details.children(pane),
@@ -178,7 +178,7 @@ def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
-    marks = ("snoozed", pane.snoozed_until), ("quiet", pane.muted_until)
+    marks = ("snoozed", pane.attention.snoozed_until), ("quiet", pane.attention.muted_until)
     return [
         lights.mark(pane.status, pane.kind),
         clean(found.name, 40),

@@ -147,7 +147,7 @@ class Wait:
         """Return the state of the turn that follows the text; "" while it has yet to begin."""
         (status, since), now = self._shown[address], self.clock()
         self._reply.setdefault(address, pane.reply)
-        if pane.queued and not pane.unsent:
+        if pane.queue.text and not pane.queue.problem:
             self._typed[address] = now
             return ""
         sent = self._typed.get(address, self.since or 0.0)
@@ -155,7 +155,7 @@ class Wait:
         if since > sent and (status is not Status.IDLE or address in self._begun):
             self._begun.add(address)
             return status.value if now - since >= self._settles(address, pane) else ""
-        if status is Status.WORKING or (now - sent < self.starts_s and not pane.unsent):
+        if status is Status.WORKING or (now - sent < self.starts_s and not pane.queue.problem):
             return ""
         return status.value if since > sent or status in (Status.WAITING, Status.LIMITED) else NO_TURN
 

@@ -80,7 +80,7 @@ EXACT_THERE = (
 def _advice(found: Row, panes: Sequence[Row], table: process_table.Table) -> str:
     """Return the advice for a pane where another program hides the agents, so that little is known."""
     pane = found.pane
-    is_seen_only = pane.agent in ("", pane.unknown)
+    is_seen_only = pane.agent in ("", pane.program.name)
     process = table.get(pane.pid) if is_seen_only and pane.pid is not None else None
     if process is None:
         return ""
@@ -99,7 +99,8 @@ def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
     pane = found.pane
     head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
-    ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
+    marks = ("seen", pane.attention.seen), ("unread", pane.attention.unread)
+    ledger = "".join(f", {word}" for word, is_so in marks if is_so)
     output.line(f"{output.lit(pane.status, head)}{since}{ledger}")
     label = 10
     room = max(10, output.columns - label - 2)
@@ -109,7 +110,7 @@ def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
                 output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
     _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
     children = []
-    for record in filter(lambda record: record.id, pane.records):
+    for record in filter(lambda record: record.id, pane.evidence.records):
         name = record.fields.get("title", "") or record.fields.get("message", "")
         words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
         children.append([record.id, words, record.source, ago(record.at, now), name])
@@ -119,32 +120,32 @@ def draw(output: Output, found: Row, now: float, advice: str = "") -> None:
         "put aside",
         [
             [e.source, e.status if status_of(e.status) else "?", rule_words(e.rule), ago(e.at, now), e.why]
-            for e in pane.losing
+            for e in pane.evidence.losing
         ],
     )
 
 
 def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
     """Return the facts of a pane by their names; empty where unknown."""
-    pane, reason = found.pane, found.pane.reason
+    pane, reason, seen = found.pane, found.pane.reason, found.pane.evidence
     # The answers to the three questions; where the host gives none, the light as a whole.
-    answers = {entry.question: _answer(entry, now) for entry in pane.answers if entry.question in _QUESTIONS}
+    answers = {entry.question: _answer(entry, now) for entry in seen.answers if entry.question in _QUESTIONS}
     whole = AnswerEntry(
         answer=pane.status.value, source=reason.source, rule=reason.rule, at=reason.at, changes=reason.changes
     )
-    pace = f"{pane.said_per_s} a second, {pane.read_per_s} of them read: the newest of each record"
+    pace = f"{seen.said_per_s} a second, {seen.read_per_s} of them read: the newest of each record"
     return {
-        "snoozed": _until(pane.snoozed_until, now, ", or until the status changes"),
-        "quiet": _until(pane.muted_until, now),
+        "snoozed": _until(pane.attention.snoozed_until, now, ", or until the status changes"),
+        "quiet": _until(pane.attention.muted_until, now),
         "pane": found.name,
-        "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
+        "agent": f"{pane.agent}?" if pane.program.signs and pane.agent == pane.program.name else pane.agent,
         "program": _program(pane),
         "project": pane.project,
         "session": pane.session,
         "about": pane.topic,
         "title": pane.title,
-        "mode": pane.mode,
-        "worktree": pane.worktree,
+        "mode": pane.about.mode,
+        "worktree": pane.about.worktree,
         "variables": details.variables(pane),
         "does": GAP.join(filter(None, (details.unanswered(pane, now), details.doing(pane)))),
         "message": pane.message,
@@ -158,19 +159,20 @@ def _facts(found: Row, now: float, advice: str) -> dict[str, str]:
         "answers": _answers(pane.choices),
         **(answers or {"light": _answer(whole, now)}),
         "advice": advice,
-        "disk": f"{pane.hangs} does not respond: what the agent keeps there is not read" if pane.hangs else "",
-        "reports": pace if pane.said_per_s else "",
+        "disk": f"{seen.hangs} does not respond: what the agent keeps there is not read" if seen.hangs else "",
+        "reports": pace if seen.said_per_s else "",
     }
 
 
 def _program(pane: Pane) -> str:
     """Return the message about a program without an agent file; "" if there is none."""
-    if not pane.unknown:
+    name, signs = pane.program.name, pane.program.signs
+    if not name:
         return ""
-    if pane.signs and pane.agent_pid is None:
-        return f"{pane.unknown} shows an agent of another machine, by {pane.signs}"
-    taken = f", is taken for an agent by {pane.signs}; to describe it" if pane.signs else "; if it is an agent"
-    return f"{pane.unknown}, without an agent file{taken}: `tally agent new {pane.unknown}`"
+    if signs and pane.agent_pid is None:
+        return f"{name} shows an agent of another machine, by {signs}"
+    taken = f", is taken for an agent by {signs}; to describe it" if signs else "; if it is an agent"
+    return f"{name}, without an agent file{taken}: `tally agent new {name}`"
 
 
 def _answer(entry: AnswerEntry, now: float) -> str:

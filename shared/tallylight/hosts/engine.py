@@ -88,6 +88,7 @@ class Engine(ABC, Generic[Id]):
         clock: Callable[[], float],
         report: Callable[[str], None] = lambda _: None,
         resumable: Callable[[int], None] | None = None,
+        tabs: Callable[[], Mapping[str, Tab] | None] = lambda: None,
     ) -> None:
         self.config = config
         self.reader = ForegroundReader(agents, table)
@@ -104,14 +105,15 @@ class Engine(ABC, Generic[Id]):
         self._ticks = 0
         self._last_tick: float | None = None
         self._origin = 0.0
-        self._mutes = Mutes()
+        self.mutes = Mutes()
         self._store = store
         self._files: FileReader[Id] = FileReader(submit, self.guarded(JOB, self._files_were_read), report, clock)
-        context = Context(
+        self._context = Context(
             name=host, environ=environ, submit=submit, mounts=self._files.mounts, reader=self.reader,
-            touched=self._touched.add, report=report, resumable=resumable, tabs=self._open_tabs,
+            touched=self._touched.add, report=report, resumable=resumable, tabs=tabs,
         )  # fmt: skip
-        self.parts = HostParts(made(context), report)
+        self.parts = HostParts(made(self._context, is_early=True), report)
+        self._is_awake = False
         self._processes: Processes[Id] = Processes(
             submit, table, self.guarded("processes", self._processes_were_sampled), self.guarded("processes", raised)
         )
@@ -145,9 +147,18 @@ class Engine(ABC, Generic[Id]):
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         """Return the pane's entry for the snapshot; *epoch* converts monotonic seconds to seconds since the epoch."""
 
-    def _open_tabs(self) -> Mapping[str, Tab] | None:
-        """Return the tabs by their ids; None if the host does not know them."""
-        return None
+    def wake(self) -> None:
+        """Start all that only a host with agents needs, unless it runs."""
+        if not self._is_awake:
+            self._is_awake = True
+            self._awake()
+
+    def _awake(self) -> None:
+        """Start the parts that are not early, and pass them what is known."""
+        self.parts.add(made(self._context, is_early=False))
+        for id_, pane in self._panes.items():
+            self.parts.changed(id_, pane, self._clock())
+        self._is_unsaved = True
 
     # Panes ---------------------------------------------------------------------------------------------------
 
@@ -186,6 +197,8 @@ class Engine(ABC, Generic[Id]):
         if late > SUSPENDED_S:
             self._skip_pause(late)
             self._touched.update(self._panes)
+        if not self._is_awake and any(pane.agent or pane.decision.is_lit for pane in self._panes.values()):
+            self.wake()
         if self._ticks % KEPT_EVERY == 0:
             self._start_sessions_process(now)
         if self._ticks % FILES_EVERY == 0:
@@ -300,8 +313,9 @@ class Engine(ABC, Generic[Id]):
             if published.is_stale:
                 epoch = functools.partial(self._store.epoch, now=self._clock())
                 entry = self._entry(id_, self._panes[id_], epoch)
-                hangs = self._files.hangs(id_)
-                published.entry, published.is_stale = attrs.evolve(entry, hangs=hangs) if hangs else entry, False
+                if hangs := self._files.hangs(id_):
+                    entry = attrs.evolve(entry, evidence=attrs.evolve(entry.evidence, hangs=hangs))
+                published.entry, published.is_stale = entry, False
             if published.entry is not None:
                 entries[id_] = published.entry
         return entries

@@ -50,7 +50,8 @@ class HostPart:
     """
     The code of a part in one host. Its methods run on the host's loop, may not wait, and do nothing by default.
 
-    A part that raises is switched off in this host, and the log says so once. *now* is monotonic seconds.
+    It runs from the first agent on, or from the start if its part is early. A part that raises is switched off in this
+    host, and the log says so once. *now* is monotonic seconds.
     """
 
     def __init__(self, context: Context) -> None:
@@ -85,14 +86,16 @@ class HostParts:
 
     def __init__(self, parts: Mapping[str, HostPart], report: Callable[[str], None]) -> None:
         self._report = report
-        self._calls: dict[str, dict[str, Callable[..., None]]] = {
-            method: {
-                name: getattr(part, method)
-                for name, part in parts.items()
-                if getattr(type(part), method) is not getattr(HostPart, method)
-            }
-            for method in _METHODS
-        }
+        self._config: Config | None = None
+        self._calls = _calls_of(parts)
+
+    def add(self, parts: Mapping[str, HostPart]) -> None:
+        """Pass calls on to *parts*, too, and first of all the configuration."""
+        before, self._calls = self._calls, _calls_of(parts)
+        if self._config is not None:
+            self.use(self._config)
+        for method, calls in self._calls.items():
+            calls.update(before[method])
 
     def _call(self, method: str, *args: object) -> None:
         for name, call in list(self._calls[method].items()):
@@ -105,6 +108,7 @@ class HostParts:
 
     def use(self, config: Config) -> None:
         """Pass on a new *config*."""
+        self._config = config
         self._call("use", config)
 
     def tick(self, now: float, panes: Mapping[Any, Pane], looked: Sequence[Any]) -> None:
@@ -132,10 +136,26 @@ class HostParts:
         self._call("close", now, is_lost)
 
 
-def made(context: Context) -> dict[str, HostPart]:
-    """Return a new `HostPart` of each part that has one, by its name; one that raises is reported and left out."""
+def _calls_of(parts: Mapping[str, HostPart]) -> dict[str, dict[str, Callable[..., None]]]:
+    """Return the methods of *parts*, without those that do nothing."""
+    return {
+        method: {
+            name: getattr(part, method)
+            for name, part in parts.items()
+            if getattr(type(part), method) is not getattr(HostPart, method)
+        }
+        for method in _METHODS
+    }
+
+
+def made(context: Context, *, is_early: bool) -> dict[str, HostPart]:
+    """
+    Return a new `HostPart` of each part that has one and *is_early* or not, by its name.
+
+    One that raises is reported and left out.
+    """
     made: dict[str, HostPart] = {}
-    for name, kind in classes().items():
+    for name, kind in classes(is_early=is_early).items():
         try:
             made[name] = kind(context)
         except Exception as error:  # a part must not cost a host
@@ -144,13 +164,15 @@ def made(context: Context) -> dict[str, HostPart]:
 
 
 @functools.cache
-def classes() -> dict[str, Any]:
+def classes(*, is_early: bool) -> dict[str, Any]:
     """
-    Import the `HostPart` classes, by the names of their parts. If an import fails, the entry raises that when called.
+    Import the `HostPart` classes of parts that are early or not, by the names of the parts.
+
+    If an import fails, the entry raises that when called.
     """
     found: dict[str, Any] = {}
     for one in index.used():
-        if one.part.host:
+        if one.part.host and one.part.is_early is is_early:
             try:
                 found[one.part.name] = index.load(one.part.host)
             except Exception as error:  # it is reported by the host

@@ -26,7 +26,7 @@ def by_terminal(panes: Iterable[Pane]) -> dict[str, tuple[Pane, ...]]:
     found: dict[str, dict[Status, Pane]] = {}
     for pane in panes:
         # An idle agent in there is no news for the tab around it, where a person does other things.
-        for terminal in pane.terminals if rows.is_lit(pane) and pane.status is not Status.IDLE else ():
+        for terminal in pane.place.terminals if rows.is_lit(pane) and pane.status is not Status.IDLE else ():
             newest = found.setdefault(terminal, {})
             if pane.status not in newest or pane.since > newest[pane.status].since:
                 newest[pane.status] = pane
@@ -38,7 +38,7 @@ def by_terminal(panes: Iterable[Pane]) -> dict[str, tuple[Pane, ...]]:
 
 def rule_of(pane: Pane) -> str:
     """Return the rule that a terminal's pane shows for *pane* of an attached session."""
-    return f"attached session {pane.host_title}: {pane.reason.rule}"
+    return f"attached session {pane.place.host_title}: {pane.reason.rule}"
 
 
 def with_inside(entry: Pane, inside: Pane | None) -> Pane:
@@ -60,5 +60,5 @@ def with_inside(entry: Pane, inside: Pane | None) -> Pane:
         limited_until=inside.limited_until,
         unanswered_since=inside.unanswered_since,
         reason=attrs.evolve(inside.reason, rule=rule_of(inside)),
-        answers=(),
+        evidence=attrs.evolve(entry.evidence, answers=()),
     )

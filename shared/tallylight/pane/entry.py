@@ -15,8 +15,18 @@ from tallylight.model.status import Status
 from tallylight.pane.explained import explained, put_aside
 from tallylight.pane.former import asked
 from tallylight.pane.pane import Pane
+from tallylight.snapshot.entries import (
+    AboutEntry,
+    AttentionEntry,
+    CommandsEntry,
+    EvidenceEntry,
+    PlaceEntry,
+    ProgramEntry,
+    QueueEntry,
+    ReasonEntry,
+    RecordEntry,
+)
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.snapshot.schema import ReasonEntry, RecordEntry
 from tallylight.snapshot.values import MAX_LIST
 from tallylight.wire.inbox import Pace
 
@@ -32,15 +42,12 @@ def pane_entry(
     attention, pace, transcript = pane.attention, pane.pace or Pace(), pane.transcript
     details, is_strange = (transcript.details, transcript.is_strange) if transcript is not None else (NO_DETAILS, False)
     progress = report.progress or details.progress
-    queued, unsent = (pane.queued.text, pane.queued.problem) if pane.queued is not None else ("", "")
-    unknown, signs = _program(pane.unknown)
+    queued = pane.queued
     dialog, what = (pane.dialog or _NO_DIALOG, report.what) if decision.status is Status.WAITING else (_NO_DIALOG, "")
     return PaneEntry(
         id=id_,
-        tab=tab,
-        os_window=os_window,
+        place=PlaceEntry(tab=tab, os_window=os_window, terminal=terminal),
         title=title,
-        terminal=terminal,
         status=decision.status,
         kind=decision.kind,
         confirmed_kind=decision.confirmed_kind,
@@ -49,62 +56,64 @@ def pane_entry(
         session=report.session,
         message=report.message,
         since=epoch(decision.since),
-        seen=attention.seen,
         pid=pane.pid,
         cwd=report.cwd,
-        queued=queued,
-        unsent=unsent,
-        queued_until=float(pane.queued.at) if pane.queued is not None else 0.0,
+        queue=QueueEntry(text=queued.text, problem=queued.problem, until=float(queued.at)) if queued else QueueEntry(),
         progress=f"{progress.done}/{progress.total}" if progress is not None else "",
         tasks=report.tasks or (details.tasks if report.progress is None else ()),
         topic=report.title if report.title != title else "",
-        mode=report.mode,
-        worktree=report.worktree,
         detail=report.detail,
-        vars=report.vars,
-        model=details.model,
-        context=details.context,
+        about=AboutEntry(
+            model=details.model,
+            mode=report.mode,
+            worktree=report.worktree,
+            context=details.context,
+            cost=details.cost,
+            children=tuple((child.name, child.status.value) for child in details.children),
+            vars=report.vars,
+        ),
         collisions=pane.collisions,
-        children=tuple((child.name, child.status.value) for child in details.children),
         reply=details.reply,
         outcome=pane.outcome,
         more=dict(pane.more),
         limited_until=pane.limited_until,
         unanswered_since=_until(pane.unanswered, epoch),
-        cost=details.cost,
-        strange_record=is_strange,
         background=report.background,
         question=asked(decision, dialog),
         what=what,
         choices=_choices(pane, dialog),
         prompt=dialog.fingerprint,
-        resume=pane.conversation.resume,
-        fork=pane.conversation.fork,
+        commands=CommandsEntry(resume=pane.conversation.resume, fork=pane.conversation.fork),
         agent_pid=pane.agent_pid,
         conversation=pane.conversation.entry,
-        snoozed_until=_until(attention.snoozed_until, epoch),
-        muted_until=_until(attention.muted_until, epoch),
-        unread=attention.unread,
-        answered=attention.answered,
-        waited_s=round(attention.waited_s + attention.earlier_s, 1),
-        notified=attention.notified,
-        visible=attention.visible,
-        unknown=unknown,
-        signs=signs,
-        said_per_s=pace.arrived,
-        read_per_s=pace.read,
+        attention=AttentionEntry(
+            snoozed_until=_until(attention.snoozed_until, epoch),
+            muted_until=_until(attention.muted_until, epoch),
+            waited_s=round(attention.waited_s + attention.earlier_s, 1),
+            seen=attention.seen,
+            unread=attention.unread,
+            answered=attention.answered,
+            notified=attention.notified,
+            visible=attention.visible,
+        ),
+        program=_program(pane.unknown),
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
             rule=reason.rule,
             at=epoch(reason.at),
             changes=reason.changes,
         ),
-        records=tuple(
-            RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
-            for key, record in pane.tracker.records(MAX_LIST).items()
+        evidence=EvidenceEntry(
+            said_per_s=pace.arrived,
+            read_per_s=pace.read,
+            strange_record=is_strange,
+            records=tuple(
+                RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
+                for key, record in pane.tracker.records(MAX_LIST).items()
+            ),
+            answers=explained(answers, decision, pane.tracker.timing, epoch),
+            losing=put_aside(answers, epoch),
         ),
-        answers=explained(answers, decision, pane.tracker.timing, epoch),
-        losing=put_aside(answers, epoch),
     )
 
 
@@ -114,12 +123,12 @@ def _choices(pane: Pane, dialog: Dialog) -> tuple[tuple[str, str], ...]:
     return tuple((choice.keys, choice.label) for choice in offered)
 
 
-def _program(watch: UnknownProgramWatch) -> tuple[str, str]:
-    """Return the name of an unknown program in the foreground, and the signs that it is an agent."""
+def _program(watch: UnknownProgramWatch) -> ProgramEntry:
+    """Return the unknown program in the foreground, and the signs that it is an agent."""
     program = watch.program
     if program is None or (watch.is_remote and not watch.is_agent):
-        return "", ""
-    return program.name, ", ".join(program.signs) if watch.is_agent else ""
+        return ProgramEntry()
+    return ProgramEntry(name=program.name, signs=", ".join(program.signs) if watch.is_agent else "")
 
 
 def _until(at: float | None, epoch: Callable[[float], float]) -> float:

@@ -81,7 +81,7 @@ class Former:
         if decision.status is not Status.DONE or self._has_worked:
             return False
         at_rest = attrs.evolve(decision, status=Status.IDLE, kind=None)
-        return any(one.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
+        return any(one.attention.seen and self._is_of(one, at_rest, pid) for one in self.known.get(self.id, ()))
 
     def goes_on(self, now: float) -> bool:
         """Return whether this object is still of use at *now*: a status may get an older begin, or has one."""
@@ -106,7 +106,8 @@ class Former:
         if self._entry is not before:
             waits = decision.status is Status.WAITING
             began = self._entry.since - self.origin if self._entry is not None and waits else decision.since
-            self.attention.add_former(self._entry.waited_s if self._entry is not None else 0.0, decision.since - began)
+            waited_s = self._entry.attention.waited_s if self._entry is not None else 0.0
+            self.attention.add_former(waited_s, decision.since - began)
 
     def _is_of(self, entry: PaneEntry, decision: Decision, pid: int | None) -> bool:
         """Return whether *entry* shows the same status of the same run of the same agent, at a possible time."""

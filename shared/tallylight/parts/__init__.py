@@ -16,6 +16,7 @@ and `tallylight_moon/__init__.py` describes it:
         about="the phase of the moon",
         verbs={"moon": Verb("See", "its phase", "tallylight_moon.verb")},
         host="tallylight_moon.host:Moon",
+        is_early=True,
         checks="tallylight_moon.host:checks",
         fact="tallylight_moon.host:fact",
         readers={"moon": "tallylight_moon.record:READER"},
@@ -96,7 +97,8 @@ class Part:
     """
     One part. Each module is written as Python imports it, an object in one as `module:name`.
 
-    *verbs* by their names. *host* is a `hosts.part.HostPart`. *checks* gets the environment and all snapshots, and
+    *verbs* by their names. *host* is a `hosts.part.HostPart`, which is loaded with the first agent, or with the host if
+    it *is_early*. *checks* gets the environment and all snapshots, and
     yields each `Finding` for `tally doctor`. *fact* gets the selected pane of the list, and returns a few words at
     once. *news* gets the rows and the seconds of an absence when the person comes back to the list, and returns one
     line. *undo* is a module for `tally setup --undo`: `plan(system)` returns edits and problems, and `undo(system,
@@ -113,6 +115,7 @@ class Part:
     about: str
     verbs: Mapping[str, Verb] = attributes.field(factory=dict)
     host: str = ""
+    is_early: bool = False
     checks: str = ""
     fact: str = ""
     news: str = ""

@@ -27,7 +27,7 @@ from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
 #: The version of the file; another one is ignored.
-VERSION = 3
+VERSION = 4
 #: Bytes of the file, parts in it, and characters of each text.
 MAX_PART_INDEX_BYTES, MAX_INDEXED_PARTS, MAX_FIELD_CHARS = 256 * 1024, 64, 500
 #: The directory of packages for other people's parts, as an extra: kitty's Python looks there, too.
@@ -179,7 +179,8 @@ def _to_json(found: InstalledPart) -> dict[str, object]:
     more = {name: getattr(part, name) for name in _TEXTS} | {name: dict(getattr(part, name)) for name in _NAMED}
     fields = {name: [one.form, one.about, one.limit, one.shown] for name, one in part.fields.items()}
     keys = {name: [key.about, key.call] for name, key in part.keys.items()}
-    return {"version": found.version, "fault": found.fault, "verbs": verbs, "fields": fields, "keys": keys, **more}
+    more |= {"version": found.version, "fault": found.fault, "is_early": part.is_early}
+    return more | {"verbs": verbs, "fields": fields, "keys": keys}
 
 
 def _from_json(value: object, off: set[str]) -> InstalledPart | None:
@@ -201,7 +202,7 @@ def _from_json(value: object, off: set[str]) -> InstalledPart | None:
         field: {name: one for name, one in _members(value.get(field)).items() if isinstance(one, str)}
         for field in _NAMED
     }
-    named |= {field: text(field) for field in _TEXTS}
+    named |= {field: text(field) for field in _TEXTS} | {"is_early": value.get("is_early") is True}
     part = Part(verbs=verbs, fields=fields, keys=keys, **named)
     return InstalledPart(part, text("version"), text("fault"), part.name not in off) if part.name else None
 

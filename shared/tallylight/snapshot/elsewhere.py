@@ -8,7 +8,7 @@ machine.
 from __future__ import annotations
 
 from tallylight.model import attributes
-from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.entries import CommandsEntry, ConversationEntry
 from tallylight.snapshot.schema import Pane
 
 #: The kind of host that shows panes of other machines: `machines-4711`.
@@ -19,16 +19,13 @@ def harmless(pane: Pane) -> Pane:
     """Return *pane* of another machine without fields that could be run or typed, or name something of this one."""
     return attributes.evolve(
         pane,
-        resume=(),
-        fork=(),
-        attach=(),
+        commands=CommandsEntry(),
         choices=(),
         conversation=ConversationEntry(),
         pid=None,
         agent_pid=None,
-        terminals=(),
-        terminal="",
-        visible=False,
+        place=attributes.evolve(pane.place, terminals=(), terminal=""),
+        attention=attributes.evolve(pane.attention, visible=False),
     )
 
 

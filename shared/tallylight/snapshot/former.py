@@ -59,5 +59,6 @@ def read_former(host: str, environ: Mapping[str, str], clock: float) -> FormerPa
         for pane in snapshot.panes:
             others = known.setdefault(pane.id, [])
             if 0 < pane.since <= snapshot.written + CLOCK_SLACK_S and pane.pid not in [other.pid for other in others]:
-                others.append(pane if is_today else attrs.evolve(pane, waited_s=0.0))
+                attention = pane.attention if is_today else attrs.evolve(pane.attention, waited_s=0.0)
+                others.append(attrs.evolve(pane, attention=attention))
     return known

@@ -27,7 +27,7 @@ def is_lit(pane: Pane) -> bool:
 
     A pane with a queued text that could not be sent is always shown.
     """
-    if pane.unsent:
+    if pane.queue.problem:
         return True
     if pane.status is Status.ACTIVE:
         return False
@@ -36,7 +36,7 @@ def is_lit(pane: Pane) -> bool:
 
 def is_snoozed(pane: Pane, now: float) -> bool:
     """Return whether *pane* is snoozed until later than *now*."""
-    return pane.snoozed_until > now
+    return pane.attention.snoozed_until > now
 
 
 @attributes.frozen
@@ -85,7 +85,7 @@ class Row:
     @property
     def where(self) -> str:
         """Return the terminal of the pane if that is known, else its address: the place where a session is attached."""
-        return self.pane.terminal or self.address
+        return self.pane.place.terminal or self.address
 
     @property
     def is_lit(self) -> bool:
@@ -97,7 +97,7 @@ class Row:
         pane = self.pane
         fields = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
-            pane.question, pane.what, pane.cwd, pane.host_title, self.label.name,
+            pane.question, pane.what, pane.cwd, pane.place.host_title, self.label.name,
         )  # fmt: skip
         text = "\n".join(fields).casefold()
         return all(word in text for word in words.casefold().split())
@@ -119,7 +119,7 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     ranked = sorted(panes, key=_rank)
     # Agents in sessions, with each attached terminal: the terminal around reports them, too.
     here = [pane for host, pane in ranked if is_lit(pane) and not is_elsewhere(host)]
-    inside = {(terminal, pane.agent) for pane in here for terminal in pane.terminals}
+    inside = {(terminal, pane.agent) for pane in here for terminal in pane.place.terminals}
     best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
     found = {(host, pane.id) for host, pane in ranked if (Row(host, pane).where, pane.agent) in inside}
     for host, pane in ranked:

@@ -172,6 +172,11 @@ def key(default: Any, about: str = "", form: Form | None = None, *, name: str = 
     return attributes.field(default=default, metadata=declared(about, form or _USUAL[type(default)], name, is_always))
 
 
+def inline(cls: Any) -> Any:
+    """Return a field with an object of *cls*, whose fields lie in JSON beside those of its owner."""
+    return attributes.field(default=cls(), metadata={"inline": cls})
+
+
 def declared(about: str, form: Form, name: str = "", is_always: bool = True) -> dict[str, Key]:
     """Return the metadata of a field, with a default or without."""
     return {"key": Key(name, form, about, is_always)}
@@ -182,7 +187,10 @@ def _places(cls: Any) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the facts about each declared field of *cls* for `read` and for `write`."""
     reads, writes = [], []
     for one in cls.__attrs_attrs__:
-        if (stated := one.metadata.get("key")) is not None:
+        if (inner := one.metadata.get("inline")) is not None:
+            reads.append((one.name, "", functools.partial(read, inner), False))
+            writes.append((attrgetter(one.name), "", write, None, True))
+        elif (stated := one.metadata.get("key")) is not None:
             name = stated.name or one.name
             reads.append((one.name, name, stated.form.read, one.default is attributes.NOTHING))
             writes.append((attrgetter(one.name), name, stated.form.write, one.default, stated.is_always))
@@ -194,7 +202,9 @@ def read(cls: Any, value: object, **found: Any) -> Any:
     if not isinstance(value, dict):
         return None
     for field, name, read_one, is_needed in _places(cls)[0]:
-        if name in value and (one := read_one(value[name])) is not None:
+        if not name:
+            found[field] = read_one(value)
+        elif name in value and (one := read_one(value[name])) is not None:
             found[field] = one
         elif is_needed:
             return None
@@ -213,6 +223,8 @@ def write(value: Any) -> Json:
     found: Json = {}
     for get, name, write_one, default, is_always in _places(value.__class__)[1]:
         one = get(value)
-        if is_always or one != default:
+        if not name:
+            found |= write_one(one)
+        elif is_always or one != default:
             found[name] = one if one is None or write_one is None else write_one(one)
     return found

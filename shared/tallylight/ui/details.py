@@ -31,27 +31,27 @@ def best_text(pane: Pane) -> str:
 
 def context(pane: Pane) -> str:
     """Return how full its context is: `context 42%`; "" if unknown."""
-    return f"context {pane.context}%" if pane.context is not None else ""
+    return f"context {pane.about.context}%" if pane.about.context is not None else ""
 
 
 def is_nearly_full(pane: Pane) -> bool:
     """Return whether its context is so full that a person should know."""
-    return pane.context is not None and pane.context >= NEARLY_FULL
+    return pane.about.context is not None and pane.about.context >= NEARLY_FULL
 
 
 def children(pane: Pane) -> str:
     """Return its subagents: `Explore working, Review done`."""
-    return ", ".join(f"{name} {status}".strip() for name, status in pane.children)
+    return ", ".join(f"{name} {status}".strip() for name, status in pane.about.children)
 
 
 def variables(pane: Pane) -> str:
     """Return the values that its agent wants to be shown, with its own names: `ticket X-1, cost 0.3`."""
-    return ", ".join(f"{name} {value}" for name, value in pane.vars)
+    return ", ".join(f"{name} {value}" for name, value in pane.about.vars)
 
 
 def cost(pane: Pane) -> str:
     """Return the cost of its session, as it reports it."""
-    return f"${pane.cost:.2f}" if pane.cost is not None else ""
+    return f"${pane.about.cost:.2f}" if pane.about.cost is not None else ""
 
 
 def limit(pane: Pane, now: float) -> str:
@@ -99,21 +99,21 @@ def changed_meanwhile(pane: Pane, now: float) -> str:
 
 def queued(pane: Pane, now: float) -> str:
     """Return the text that waits to be typed into it, and until when, or why it is not typed; "" for none."""
-    if not pane.queued:
+    if not pane.queue.text:
         return ""
-    if pane.unsent:
-        return f"not sent, {pane.unsent}: {pane.queued}"
+    if pane.queue.problem:
+        return f"not sent, {pane.queue.problem}: {pane.queue.text}"
     when = "queued"
-    if pane.queued_until > now:
-        when = f"types at {clock(pane.queued_until, now)}"
-    elif pane.queued_until and pane.status is not Status.LIMITED:
+    if pane.queue.until > now:
+        when = f"types at {clock(pane.queue.until, now)}"
+    elif pane.queue.until and pane.status is not Status.LIMITED:
         when = "types after its next limit"
-    return f"{when}: {pane.queued}"
+    return f"{when}: {pane.queue.text}"
 
 
 def summary(pane: Pane, now: float) -> str:
     """Return its short details in one line: the limit, the model, the context, the cost."""
-    return ", ".join(words for words in (limit(pane, now), pane.model, context(pane), cost(pane)) if words)
+    return ", ".join(words for words in (limit(pane, now), pane.about.model, context(pane), cost(pane)) if words)
 
 
 def progress_bar(counted: str, cells: int = BAR_CELLS) -> str:

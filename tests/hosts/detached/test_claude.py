@@ -92,7 +92,7 @@ def test_course(claude_yard: Yard, sessions: dict[str, Tmux | Screen], kind: str
     promptly("down", killed)
 
     assert agent.agent == "claude"
-    assert agent.attach[0] == kind
+    assert agent.commands.attach[0] == kind
     assert late == []
     assert yard.log() == ""
 

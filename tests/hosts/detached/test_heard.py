@@ -62,7 +62,7 @@ def kept(yard: Yard, session: str) -> dict[str, Any]:
     for path in (yard.runtime / "tallylight").glob("sessions-*.json"):
         with contextlib.suppress(FileNotFoundError):
             snapshot = writer.read(path)
-            found = [one for one in Panes.of([snapshot], []).panes if one.pane.host_title == session]
+            found = [one for one in Panes.of([snapshot], []).panes if one.pane.place.host_title == session]
             pane: dict[str, Any] = json.loads(json.dumps(status.to_json(Panes.of([snapshot], []), found)))["panes"][0]
             return pane
     return {}
@@ -193,7 +193,7 @@ def test_the_client_dies(yard: Yard) -> None:
         said = speaker.say("1338;state=waiting;tool=claude")
         yard.wait(id_, "waiting", since=said)
         session.tmux("rename-session", "-t", "work", "play")
-        wait_until(lambda: yard.panes()[0].host_title == "play", 20, "the new name")
+        wait_until(lambda: yard.panes()[0].place.host_title == "play", 20, "the new name")
         session.tmux("kill-server")
         wait_until(lambda: yard.panes() == [], 20, "the end of the server")
     assert yard.log() == ""
@@ -237,7 +237,7 @@ def test_a_tmux_in_a_tmux(yard: Yard) -> None:
         snapshot = writer.read(next((yard.runtime / "tallylight").glob("sessions-*.json")))
         return [row.pane.id for row in rows.build([snapshot], "", time.time())]
 
-    wait_until(lambda: yard.pane("inner").terminals, 20, "the client inside")
+    wait_until(lambda: yard.pane("inner").place.terminals, 20, "the client inside")
     speaker.say("1338;state=waiting;tool=claude;message=Go?")
     wait_until(lambda: window() == "waiting", 30, "the light of the outer window")
     wait_until(lambda: listed() == [id_], 20, "one row for both")

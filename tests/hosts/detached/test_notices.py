@@ -10,9 +10,9 @@ import pytest
 
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.model.status import Status
-from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.tracker.notify import Notice
+from tests.entries import new_pane
 from tests.hosts.detached.polling import HandSource, System
 from tests.hosts.test_pane import CLAUDE, status_file
 from tests.patience import until
@@ -51,7 +51,7 @@ def test_it_is_told_by_notify_send(system: System, source: HandSource, desktop: 
     assert "claude" in title
     notice = Notice("a", Status.WAITING, None, "claude", "shop", title, "rm <b>x</b> && ls")
     assert system.poller._notices._worded(notice).body == "rm &lt;b&gt;x&lt;/b&gt; &amp;&amp; ls"  # type: ignore[union-attr]
-    assert system.entry().notified
+    assert system.entry().attention.notified
     desktop.unlink()
     system.steps(10)
     status_file(str(system.home), status="busy")
@@ -89,7 +89,7 @@ def test_it_is_not_told(system: System, source: HandSource, desktop: Path, why: 
             system.poller.config, notify=attrs.evolve(system.poller.config.notify, when=frozenset({Status.ERROR}))
         )
     if why == "told by its terminal":
-        around = Pane(id="3", status=Status.WAITING, agent="claude", terminal=HERE)
+        around = new_pane(id="3", status=Status.WAITING, agent="claude", terminal=HERE)
         SnapshotWriter.for_host("kitty", system.environ, time.time).publish((around,), 1.0)
     asks(system, source, attrs.evolve(ASKING, visible=why == "in front"))
     assert system.entry().status is Status.WAITING

@@ -36,7 +36,11 @@ def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource
 
     entry = system.entry()
     assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
-    assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+    assert (entry.place.tab, entry.place.host_title, entry.commands.attach) == (
+        "0",
+        "build",
+        ("screen", "-r", "1.build"),
+    )
 
 
 def test_idle_shells_are_looked_at_more_seldom(system: System, source: HandSource) -> None:

@@ -24,6 +24,7 @@ from tallylight.parts.conversations.plan import Plan, Verb
 from tallylight.snapshot import rows, writer
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.entries import new_pane, pane_with
 from tests.hosts.detached.polling import System
 from tests.tables import each
 
@@ -244,9 +245,9 @@ def around(table: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> lis
     listed(tmp_path)
     listed(tmp_path, pid=21, jobId="b1", name="another")
     panes = [
-        Pane(id="3", status=Status.WAITING, agent="claude", agent_pid=31, terminal="/dev/pts/3", visible=True),
-        Pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4"),
-        Pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5"),
+        new_pane(id="3", status=Status.WAITING, agent="claude", agent_pid=31, terminal="/dev/pts/3", visible=True),
+        new_pane(id="4", status=Status.WAITING, agent="claude", agent_pid=41, terminal="/dev/pts/4"),
+        new_pane(id="5", status=Status.IDLE, agent="claude", agent_pid=51, session="s-5", terminal="/dev/pts/5"),
     ]
     # Whoever shows a session is connected to the daemon alone, and so may others be.
     links = {(31, DAEMON.pid), (41, DAEMON.pid), (51, DAEMON.pid), (20, DAEMON.pid), (21, DAEMON.pid)}
@@ -268,12 +269,12 @@ def test_where_it_is_shown(source: RegistrySource, tmp_path: Path, around: list[
 
 def test_in_a_session_of_tmux(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
     """The terminal of such a pane is nobody's: it is named by its address, and adds no row either."""
-    inner = attrs.evolve(around[0], id="tmux/1/%2", terminal="")
+    inner = pane_with(around[0], id="tmux/1/%2", terminal="")
     shows(tmp_path, "sessions", [inner])
     address = f"sessions-{os.getpid()}:tmux/1/%2"
     (first, second) = looked(source)
     assert (first.terminals, second.terminals) == ((address,), ())
-    own = Pane(id=first.id, status=Status.WAITING, agent="claude", agent_pid=20, terminals=first.terminals)
+    own = new_pane(id=first.id, status=Status.WAITING, agent="claude", agent_pid=20, terminals=first.terminals)
     shows(tmp_path, "sessions", [inner, own])
     assert [one.terminals for one in looked(source)] == [(address,), ()]
     snapshots, _ = writer.read_snapshots(writer.directory({"XDG_RUNTIME_DIR": str(tmp_path)}))
@@ -282,7 +283,7 @@ def test_in_a_session_of_tmux(source: RegistrySource, tmp_path: Path, around: li
 
 def test_a_view_that_shows_one(source: RegistrySource, tmp_path: Path, around: list[Pane]) -> None:
     """It is called by the session that it shows now, and shows no other."""
-    around[1] = attrs.evolve(around[1], title="another", visible=True)
+    around[1] = pane_with(around[1], title="another", visible=True)
     shows(tmp_path, "kitty", around)
     first, second = looked(source)
     assert first.terminals == ("/dev/pts/3",)
@@ -293,7 +294,7 @@ def test_one_session_is_one_row(source: RegistrySource, tmp_path: Path, around: 
     """In the list it is there once, with the truth of its own files."""
     shows(tmp_path, "kitty", around)
     own = [
-        Pane(id=one.id, status=Status.WAITING, agent="claude", agent_pid=one.group, terminals=one.terminals)
+        new_pane(id=one.id, status=Status.WAITING, agent="claude", agent_pid=one.group, terminals=one.terminals)
         for one in looked(source)
     ]
     shows(tmp_path, "sessions", own)

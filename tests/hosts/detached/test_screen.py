@@ -37,7 +37,7 @@ def test_an_agent_that_asks(yard: Yard) -> None:
     assert yard.late(waiting.at, asked) < session.within
     assert yard.late(working.at, answered) < session.within
     assert waiting.pane.message == "Do you want to proceed?"
-    assert waiting.pane.attach == ("screen", "-r", session.address, "-p", "0")
+    assert waiting.pane.commands.attach == ("screen", "-r", session.address, "-p", "0")
     other = yard.pane("AUT")
     assert (other.status, other.agent) == (Status.ACTIVE, "")
     assert names(yard.lights[other.id]) == ["active"]
@@ -79,7 +79,7 @@ def test_hostile_names(yard: Yard) -> None:
         yard.wait(id_, "waiting/permission", since=0)
 
     assert len(set(ids)) == len(HOSTILE)
-    assert {pane.host_title for pane in yard.panes()} == set(shown)
+    assert {pane.place.host_title for pane in yard.panes()} == set(shown)
     assert all(refused), "Screen itself takes neither"
     assert not list(yard.folder.rglob("was-here"))
 
@@ -111,7 +111,7 @@ def test_a_session_that_comes_and_goes(yard: Yard) -> None:
     Screen(yard, "second", "sleep", "1000")
     yard.pane("second")
     first.order("quit")
-    wait_until(lambda: [pane.host_title for pane in yard.panes()] == ["second"], 5, "the end of the first")
+    wait_until(lambda: [pane.place.host_title for pane in yard.panes()] == ["second"], 5, "the end of the first")
 
 
 def test_a_dead_session(yard: Yard) -> None:
@@ -121,7 +121,7 @@ def test_a_dead_session(yard: Yard) -> None:
     yard.start_host()
     yard.pane("dead")
     yard.run("kill", "-9", dead.address.partition(".")[0])
-    wait_until(lambda: [pane.host_title for pane in yard.panes()] == ["alive"], 10, "only the living")
+    wait_until(lambda: [pane.place.host_title for pane in yard.panes()] == ["alive"], 10, "only the living")
 
     assert "dead)" in yard.run("screen", "-ls").lower() or "(dead ???)" in yard.run("screen", "-ls").lower()
 
@@ -153,7 +153,7 @@ def test_a_person_who_is_attached_sees_nothing_of_us(yard: Yard) -> None:
     yard.wait(id_, "waiting/permission", since=0)
     display = _attach(yard, session)
     try:
-        wait_until(lambda: yard.pane("work").visible, 10, "the session to be attached")
+        wait_until(lambda: yard.pane("work").attention.visible, 10, "the session to be attached")
         _drain(display, 0.5)
         session.send("1\r")
         yard.wait(id_, "working", since=0)

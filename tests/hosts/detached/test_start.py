@@ -26,6 +26,7 @@ from tallylight.parts.conversations.verbs.fork import open_pane
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tests.actions.callers import CALLERS, at
+from tests.entries import new_pane, pane_with
 from tests.patience import until
 from tests.terminal import SHARED
 
@@ -53,7 +54,7 @@ class Session:
         ).split()
         socket = self.env["TMUX"].partition(",")[0]
         attach = ("tmux", "-S", socket, "attach-session", "-t", f"{session}:{window}.{id_}")
-        return Pane(id=done.pane, status=status, agent="claude", attach=attach)
+        return new_pane(id=done.pane, status=status, agent="claude", attach=attach)
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_a_fork_opens_beside_its_pane(session: Session, how: list[str]) -> None:
     assert not list(session.folder.rglob("made"))
     assert starts.beside(pane, how, fork, {**session.env, "TMUX": "/elsewhere,1,0"}) is None
     assert starts.beside(pane, how, fork, {}) is None
-    assert starts.beside(attrs.evolve(pane, attach=()), how, fork, session.env) is None
+    assert starts.beside(pane_with(pane, attach=()), how, fork, session.env) is None
 
 
 def test_a_pane_that_was_reused_or_is_told_lies_is_nobodys(session: Session) -> None:

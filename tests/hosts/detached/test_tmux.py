@@ -108,7 +108,7 @@ def test_hostile_names(yard: Yard) -> None:
     panes = yard.panes()
     titles = {session.tmux("display-message", "-p", "#{session_name}").rstrip("\n") for session in sessions}
 
-    assert {pane.host_title for pane in panes} == titles
+    assert {pane.place.host_title for pane in panes} == titles
     assert len({pane.id for pane in panes}) == len(HOSTILE)
     # tmux 3.8 makes it harmless itself, and in its own way.
     wait_until(lambda: all("(touch was-here) #{pid}" in p.title for p in yard.panes()), 5, "the title")
@@ -148,7 +148,7 @@ def test_servers_come_and_go(yard: Yard) -> None:
     yard.pane("one")
     yard.pane("two")
     first.tmux("kill-server")
-    wait_until(lambda: [pane.host_title for pane in yard.panes()] == ["two"], 5, "the end of the first")
+    wait_until(lambda: [pane.place.host_title for pane in yard.panes()] == ["two"], 5, "the end of the first")
     Tmux(yard, "three", "sleep", "1000", server="a")
     yard.pane("three")
 
@@ -173,7 +173,7 @@ def test_a_named_socket(yard: Yard) -> None:
     yard.start_host("--socket", path)
     pane = yard.pane("there")
 
-    assert pane.attach[:3] == ("tmux", "-S", path)
+    assert pane.commands.attach[:3] == ("tmux", "-S", path)
 
 
 def test_copy_mode_and_dead_panes(yard: Yard) -> None:
@@ -248,7 +248,7 @@ def test_changes_are_told(yard: Yard) -> None:
         wait_until(lambda: any("control-mode" in flags for flags in clients(session)), 5, "a control client")
         (ours,) = [flags for flags in clients(session) if "control-mode" in flags]
         size = session.tmux("display-message", "-p", "-t", "=work:", "#{window_width}x#{window_height}").strip()
-        seen = wait_until(lambda: yard.pane("work").visible, 5, "the pane to be seen")
+        seen = wait_until(lambda: yard.pane("work").attention.visible, 5, "the pane to be seen")
         before = time.monotonic()
         session.tmux("split-window", "-d", "-t", "=other:", "sleep", "1000")
         wait_until(lambda: len(yard.panes()) == 3, 5, "the new pane of another session")
@@ -272,7 +272,9 @@ def test_the_way_in(yard: Yard) -> None:
     wait_until(lambda: len(yard.panes()) == 3, 10, "three panes")
     pane = next(p for p in yard.panes() if p.id.endswith("%1"))
     master, slave = pty.openpty()
-    yard.room.popen(["setsid", "-c", *pane.attach], env=yard.env, cwd="/", stdin=slave, stdout=slave, stderr=slave)
+    yard.room.popen(
+        ["setsid", "-c", *pane.commands.attach], env=yard.env, cwd="/", stdin=slave, stdout=slave, stderr=slave
+    )
     os.close(slave)
     wait_until(
         lambda: session.tmux("list-clients", "-F", "#{client_control_mode} #{pane_id}").splitlines()[:1] == ["0 %1"],
@@ -294,7 +296,7 @@ def test_a_server_that_hangs(yard: Yard) -> None:
     yard.wait(yard.pane("other").id, "waiting/permission", since=0, timeout=20)
     yard.run("kill", "-CONT", pid)
 
-    assert {pane.host_title for pane in yard.panes()} == {"hung", "other"}
+    assert {pane.place.host_title for pane in yard.panes()} == {"hung", "other"}
 
 
 def test_a_second_host(yard: Yard) -> None:

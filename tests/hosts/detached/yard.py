@@ -121,9 +121,11 @@ class Yard:
         """The first pane of the session of that name, once there is one."""
 
         def found() -> Pane | None:
-            return next((pane for pane in self.panes() if pane.host_title == host_title), None)
+            return next((pane for pane in self.panes() if pane.place.host_title == host_title), None)
 
-        pane: Pane = wait_until(found, timeout, f"a pane of {host_title!r} in {[p.host_title for p in self.panes()]}")
+        pane: Pane = wait_until(
+            found, timeout, f"a pane of {host_title!r} in {[p.place.host_title for p in self.panes()]}"
+        )
         return pane
 
     def wait(self, id_: str, light: str, *, since: float, timeout: float = 30) -> Light:

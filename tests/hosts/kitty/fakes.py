@@ -18,9 +18,9 @@ from tallylight.hosts.store import Store
 
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
-    "watcher", "agent_list", "answering", "channel", "consents", "fork", "keys", "host", "colours", "looks",
-    "os_titles", "power_consent", "queue", "rollup", "user_vars", "script_starts", "scripts", "settings", "splits",
-    "starter", "surfaces", "tabs", "messages", "window_bars", "windows", "wiring",
+    "watcher", "agent_list", "answering", "awake", "channel", "consents", "door", "fork", "keys", "host", "colours",
+    "looks", "os_titles", "power_consent", "queue", "rollup", "user_vars", "script_starts", "scripts", "settings",
+    "splits", "starter", "surfaces", "tabs", "messages", "window_bars", "windows", "wiring",
 )  # fmt: skip
 #: What is called of each window.
 _WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")

@@ -49,6 +49,7 @@ class ScriptedHost(Host):
     panes: dict[int, Any] = attrs.field(factory=dict)
     once: Once = attrs.field(factory=lambda: Once(0.0, InProcess()))
     worker: Worker = attrs.field(factory=Worker)
+    door: Any = None
     each_tick: list[Callable[[], None]] = attrs.Factory(list)
     config: Any = None
     reader: Any = None
@@ -83,8 +84,11 @@ class ScriptDesk:
         host.reader = SimpleNamespace(agents=AGENTS, was_agent=lambda *_: "")
         host.panes[3] = Pane(holder(screen.partition("/")[0]), status, kind=kind or Kind.PERMISSION)
         host.panes[2] = Pane(holder("codex", CODEX.pid, CODEX.start), Status.WORKING)
+        host.door = importlib.import_module("tallylight.hosts.kitty.door").Door(lambda: module.serve(host))
+        host.each_tick.append(host.door.look)
+        host.door.open(host.worker.submit)
         module.serve(host)
-        scripts = host.each_tick[-1].__self__  # type: ignore[attr-defined]
+        scripts = host.door.serve.__self__
         scripts.pid = KITTY.pid
         desk = cls(kitty, host, window, module, table, scripts)
         deadline = time.monotonic() + 30

@@ -16,6 +16,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.entries import new_pane
 from tests.hosts.kitty.fakes import Boss, Child, Window
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
@@ -26,7 +27,7 @@ Publish = Callable[..., None]
 
 
 def pane(id_: str, status: Status, *terminals: str, **more: object) -> Pane:
-    return Pane(id=id_, status=status, terminals=terminals, agent="claude", title=f"title of {id_}", **more)  # type: ignore[arg-type]
+    return new_pane(id=id_, status=status, terminals=terminals, agent="claude", title=f"title of {id_}", **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -133,9 +134,9 @@ def test_one_row_for_an_agent_in_tmux() -> None:
     """The pane of kitty that shows tmux has no row beside that of the same agent in there; another agent's has."""
     inner = Snapshot(host="sessions", pid=1, started=0, written=0, panes=(pane("t", Status.WAITING, HERE),))
     outer = [
-        Pane(id="1", status=Status.WAITING, agent="claude", terminal=HERE),
-        Pane(id="2", status=Status.WAITING, agent="codex", terminal=HERE),
-        Pane(id="3", status=Status.WAITING, agent="claude", terminal=THERE),
+        new_pane(id="1", status=Status.WAITING, agent="claude", terminal=HERE),
+        new_pane(id="2", status=Status.WAITING, agent="codex", terminal=HERE),
+        new_pane(id="3", status=Status.WAITING, agent="claude", terminal=THERE),
         Pane(id="4", status=Status.WAITING, agent="claude"),
     ]
     kitty_ = Snapshot(host="kitty", pid=2, started=0, written=0, panes=tuple(outer))
@@ -147,11 +148,11 @@ def test_one_row_for_an_agent_in_tmux() -> None:
 
 def test_terminals_survive_the_snapshot() -> None:
     """They are read back as they were written, and what is no list of texts is none."""
-    one = Pane(id="1", status=Status.WAITING, terminals=(HERE, THERE), terminal=HERE)
+    one = new_pane(id="1", status=Status.WAITING, terminals=(HERE, THERE), terminal=HERE)
     assert Pane.from_json(one.to_json()) == one
     for bad in (5, "x", [1], {"a": 1}):
         found = Pane.from_json({**one.to_json(), "terminals": bad})
-        assert found is not None and found.terminals == ()
+        assert found is not None and found.place.terminals == ()
 
 
 def test_of_equals_the_newest() -> None:

@@ -146,7 +146,7 @@ def rig(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture(scope="module")
 def tracer() -> Iterator[disk_tracer.Tracer]:
-    part.classes()  # the starter has imported them on its thread
+    part.classes(is_early=True)  # the starter has imported them on its thread
     before = {name: getattr(os, name) for name in disk_tracer.UNAUDITED}
     made = disk_tracer.install()
     made.may_import = False
@@ -382,7 +382,10 @@ def test_dead_homes(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     rig.until(lambda: len(rig.kitty.log) == count, "the lines in the log")
     words = "tallylight: agents' files: {} does not respond; they are read when it does"
     assert sorted(rig.kitty.log) == [words.format(home) for home in dead]
-    rig.until(lambda: [one.hangs for one in rig.host.newest(time.monotonic())[0]] == [*map(str, dead), ""], "the names")
+    rig.until(
+        lambda: [one.evidence.hangs for one in rig.host.newest(time.monotonic())[0]] == [*map(str, dead), ""],
+        "the names",
+    )
     status_file(str(homes[near_pid]), near_pid, procStart=str(near_pid), status="busy")
     rig.until(lambda: rig.snapshot() == lit, "its light once more")
 
@@ -390,6 +393,6 @@ def test_dead_homes(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     for pid, home in homes.items():
         status_file(str(home), pid, procStart=str(pid), status="waiting")
     rig.until(lambda: set(rig.snapshot().values()) == {"waiting"}, "the lights of all")
-    rig.until(lambda: {one.hangs for one in rig.host.newest(time.monotonic())[0]} == {""}, "that all respond")
+    rig.until(lambda: {one.evidence.hangs for one in rig.host.newest(time.monotonic())[0]} == {""}, "that all respond")
     assert rig.disk.asked_by_main == []
     assert len(rig.kitty.log) == count

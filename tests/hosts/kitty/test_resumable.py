@@ -19,7 +19,7 @@ def launched(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str],
     """The options and the command of each `launch`, in a kitty that runs."""
     found: list[tuple[list[str], list[str]]] = []
     rig.start()
-    rig.until(lambda: rig.host.messages.notices is not None, "notifications")
+    rig.until(lambda: rig.host.settings.current is not None, "the settings")
     monkeypatch.setattr(sys.modules["kitty.utils"], "resolved_shell", lambda: ["/bin/zsh"], raising=False)
     of_kitty = sys.modules["kitty.launch"]
     monkeypatch.setattr(of_kitty, "launch", lambda _boss, options, argv: found.append((options, argv)), raising=False)

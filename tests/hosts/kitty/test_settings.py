@@ -59,6 +59,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     """Style, pulse, colours, times, notifications: all of it, in a kitty that goes on running."""
     window = running.claude(1, status="busy")
     running.until(lambda: running.status(1) is Status.WORKING, "the light")
+    running.until(lambda: running.host.messages.notices, "notifications")
     write(
         config,
         "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'off'\npulse = false\n[notify]\nsnooze_min = 3\n"
@@ -109,7 +110,7 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     running.claude(1, status="busy")
     write(config, f"[kitty]\nstyle = 'off'\n{_MORE}")
     running.until(lambda: notices(running), "the notice")
-    assert (host.surfaces.tabs.style, host.config.scripting, host.messages.notices.settings.command) == (
+    assert (host.surfaces.tabs.style, host.config.scripting, host.config.notify.command) == (
         "off",
         "own",
         (),
@@ -127,7 +128,7 @@ def test_what_lets_programs_do_more_waits(running: Rig, config: Path) -> None:
     host.settings.agree(withheld[:1])
     assert host.config.scripting == "own"
     host.settings.agree(withheld)
-    assert (host.config.scripting, host.messages.notices.settings.command) == ("all", ("true",))
+    assert (host.config.scripting, host.config.notify.command) == ("all", ("true",))
     running.until(lambda: snapshot() == ("all", ()), "the snapshot")
     assert len(notices(running)) == 1
 
@@ -141,14 +142,14 @@ def test_what_lets_programs_do_less_counts_at_once(rig: Rig, config: Path) -> No
     agreed.write_text("all")
     rig.start()
     rig.until(lambda: rig.host.config.scripting == "all", "the settings")
-    assert rig.host.messages.notices.settings.command == ("true",)
+    assert rig.host.config.notify.command == ("true",)
     write(config, "[scripting]\nallow = 'ask'\n")
     rig.until(lambda: rig.host.config.scripting == "ask", "the new level")
-    assert rig.host.messages.notices.settings.command == ()
+    assert rig.host.config.notify.command == ()
     assert notices(rig) == []
     write(config, f"{_MORE}# again\n")
     rig.until(lambda: notices(rig), "the notice")
-    assert (rig.host.config.scripting, rig.host.messages.notices.settings.command) == ("ask", ())
+    assert (rig.host.config.scripting, rig.host.config.notify.command) == ("ask", ())
 
 
 @pytest.mark.slow

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 import threading
 import time
@@ -11,7 +13,10 @@ from typing import Any
 
 import pytest
 
+from tallylight.actions.gate import Refusal
+from tallylight.actions.request import Look, decode_reply, encode
 from tallylight.model.status import Status
+from tallylight.snapshot import sockets
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
 from tests.hosts.kitty.test_disk import rig as rig  # a fixture
@@ -100,24 +105,48 @@ def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monk
     assert not answers.is_set()
     assert starter.loading.watcher.running() is not None
     answers.set()
-    assert "tallylight.hosts.kitty.fork" in sys.modules
 
 
 def test_keys_and_the_list_are_loaded_with_the_first_light(
     rig: Rig, starter: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until then nobody needs them; then a thread has loaded them before a key is pressed."""
-    later = [f"tallylight.hosts.kitty.{name}" for name in ("keys", "agent_list")]
+    later = [f"tallylight.hosts.kitty.{name}" for name in ("awake", "answering", "keys", "agent_list")]
     for name in later:
         monkeypatch.delitem(sys.modules, name, raising=False)
     window = rig.boss.open(1, 11)
     starter.on_load(rig.boss, {})
     until(rig, starter)
     rig.host = starter.loading.watcher.running()
-    assert not starter.loading.has_begun_more and not {*later} & {*sys.modules}
+    for _ in range(3):
+        rig.tick()
+    assert not {*later} & {*sys.modules}
     starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally_list", "value": "x"})
     starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally", "value": "state=working;tool=mine"})
     rig.until(lambda: rig.status(1) is Status.WORKING, "the light")
-    rig.until(lambda: starter.loading.has_begun_more, "the keys")
+    rig.until(lambda: rig.host.messages.notices, "notifications")
     assert starter.finished("keys").jump is not None
     assert {*later, "tallylight.parts.conversations.in_kitty"} <= {*sys.modules}
+
+
+def test_a_script_is_served_before_the_first_agent(rig: Rig, starter: Any) -> None:
+    """What serves it is loaded when it comes."""
+    starter.on_load(rig.boss, {})
+    until(rig, starter)
+    rig.host = starter.loading.watcher.running()
+    name, asked = f"kitty-{os.getpid()}", encode(Look("7", "screen"))
+    rig.until((rig.run / f"tallylight/{name}.sock").exists, "the socket")
+    with sockets.connect(name, 0.01) as connection:
+        connection.sendall(asked)
+        replies: list[bytes] = []
+
+        def is_answered() -> bool:
+            rig.kitty.run_repeats()
+            with contextlib.suppress(TimeoutError):
+                replies.append(connection.recv(4096))
+            return bool(replies)
+
+        rig.until(is_answered, "the reply")
+    refusal = decode_reply(replies[0])
+    assert isinstance(refusal, Refusal) and refusal.rule == "gone"
+    assert rig.kitty.log == []

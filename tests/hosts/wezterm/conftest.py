@@ -16,6 +16,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.schema import ReasonEntry
 from tallylight.snapshot.values import read
 from tallylight.wire import osc1338
+from tests.entries import new_pane
 from tests.hosts.wezterm import api
 from tests.hosts.wezterm.fake import Fake, Pane, System, Tab, Window
 
@@ -143,7 +144,7 @@ class Bench:
             return
         status, kind = (Status.LIMITED, None) if report.kind is Kind.LIMIT else (report.status, report.kind)
         since = before.since if before is not None and before.status is status else self.fake.now
-        self._said[id_] = PaneEntry(
+        self._said[id_] = new_pane(
             id=id_, status=status, kind=kind, agent=report.agent, project=report.project, since=since,
             message=report.message, what=report.what, topic=report.title, vars=report.vars,
             reason=ReasonEntry(source="protocol"),

@@ -24,6 +24,7 @@ from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model import contrast
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane, ReasonEntry
+from tests.entries import pane_with
 from tests.hosts.wezterm.test_list import Started
 from tests.tables import each
 
@@ -208,7 +209,7 @@ def test_a_jump_visits_each_and_comes_back(tmp_path: Path, monkeypatch: pytest.M
     ids = ("1", "2", "3", "4")
     source._rows = {id_: Row(id=id_, tab=id_, window="1") for id_ in ids}
     asks = {id_: attrs.evolve(ASKS, id=id_, session=id_, since=float(id_)) for id_ in ids[1:]}
-    asks["4"] = attrs.evolve(asks["4"], snoozed_until=time.time() + 60)
+    asks["4"] = pane_with(asks["4"], snoozed_until=time.time() + 60)
     monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
     source.shown({"1": Pane(id="1", status=Status.IDLE), **asks})
     jobs: list[str] = []

@@ -214,7 +214,7 @@ def test_seen(desk: Desk) -> None:
     desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]})
     desk.wait_status(pane, "done")
     desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]}, front=str(pane))
-    desk.wait(lambda: desk.panes()[pane].seen or desk.status(pane) != "done", "the look")
+    desk.wait(lambda: desk.panes()[pane].attention.seen or desk.status(pane) != "done", "the look")
 
 
 def test_requests(desk: Desk) -> None:
@@ -284,7 +284,7 @@ def test_a_panel_is_no_agent(desk: Desk) -> None:
     looked = len(desk.calls("list"))
     desk.wait(lambda: len(desk.calls("list")) > looked + 1, "another look")
     row = desk.panes()[panel]
-    assert (row.agent, row.agent_pid, row.unknown) == ("", None, ""), row
+    assert (row.agent, row.agent_pid, row.program.name) == ("", None, ""), row
     # A program that is no agent, which lights nothing.
     assert {name for _, name in desk.lights[panel]} <= {"active", "idle"}
     desk.send(panel, "q")
@@ -481,8 +481,8 @@ def test_a_text_for_the_end_of_a_limit_when_the_sidecar_ends(other: Desk) -> Non
     QueuedRecorder(other.env).keep([Queued(pid=pid, start=start, text="go on", at=int(time.time()))])
     other.start()
     typed = other.bin / "typed"
-    other.wait(lambda: pane in other.panes() and other.panes()[pane].unsent == LEFT, "the text")
-    assert other.panes()[pane].queued == "go on"
+    other.wait(lambda: pane in other.panes() and other.panes()[pane].queue.problem == LEFT, "the text")
+    assert other.panes()[pane].queue.text == "go on"
     assert not typed.exists() or typed.read_bytes() == b""
 
 

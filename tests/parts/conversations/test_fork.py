@@ -17,6 +17,7 @@ from tallylight.cli.main import main
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.cli.panes import HOST, publish
+from tests.entries import pane_with
 from tests.terminal import SHARED, Terminal, bare_environment
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"
@@ -44,7 +45,7 @@ class Desk:
         known = ConversationEntry(agent="claude", session=ID, cwd=str(self.folder))
         pane = Pane(id="3", status=Status.DONE, agent="claude", agent_pid=self.agent.pid, pid=self.agent.pid)
         pane = attrs.evolve(pane, conversation=known, project="api")
-        publish(self.folder / "run", [attrs.evolve(pane, **changes)])
+        publish(self.folder / "run", [pane_with(pane, **changes)])
 
     def json(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
         """The exit code and the object of a command."""

@@ -28,6 +28,7 @@ from tallylight.parts.conversations.open_conversations import (
 )
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import ConversationEntry, Pane, Snapshot
+from tests.entries import new_pane, pane_with
 from tests.tables import each
 
 NOW = 1_763_690_000.0
@@ -37,8 +38,8 @@ GONE = "earlier-boot/pid:[1]/5"
 
 def pane(id_: str, session: str = "", **changes: object) -> Pane:
     known = ConversationEntry(agent="claude", session=session or f"s-{id_}", cwd=f"/w/{id_}")
-    found = Pane(id=id_, status=Status.WORKING, agent="claude", agent_pid=2**22 + 5, tab=id_, conversation=known)
-    return attrs.evolve(found, **changes)  # type: ignore[arg-type]
+    found = new_pane(id=id_, status=Status.WORKING, agent="claude", agent_pid=2**22 + 5, tab=id_, conversation=known)
+    return pane_with(found, **changes)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -168,13 +169,13 @@ def test_two_in_one_directory(environ: dict[str, str]) -> None:
     here = ConversationEntry(agent="claude", cwd="/w")
     both = [pane(str(n), conversation=here, resume=words) for n, words in enumerate(asked)]
     host.file.publish(both, 0)
-    host.file.publish([both[0], attrs.evolve(both[1], resume=())], INTERVAL_S)
+    host.file.publish([both[0], pane_with(both[1], resume=())], INTERVAL_S)
     kept = json.loads(host.file.path.read_bytes())["panes"]
     assert [one["resume"] for one in kept] == [list(asked[0]), []]
     host.file.publish(both, 2 * INTERVAL_S)
     host.die()
     lost, _ = read_lost(environ, ())
-    assert [one.pane.resume for one in lost] == asked
+    assert [one.pane.commands.resume for one in lost] == asked
     # One of them was resumed.
     resumed = Snapshot(host="kitty", pid=1, started=0.0, written=NOW, panes=(attrs.evolve(both[0], id="7"),))
     assert lost_ids(environ, resumed) == ["1"]

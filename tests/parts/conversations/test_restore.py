@@ -18,6 +18,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.parts.conversations.open_conversations import OpenConversations, directory
 from tallylight.snapshot.schema import ConversationEntry, Pane, Tab
 from tests.cli.panes import publish
+from tests.entries import new_pane, pane_with
 from tests.terminal import SHARED, Terminal, bare_environment
 
 IDS = [f"0f9c1c60-1111-4222-8333-44445555666{n}" for n in range(4)]
@@ -49,8 +50,10 @@ class Desk:
     def pane(self, n: int, **changes: Any) -> Pane:
         where, place = str(self.folder / f"w{n}"), ("CLAUDE_CONFIG_DIR=/its/$own",)
         known = ConversationEntry(agent="claude", session=IDS[n], cwd=where, places=place)
-        pane = Pane(id=str(n), status=Status.WORKING, agent="claude", agent_pid=NOBODY, tab=str(n), project=f"api{n}")
-        return attrs.evolve(pane, **{"conversation": known, **changes})
+        pane = new_pane(
+            id=str(n), status=Status.WORKING, agent="claude", agent_pid=NOBODY, tab=str(n), project=f"api{n}"
+        )
+        return pane_with(pane, **{"conversation": known, **changes})
 
     def json(self, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
         assert main(["restore", "--json", *words]) == 0

@@ -22,6 +22,7 @@ from tallylight.parts.diary.turns import (
     Turns,
 )
 from tallylight.snapshot.schema import Pane, ReasonEntry, RecordEntry
+from tests.entries import new_pane
 from tests.tables import each
 
 #: The wall clock at monotonic 0.
@@ -48,7 +49,7 @@ class Desk:
         """The pane shows *status* since *at*, which the host looks at then, or at *seen_at*."""
         self.now = at if seen_at is None else seen_at
         fields = {"agent": "claude", "agent_pid": 7, "project": "api"} | fields
-        self.panes[id_] = Pane(id=id_, status=status, since=CLOCK + self.slept + at, **fields)
+        self.panes[id_] = new_pane(id=id_, status=status, since=CLOCK + self.slept + at, **fields)
         self.look()
 
     def look(self) -> None:

@@ -23,6 +23,7 @@ from tallylight.parts.lab.asciicast import Event, Header
 from tallylight.parts.lab.events import Program
 from tallylight.parts.lab.verbs.replay import opened
 from tests.cli.panes import WAITING, publish
+from tests.entries import pane_with
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
@@ -239,7 +240,7 @@ def test_new_from_a_pane(
     home: Path, runtime: Path, kitty: Kitty, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What a pane shows now is what a person says it is, and the program is the one that runs there."""
-    publish(runtime, [attrs.evolve(WAITING, unknown="mystery", signs="a spinner")])
+    publish(runtime, [pane_with(WAITING, unknown="mystery", signs="a spinner")])
     desk = candidate(kitty)
     desk.host.screen = attrs.evolve(desk.host.screen, lines=[*ASKING.splitlines(), *[""] * 8])
     (tmp_path / "idle").write_text(IDLE)
@@ -257,7 +258,7 @@ def test_new_from_a_pane_that_is_watched(
     home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Watched for a while, it is seen asking, and how long is told."""
-    publish(runtime, [attrs.evolve(WAITING, unknown="mystery", signs="a spinner")])
+    publish(runtime, [pane_with(WAITING, unknown="mystery", signs="a spinner")])
     desk = candidate(kitty)
 
     monkeypatch.setattr(frames, "is_anybody", lambda: True)

@@ -22,6 +22,7 @@ from tallylight.parts.remote.subscriber import Subscriber
 from tallylight.parts.remote.topics import Mark, Presence
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane, Snapshot
+from tests.entries import pane_with
 from tests.parts.remote.broker import Authority, Broker, Machine, follow, seen_by, tls_lines
 from tests.patience import until
 
@@ -295,7 +296,7 @@ def test_marks(broker: Broker, tmp_path: Path, *, is_allowed: bool) -> None:
         asked: list[Request] = []
         until(lambda: bool(asked.extend(spool.take()) or asked), "no request")
         assert asked == [Request("seen", "3")]
-        machine.shows(attrs.evolve(done, seen=True))
+        machine.shows(pane_with(done, seen=True))
         assert found.communicate(timeout=30)[0] == f"{address} is marked as looked at\n"
         # What the person saw is no longer so.
         subscriber.mark("atlas", f"kitty-{os.getpid()}", "3", Mark("snooze", Status.WAITING, done.since, 5.0))

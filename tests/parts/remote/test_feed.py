@@ -21,13 +21,14 @@ from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.agent_list.actions import Elsewhere
+from tests.entries import pane_with
 from tests.parts.remote.broker import Broker, Machine
 
 pytestmark = pytest.mark.programs
 
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which one?", since=5.0)
 #: What no machine may make another one run or type.
-HARMFUL = attrs.evolve(
+HARMFUL = pane_with(
     WAITING,
     resume=("claude", "--resume", "x"),
     fork=("claude", "--fork", "x"),

@@ -36,11 +36,12 @@ from tallylight.parts.remote.panes import Panes
 from tallylight.snapshot import names, rows
 from tallylight.snapshot.elsewhere import local_id, parts
 from tallylight.snapshot.entries import ConversationEntry
-from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.schema import Snapshot
+from tests.entries import new_pane, pane_with
 from tests.tables import each
 
 HELLO = Hello(PROTOCOL, "0.2.0", CAN, 5000.0)
-PANE = Pane(id="tmux/1867/%2", status=Status.WAITING, agent="claude", since=4000.0, attach=("tmux", "attach"))
+PANE = new_pane(id="tmux/1867/%2", status=Status.WAITING, agent="claude", since=4000.0, attach=("tmux", "attach"))
 SSH = Setting("devbox", ("ssh", "devbox"))
 
 
@@ -68,8 +69,8 @@ def test_its_panes_are_rows_of_its_name() -> None:
     found = up()
     assert (found.is_up, found.says) == (True, "connected, tally 0.2.0")
     (row,) = found.rows
-    assert row.id == "devbox/sessions-7:tmux/1867/%2" and row.host_title == "devbox"
-    assert row.attach == ("tally", "attach", row.id) and row.status is Status.WAITING
+    assert row.id == "devbox/sessions-7:tmux/1867/%2" and row.place.host_title == "devbox"
+    assert row.commands.attach == ("tally", "attach", row.id) and row.status is Status.WAITING
     assert parts(row.id) == ("devbox", "sessions-7", "tmux/1867/%2")
     assert names.spellings("machines-9", row.id)[0] == "devbox tmux 2"
     assert names.spellings("machines-9", "devbox/kitty-1:3")[:2] == ("devbox 3", "devbox kitty 3")
@@ -79,7 +80,7 @@ def test_its_panes_are_rows_of_its_name() -> None:
 
 def test_nothing_of_this_machine_can_be_named() -> None:
     """What a machine says of processes, terminals, directories to open or commands to run is not taken over."""
-    lie = attrs.evolve(
+    lie = pane_with(
         PANE,
         id="3",
         pid=1,
@@ -96,15 +97,22 @@ def test_nothing_of_this_machine_can_be_named() -> None:
     found = machine()
     say(found, HELLO, PaneState("kitty-1", lie))
     (row,) = found.rows
-    assert (row.pid, row.agent_pid, row.terminal, row.terminals, row.resume, row.fork) == (None, None, "", (), (), ())
-    assert (row.choices, row.conversation, row.visible, row.works_in) == ((), ConversationEntry(), False, "")
-    assert row.attach == ("tally", "attach", "devbox/kitty-1:3")
+    assert (
+        row.pid,
+        row.agent_pid,
+        row.place.terminal,
+        row.place.terminals,
+        row.commands.resume,
+        row.commands.fork,
+    ) == (None, None, "", (), (), ())
+    assert (row.choices, row.conversation, row.attention.visible, row.works_in) == ((), ConversationEntry(), False, "")
+    assert row.commands.attach == ("tally", "attach", "devbox/kitty-1:3")
 
 
 def test_it_cannot_hide_a_row_of_this_machine() -> None:
     """By no session and no terminal that it claims; what a pane of this machine tells as well is told once."""
-    own = Pane(id="3", status=Status.WAITING, agent="claude", session="s", terminal="/dev/pts/0")
-    lie = attrs.evolve(own, id="devbox/kitty-1:3", terminals=("/dev/pts/0",), agent_pid=7)
+    own = new_pane(id="3", status=Status.WAITING, agent="claude", session="s", terminal="/dev/pts/0")
+    lie = pane_with(own, id="devbox/kitty-1:3", terminals=("/dev/pts/0",), agent_pid=7)
     other = attrs.evolve(lie, id="other/kitty-1:3", session="t")
     third = attrs.evolve(lie, id="third/kitty-1:3", session="t")
     hosts = [
@@ -119,7 +127,7 @@ def test_times_are_by_this_clock() -> None:
     """A machine whose clock is an hour behind has no questions that are an hour old."""
     found = machine()
     say(found, attrs.evolve(HELLO, at=1400.0), PaneState("sessions-7", attrs.evolve(PANE, since=1390.0)), wall=5000.0)
-    assert found.rows[0].since == 4990.0 and found.rows[0].snoozed_until == 0.0
+    assert found.rows[0].since == 4990.0 and found.rows[0].attention.snoozed_until == 0.0
     near = machine()
     say(near, attrs.evolve(HELLO, at=4999.0), PaneState("sessions-7", PANE), wall=5000.0)
     assert near.rows[0].since == PANE.since

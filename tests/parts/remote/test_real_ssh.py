@@ -167,7 +167,7 @@ def test_far_away(machines: Machines) -> None:
     command = f"exec -a claude {sys.executable} {machines.folder}/agent {machines.folder}/dialog {typed}"
     machines.tmux("new-session", "-d", "-x", "120", "-y", "40", "-s", "work", f"bash -c '{command}'")
     row = wait(machines.row, "the question is shown")
-    assert row.short == "far tmux 0" and row.pane.host_title.startswith("far: work")
+    assert row.short == "far tmux 0" and row.pane.place.host_title.startswith("far: work")
 
     reach = PaneClient(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
     question = reach.look(row, "question")

@@ -112,13 +112,13 @@ def expected(entry: PaneEntry, word: str, now: float) -> str:
     """What a person is to read of a word."""
     number = int(entry.progress.partition("/")[0] or 0)
     return {
-        "model": entry.model,
-        "context": f"{entry.context}%",
+        "model": entry.about.model,
+        "context": f"{entry.about.context}%",
         "tasks": entry.tasks[number] if number < len(entry.tasks) else entry.progress,
-        "children": ", ".join(f"{name} {state}" for name, state in entry.children),
+        "children": ", ".join(f"{name} {state}" for name, state in entry.about.children),
         "reply": entry.reply[:20],
         "limited_until": details.limit(entry, now),
-        "cost": f"${entry.cost or 0:.2f}",
+        "cost": f"${entry.about.cost or 0:.2f}",
     }[word]
 
 
@@ -156,7 +156,7 @@ def test_every_surface_shows_it(agent: str, word: str, tmp_path: Path) -> None:
 def test_a_context_is_amber_from_eighty(agent: str, tmp_path: Path) -> None:
     """In `status -o wide` and in the list, as full as a record of the agent has told, and no sooner."""
     entry = shown(tmp_path, told(agent)["context"])
-    used = entry.context or 0
+    used = entry.about.context or 0
     stream = io.StringIO()
     status.draw(Output(stream, UNBOUNDED_CELLS, colour=True), [addresses.Row(HOST, entry)], entry.since, {})
     listed = state.refreshed(state.resized(State(), 160, 40), rows.build([snapshot(entry)], "kitty-7", 60), 60)

@@ -22,6 +22,7 @@ from tallylight.parts.web.push.subscriptions import Store
 from tallylight.snapshot.schema import Pane, ReasonEntry, Snapshot
 from tallylight.wire.styled import StyledScreen, read_screen
 from tests.actions.desk import PID, START, Desk, seen
+from tests.entries import new_pane
 
 TOKEN = "0123456789abcdef" * 4
 PORT = 8787
@@ -32,7 +33,7 @@ ONE = "sessions-1:%1"
 PROCESS = {"address": ONE, "pid": PID, "start": START}
 
 PANES = (
-    Pane(id="%1", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", question="Run the migration?",
+    new_pane(id="%1", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", question="Run the migration?",
          message="Run the migration?", choices=(("1", "Yes"), ("2", "No")), since=1000.0, host_title="deploy"),
     Pane(id="%2", status=Status.WORKING, agent="codex", project="docs", progress="3/7", since=1100.0),
     Pane(id="%3", status=Status.DONE, agent="claude", project="<b>x</b>", message="a\u202eb\x1b[31m", since=900.0),

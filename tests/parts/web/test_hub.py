@@ -13,12 +13,12 @@ from tallylight.model.status import Status
 from tallylight.parts.web.hub import MAX_BEHIND, MAX_LISTENERS, Hub, Listener
 from tallylight.parts.web.model import session_of
 from tallylight.snapshot.addresses import Row
-from tallylight.snapshot.schema import Pane
+from tests.entries import new_pane
 
 
 def publish(hub: Hub, **contexts: int) -> None:
     """Have the hub tell that there are these panes, with so much of their context used."""
-    panes = [Pane(id=id_, status=Status.WORKING, context=context) for id_, context in contexts.items()]
+    panes = [new_pane(id=id_, status=Status.WORKING, context=context) for id_, context in contexts.items()]
     found = [Row("kitty-1", pane) for pane in panes]
     hub.publish({one.pane.id: session_of(one, can_see=True, can_type=True) for one in found})
 

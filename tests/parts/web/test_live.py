@@ -21,6 +21,7 @@ from tallylight.parts.web.connections import MAX_UNKNOWN
 from tallylight.parts.web.hub import MAX_BEHIND
 from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.actions.real_panes import real_panes
+from tests.entries import new_pane
 from tests.parts.web.live import Live
 from tests.patience import until
 
@@ -31,7 +32,7 @@ CHANGES = 40
 
 
 def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
-    return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)
+    return new_pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)
 
 
 async def statuses_until(listener: ClientConnection, last: str) -> list[str]:

@@ -18,6 +18,7 @@ from tallylight.parts.web import devices
 from tallylight.snapshot import labels_file
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane, ReasonEntry
+from tests.entries import new_pane
 from tests.parts.web.browser import WIDTHS, Browser
 from tests.parts.web.live import TALLY, Live, Stage
 from tests.patience import until
@@ -38,7 +39,7 @@ return [...document.querySelectorAll("[aria-live], [role=status], [role=alert], 
 
 
 def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
-    return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)  # type: ignore[arg-type]
+    return new_pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)  # type: ignore[arg-type]
 
 
 #: How each choice of the open question looks.

@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import attrs
 import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.schema import Pane, ReasonEntry
+from tallylight.snapshot.schema import ReasonEntry
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.colour_vision import contrast
+from tests.entries import new_pane, pane_with
 from tests.parts.web import axe
 from tests.parts.web.browser import WIDTHS, Browser
 from tests.parts.web.conftest import SCREENS, painted
@@ -189,7 +189,7 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     is_right(browser, "groups")
     # The panes of one session stand together, under a heading of their own.
     of_shop = {"session": "0123456789ab", "agent_pid": os.getpid()}
-    live.shows(*(attrs.evolve(one, **of_shop) if one.project == "shop" else one for one in MANY))
+    live.shows(*(pane_with(one, **of_shop) if one.project == "shop" else one for one in MANY))
     browser.keys("g", "g", "g")
     until(lambda: browser.texts("#list h2")[1:] == ["one pane each"], "there is no group of a session")
     assert browser.texts("section:first-child .name") == ["shop"] * 2
@@ -204,7 +204,7 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
 
 def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
     """Its row counts down in front of what its agent said; opened, it does not repeat that."""
-    limited = attrs.evolve(MANY[7], limited_until=time.time() + 8040, queued="")
+    limited = pane_with(MANY[7], limited_until=time.time() + 8040, queued="")
     live.shows(limited)
     browser.open(live)
     until(lambda: len(browser.texts(".card")) == 1, "there is no agent")
@@ -215,9 +215,7 @@ def test_a_limit_is_told_once(live: Live, browser: Browser) -> None:
 
 def test_a_model_that_does_not_answer(live: Live, browser: Browser) -> None:
     """It is said of one that works, in front of what that does."""
-    late = attrs.evolve(
-        MANY[7], limited_until=0.0, queued="", status=Status.WORKING, unanswered_since=time.time() - 130
-    )
+    late = pane_with(MANY[7], limited_until=0.0, queued="", status=Status.WORKING, unanswered_since=time.time() - 130)
     live.shows(late)
     browser.open(live)
     until(lambda: browser.texts(".card .what")[:1], "there is no agent")
@@ -240,7 +238,7 @@ def test_what_waits_to_be_typed(live: Live, browser: Browser) -> None:
         ({"limited_until": 0.0, "queued_until": 1.0, "status": Status.WORKING}, "types after its next limit: continue"),
         ({"unsent": "its agent has gone on by itself"}, r"not sent, its agent has gone on by itself: continue · limit"),
     ):
-        live.shows(attrs.evolve(MANY[7], **about))
+        live.shows(pane_with(MANY[7], **about))
         until(lambda expected=expected: re.match(expected, "".join(browser.texts(".card .what"))), expected)
 
 
@@ -273,8 +271,8 @@ def test_other_machines(live: Live, browser: Browser) -> None:
     file = Path(live.environ["XDG_RUNTIME_DIR"]) / "tallylight" / f"machines-{os.getpid()}.json"
     far = SnapshotWriter(file, "machines", time.time, min_interval=0.0)
     found = [
-        Pane(id=id_, status=status, kind=Kind.PERMISSION if what else None, agent="claude", project=project, what=what,
-             host_title=title, question="Do you want to proceed?" if what else "", since=NOW - 100 - number,
+        new_pane(id=id_, status=status, kind=Kind.PERMISSION if what else None, agent="claude", project=project,
+             what=what, host_title=title, question="Do you want to proceed?" if what else "", since=NOW - 100 - number,
              reason=ReasonEntry(source="record"), reply="214 tests pass." if status is Status.DONE else "")
         for number, (id_, title, project, status, what) in enumerate(THERE)
     ]  # fmt: skip

@@ -34,6 +34,7 @@ from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import NEED_SETTLES_S, NOTICE_GAP_S
 from tallylight.tracker.notify import Settings as Notify
+from tests.entries import pane_with
 from tests.parts.web.push_service import Phone, PushService, push_service
 from tests.parts.web.serving import AUTH, JSON, PANES, PORT, TOKEN, Served
 from tests.patience import until
@@ -245,10 +246,10 @@ def test_one_message_for_a_question() -> None:
 def test_the_rules_of_notifications() -> None:
     """Quiet hours, what was seen, is in front, snoozed or muted, what is not to be told, and what is old: nothing."""
     for pane in (
-        attrs.evolve(WAITS, seen=True),
-        attrs.evolve(WAITS, visible=True),
-        attrs.evolve(WAITS, snoozed_until=9000.0),
-        attrs.evolve(WAITS, muted_until=9000.0),
+        pane_with(WAITS, seen=True),
+        pane_with(WAITS, visible=True),
+        pane_with(WAITS, snoozed_until=9000.0),
+        pane_with(WAITS, muted_until=9000.0),
         attrs.evolve(WAITS, since=999.0),
         attrs.evolve(WAITS, status=Status.WORKING),
         attrs.evolve(WAITS, status=Status.DONE, kind=None),
@@ -261,8 +262,8 @@ def test_the_rules_of_notifications() -> None:
     assert len(told(Notify(when=frozenset({Status.ERROR}))).settled(attrs.evolve(WAITS, status=Status.ERROR))) == 1
     # A snooze that is over tells once more.
     one = told()
-    assert one.settled(attrs.evolve(WAITS, snoozed_until=2150.0)) == []
-    assert one.see(attrs.evolve(WAITS, snoozed_until=2150.0), after=60) == []
+    assert one.settled(pane_with(WAITS, snoozed_until=2150.0)) == []
+    assert one.see(pane_with(WAITS, snoozed_until=2150.0), after=60) == []
     assert len(one.see(WAITS, after=NOTICE_GAP_S)) == 1
 
 

@@ -20,6 +20,7 @@ from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import plain
+from tests.entries import new_pane
 from tests.patience import until
 
 pytestmark = pytest.mark.programs
@@ -89,7 +90,7 @@ def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Pa
 
 
 def pane(sight: SourcePane) -> Pane:
-    return Pane(id=sight.id, status=Status.WAITING, agent="claude", attach=sight.attach)
+    return new_pane(id=sight.id, status=Status.WAITING, agent="claude", attach=sight.attach)
 
 
 def reached(multiplexers: PaneAccess, sight: SourcePane) -> Typist:
@@ -151,7 +152,7 @@ def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[st
 )
 def test_other_argument_lists_are_not_typed_into(environ: dict[str, str], attach: tuple[str, ...]) -> None:
     """Only what our own hosts write is taken for a session; a pane of another host never is."""
-    other = Pane(id="x", status=Status.WAITING, attach=attach)
+    other = new_pane(id="x", status=Status.WAITING, attach=attach)
     typist = PaneAccess(environ)
     assert not typist.can_type(HOST, other)
     refused = typist.at(HOST, other)

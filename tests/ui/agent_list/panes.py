@@ -20,6 +20,7 @@ from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Effects, Perform
 from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.keys import Event, Key
+from tests.entries import new_pane
 
 #: The present, in seconds since the epoch.
 NOW = 1_800_000_000.0
@@ -30,7 +31,7 @@ CHOICES = (("1", "Yes"), ("2", "Yes, always"), ("\x1b", "No"))
 
 def pane(id_: int | str, status: str = "working", age: float = 60.0, **more: Any) -> Pane:
     """A pane whose status began *age* seconds ago."""
-    return Pane(id=str(id_), status=Status(status), **{"agent": "claude", "since": NOW - age, **more})
+    return new_pane(id=str(id_), status=Status(status), **{"agent": "claude", "since": NOW - age, **more})
 
 
 def asking(id_: int | str, age: float = 60.0, **more: Any) -> Pane:

@@ -40,6 +40,7 @@ from tallylight.ui.agent_list.channel import CHANNEL
 from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
+from tests.entries import pane_with
 from tests.ui.agent_list.panes import asking as asks
 from tests.ui.agent_list.panes import client_of, no_client, question_of, rows_of
 
@@ -133,7 +134,7 @@ def test_no_keys_are_sent() -> None:
 def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     """A pane of another terminal is neither looked at nor answered, whatever it says about itself."""
     other = attrs.evolve(rows_of(asks(1))[0], is_own=False)
-    evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
+    evil = attrs.evolve(other, host="sessions-1", pane=pane_with(other.pane, attach=("bash", "-c", "id")))
     actions = Direct({"XDG_RUNTIME_DIR": str(tmp_path)}, client_of(PaneAccess({})))
 
     for row, why in ((other, "only from its kitty's own list"), (evil, "not a pane of tmux")):

@@ -13,6 +13,7 @@ from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.agent_list.selection import Act, Proposal, outcome
 from tallylight.ui.keys import Key, Mouse, Paste
 from tallylight.wire.text import width
+from tests.entries import pane_with
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, listed, pane, pressed, rows_of, texts
 
@@ -39,7 +40,7 @@ def proposed(now: State, effects: Effects, *left_out: str) -> State:
 def test_a_key_marks_the_selected_row(key: str, verb: str) -> None:
     """That one, and no other; a snooze that is on is taken back."""
     assert asked_for(pressed(listed(*MANY), "j", key)[1]) == [("2", verb)]
-    off = attrs.evolve(MANY[0], snoozed_until=NOW + 60)
+    off = pane_with(MANY[0], snoozed_until=NOW + 60)
     _, effects = pressed(listed(off), "s")
     assert [e.asked for e in effects if isinstance(e, Perform)] == [Mark("snooze", "1", ("0",))]
 

@@ -23,6 +23,7 @@ from tallylight.ui.layout import brief, left
 from tallylight.ui.spans import Line
 from tallylight.wire.text import width
 from tests.colour_vision import contrast
+from tests.entries import pane_with
 from tests.strategies import at_most
 from tests.tables import each
 from tests.ui.agent_list.panes import CHOICES, NOW, OWN, asked, asking, listed, pane, pressed, snapshot, texts
@@ -207,7 +208,7 @@ def test_what_is_left_is_not_less_than_was_asked_for(seconds: float, words: str)
 
 def test_how_long_it_waited_today_counts_this_wait() -> None:
     """The time that an agent has waited today is that of its earlier questions and of this one."""
-    now = listed(attrs.evolve(asking(1, 200), waited_s=60.0), columns=80, lines=20)
+    now = listed(pane_with(asking(1, 200), waited_s=60.0), columns=80, lines=20)
 
     assert any("waited 4m today" in text for text in texts(now))
 

@@ -14,6 +14,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
 from tests.actions.real_panes import RealPanes, real_panes
+from tests.entries import new_pane
 from tests.parts.web.conftest import painted
 from tests.parts.web.live import TALLY, Stage
 from tests.patience import until
@@ -25,8 +26,9 @@ NOW = time.time()
 PANES = (
     Pane(id="1", status=Status.ERROR, agent="gemini", project="検索サービス", message="API error: 過負荷です、後で試す",
          since=NOW - 65),
-    Pane(id="2", status=Status.WORKING, agent="codex", project="docs", progress="3/7", message="Rewriting the guide",
-         tasks=("a", "b", "c", "Every example"), since=NOW - 1500, model="Opus 5.2", context=62),
+    new_pane(id="2", status=Status.WORKING, agent="codex", project="docs", progress="3/7",
+         message="Rewriting the guide", tasks=("a", "b", "c", "Every example"), since=NOW - 1500, model="Opus 5.2",
+         context=62),
     Pane(id="3", status=Status.DONE, agent="claude", project="docs", kind=Kind.QUESTION, message="Shall I go on?",
          since=NOW - 600),
 )  # fmt: skip

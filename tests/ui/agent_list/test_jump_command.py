@@ -14,6 +14,7 @@ from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Panes, Row
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tests.entries import new_pane
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, asking, pane
 
@@ -86,7 +87,7 @@ def test_only_a_detached_session_needs_somebody(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     writer = SnapshotWriter.for_host("sessions", os.environ, time.time)
     status = asking(1).status
-    writer.publish([Pane(id="tmux/1/%0", status=status, since=time.time(), attach=("tmux", "attach"))], 0.0)
+    writer.publish([new_pane(id="tmux/1/%0", status=status, since=time.time(), attach=("tmux", "attach"))], 0.0)
 
     assert main(["jump"]) == 0
     assert capsys.readouterr().out == "only agents in detached sessions need you; use `tally agents` to go there\n"
@@ -157,7 +158,7 @@ def in_tmux(number: int, age: float, server: int = 1867, *terminals: str) -> Pan
     """A pane of tmux that asks."""
     made = time.time() - age
     attach = ("tmux", "attach")
-    return Pane(id=f"tmux/{server}/%{number}", status=WAITING, since=made, attach=attach, terminals=terminals)
+    return new_pane(id=f"tmux/{server}/%{number}", status=WAITING, since=made, attach=attach, terminals=terminals)
 
 
 def test_within_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from tallylight.ui.agent_list.record import Mode, State
 from tallylight.ui.details import clock
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
+from tests.entries import pane_with
 from tests.tables import each
 from tests.ui.agent_list.panes import (
     NOW,
@@ -160,7 +161,7 @@ def test_for_a_busy_agent_a_text_is_queued() -> None:
     now, effects = pressed(now, *"Go on", "enter")
     assert effects == (Perform(rows_of(works)[0], DeferredText("1", 70, 700, "Go on")),)
 
-    row = attrs.evolve(works, queued="Go on")
+    row = pane_with(works, queued="Go on")
     assert "queued: Go on" in texts(listed(row))[1]
     assert pressed(listed(row), "E")[1] == (Perform(rows_of(row)[0], Unqueue("1")),)
     none, effects = pressed(listed(works), "E")
@@ -171,7 +172,7 @@ def test_what_was_not_sent_is_told() -> None:
     """In the row of its pane, which stays in the list for that, whatever runs in it by then."""
     shell = attrs.evolve(SHOP, status=Status.IDLE, reason=ReasonEntry(source="shell"))
     assert listed(shell).shown == ()
-    given_up = attrs.evolve(shell, queued="Go on", unsent="its agent has ended")
+    given_up = pane_with(shell, queued="Go on", unsent="its agent has ended")
 
     assert "not sent, its agent has ended: Go on" in texts(listed(given_up, columns=120))[1]
 
@@ -298,5 +299,5 @@ def test_for_an_agent_at_a_limit_a_text_waits_for_its_end() -> None:
     assert now.message.endswith(": your text will be queued") and now.message.startswith("limit: 10 min, until ")
     assert effects == (Perform(rows_of(limited)[0], DeferredText("1", 70, 700, "continue", int(NOW) + 605)),)
 
-    waits = attrs.evolve(limited, queued="continue", queued_until=NOW + 605)
+    waits = pane_with(limited, queued="continue", queued_until=NOW + 605)
     assert any(line.count(f"types at {clock(NOW + 605, NOW)}: continue") for line in texts(listed(waits)))

@@ -54,7 +54,7 @@ class PaneAccess:
             table = process_table.table()
             group = process_table.Groups(table).look(leader, 0.0)
             found = process_table.foreground(group, self._agents, table).with_title(title)
-            is_candidate = bool(pane.signs) and found.unknown == pane.unknown
+            is_candidate = bool(pane.program.signs) and found.unknown == pane.program.name
             return attrs.evolve(found, is_candidate=True) if is_candidate else found
 
         return foreground
@@ -63,7 +63,7 @@ class PaneAccess:
         """Return whether *pane* can be typed into: it is one of these hosts', and its processes run on this machine."""
         if host.startswith(f"{HOST}-"):
             return pane.pid is not None
-        return host.startswith("sessions-") and names_pane(pane.attach)
+        return host.startswith("sessions-") and names_pane(pane.commands.attach)
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
         """
@@ -73,9 +73,9 @@ class PaneAccess:
         if (gui := gui_of(host, process_table.table())) is not None:
             return WezTermPane(pane, *gui, holder, self._environ)
         if self.can_type(host, pane):
-            if (tmux := tmux_target(pane.attach)) is not None:
+            if (tmux := tmux_target(pane.commands.attach)) is not None:
                 return TmuxPane(pane, *tmux, holder, self._env)
-            if (screen := screen_target(pane.attach)) is not None:
+            if (screen := screen_target(pane.commands.attach)) is not None:
                 return ScreenPane(pane, *screen, self._screens, holder, self._env, self._lock)
         return Refusal(
             "unreachable", f"{host}:{pane.id} is not a pane of tmux, GNU Screen or WezTerm that can be typed into"

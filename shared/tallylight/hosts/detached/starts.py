@@ -76,14 +76,14 @@ def beside(pane: Pane, how: Sequence[str], plan: Runs, env: Mapping[str, str]) -
 
     None if the pane is not in the tmux around this process.
     """
-    target = tmux_target(pane.attach)
+    target = tmux_target(pane.commands.attach)
     is_here = target is not None and target[0] == env.get("TMUX", "").partition(",")[0]
     path = search_path(env) if is_here else None
     if target is None or not isinstance(path, str):
         return None
     given = (word for name, value in plan.env.items() for word in ("-e", f"{name}={argument(value)}"))
     # A new window goes behind another window, and not behind a pane.
-    where = target[1] if how[0] == "split-window" else pane.attach[-1].rpartition(".")[0]
+    where = target[1] if how[0] == "split-window" else pane.commands.attach[-1].rpartition(".")[0]
     return ["tmux", "-u", "-S", target[0], *how, "-t", where, *given, *_run_arguments(plan.argv, plan.cwd, path)]
 
 
@@ -94,7 +94,7 @@ def _run_arguments(argv: Sequence[str], cwd: str, path: str) -> list[str]:
 
 def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being, Being] | None:
     """Return the process that started *pane* and the pane's first process; None unless that one still runs there."""
-    target = tmux_target(pane.attach)
+    target = tmux_target(pane.commands.attach)
     if target is None:
         return None
     socket, id_ = target

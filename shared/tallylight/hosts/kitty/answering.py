@@ -17,9 +17,10 @@ from kitty.utils import log_error
 
 from tallylight.actions import perform as actions
 from tallylight.actions.answer import Answer, Done
+from tallylight.actions.answered import InProcess
 from tallylight.actions.caller import Being, Caller
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, WATCH_KEYS_S
+from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, WATCH_KEYS_S, Once
 from tallylight.actions.perform import Access
 from tallylight.actions.permission import Verb, Verdict, check
 from tallylight.actions.request import UNKNOWN, LookRequest, Reply, Request, encode_reply
@@ -67,7 +68,7 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
         host.parse(window)
     typist = WindowTypist(host, window, pane)
     access = Access(
-        typist, host.once, functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
+        typist, once_of(host), functools.partial(permit, typist), pane.queue, pane.queued, lambda: pane.tape.data
     )
     result = actions.perform(access, asked, caller)
     if isinstance(asked, Answer) and isinstance(result, Done):
@@ -75,11 +76,19 @@ def perform(host: KittyHost, asked: Request, caller: Caller, permit: WindowPermi
     return result
 
 
+def once_of(host: KittyHost) -> Once:
+    """Return the answers given in the panes of *host*; nobody here waits for the program to continue."""
+    if host.once is None:
+        host.once = Once(0.0, InProcess())
+    found: Once = host.once
+    return found
+
+
 def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
     host = typist.host
 
     def look(_timer: int | None) -> None:
-        if host.once.is_still_shown(typist, given):
+        if once_of(host).is_still_shown(typist, given):
             _watch(typist, given, until)
 
     wait_s = WATCH_KEYS_S if time.monotonic() < until else LATE_LOOK_S

@@ -132,7 +132,7 @@ class Attached:
         panes: dict[str, tuple[tuple[str, Pane], ...]] = {}
         for snapshot in self._feed.snapshots:
             for pane in filter(rows.is_lit, snapshot.panes):
-                for terminal in pane.terminals:
+                for terminal in pane.place.terminals:
                     panes[terminal] = (*panes.get(terminal, ()), (snapshot.name, pane))
         return _Found(decisions, panes)
 

@@ -17,19 +17,15 @@ from typing import Any
 
 from kitty.fast_data_types import add_timer, remove_timer
 
-from tallylight.actions.answered import InProcess
-from tallylight.actions.caller import Caller
-from tallylight.actions.once import Once
-from tallylight.actions.request import UNKNOWN, Reply
-from tallylight.actions.request import Request as ActionRequest
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.evidence.titles import clean_title
 from tallylight.hosts.engine import Engine
-from tallylight.hosts.kitty import actions, unparsed, user_vars
+from tallylight.hosts.kitty import actions, starter, unparsed, user_vars
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
+from tallylight.hosts.kitty.door import Door
 from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.looks import Looks
 from tallylight.hosts.kitty.messages import Messages, log
@@ -39,6 +35,7 @@ from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.kitty.wiring import Wiring
 from tallylight.hosts.store import Store
 from tallylight.hosts.worker import LEND_THREADS_EVERY_S, Worker
+from tallylight.model.jobs import raised
 from tallylight.pane import marks
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
@@ -63,14 +60,15 @@ class KittyHost(Engine[int]):
         self.worker = Worker(log)
         #: Called at each tick: they look for scripts' requests and queued texts.
         self.each_tick: list[Callable[[], None]] = []
-        #: The answers given in the panes; this thread never waits for the program to continue.
-        self.once = Once(0.0, InProcess())
+        self.door = Door(self.wake)
+        #: The answers given in the panes, an `actions.once.Once`; None before the first request.
+        self.once: Any = None
+        #: Called for a pane that a program's notification has changed.
+        self.received = lambda id_: self._after(time.monotonic(), (id_,))
         #: Watches the open windows; set by the code that starts this host.
         self.adopt: Callable[[], None] = lambda: None
         self._wiring = Wiring()
         self.messages = Messages(self)
-        #: As `answering.perform`; set by the code that starts this host.
-        self.perform: Callable[[ActionRequest, Caller], Reply | None] = lambda _asked, _caller: UNKNOWN
         super().__init__(
             HOST,
             os.environ,
@@ -82,6 +80,7 @@ class KittyHost(Engine[int]):
             clock=time.monotonic,
             report=log,
             resumable=self.messages.resumable,
+            tabs=functools.partial(_open_tabs, boss),
         )
         self._looks = Looks(boss, self._panes)
         self.panel_came = self._looks.panel_came
@@ -110,6 +109,15 @@ class KittyHost(Engine[int]):
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         return self.features.guarded(feature, call)
 
+    def _awake(self) -> None:
+        begin = super()._awake
+
+        def loaded(awake: Any) -> None:
+            awake.begin(self)
+            begin()
+
+        starter.loading.load_more(self.worker.submit, self.guarded("agents", loaded), self.guarded("agents", raised))
+
     def _report_fault(self, id_: int, fault: str) -> None:
         log(f"window {id_}: {fault}")
 
@@ -122,11 +130,10 @@ class KittyHost(Engine[int]):
         self.reader.use(found.agents)
         self.surfaces.rollup.agents = found.agents
         self.apply(found.config)
-        if self.messages.notices is None:
-            received = lambda id_: self._after(time.monotonic(), (id_,))  # noqa: E731
-            self.guarded("notifications", self.messages.start)(self._mutes, received)
-        else:
+        if self.messages.notices is not None:
             self.messages.notices.use(found.config.notify)
+        if found.withheld:
+            self.wake()
         self.parts.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
@@ -312,7 +319,7 @@ class KittyHost(Engine[int]):
                 self._attached.jump(self.boss, self.newest(now)[0], request.args)
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
-                self._mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
+                self.mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)
             elif id_ in self._panes:
                 marks.carry_out(request, self._panes[id_], self.config.notify.snooze_min, now)
         self._looks.look_at_visible(now, self._panes)
@@ -352,10 +359,6 @@ class KittyHost(Engine[int]):
             terminal=self._attached.terminal(window) if window is not None else "",
         )
 
-    def _open_tabs(self) -> Mapping[str, Tab]:
-        tabs = (place for manager in self.boss.all_tab_managers for place in enumerate(manager))
-        return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
-
     def schedule_tick(self, now: float) -> None:
         """Schedule an early tick if something is due before the next one: the debounce is shorter than the poll."""
         if self._soon_timer is not None:
@@ -372,6 +375,12 @@ class KittyHost(Engine[int]):
         self._pass_time(now)
         self.worker.lend()
         self._after(now)
+
+
+def _open_tabs(boss: Any) -> Mapping[str, Tab]:
+    """Return the tabs by their ids."""
+    tabs = (place for manager in boss.all_tab_managers for place in enumerate(manager))
+    return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 
 
 def _given_name(host: KittyHost, id_: int) -> str:

@@ -29,6 +29,7 @@ from tallylight.actions.request import QUESTION, LookRequest, Reply, Request
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.kitty.features import Features
+from tallylight.hosts.kitty.notice import APPLICATION, show
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
 from tallylight.model.report import Report
@@ -42,7 +43,6 @@ from tallylight.tracker.notify import Notice, Notifier, Settings, Withdrawal, en
 CREATED_S = 5.0
 #: Notifications that wait to be withdrawn.
 MAX_FADING = 64
-APPLICATION = "Tallylight"
 #: kitty's name for a notification without a sound.
 SILENT = "silent"
 
@@ -215,7 +215,7 @@ class Notices:
 
             def tell(reply: Reply) -> None:
                 if isinstance(reply, Refusal):
-                    self.notify("Not answered", reply.text)
+                    show(self.boss, "Not answered", reply.text)
 
             until_decided(lambda: self.perform(given, Caller(Who.NOTICE, (0, 0))), tell, self.later)
 
@@ -254,13 +254,6 @@ class Notices:
             self.features.failed("buttons of notifications", error)
             return None
         return reply if isinstance(reply, Question) else None
-
-    def notify(self, title: str, body: str) -> None:
-        """Show a notification that is about no pane."""
-        manager = self.boss.notification_manager
-        command = manager.create_notification_cmd()
-        command.title, command.body, command.application_name = title, body, APPLICATION
-        self._show(command, 0)
 
     # Programs' own ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 
 from tallylight.hosts import night
+from tallylight.hosts.kitty.answering import once_of
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 
@@ -21,6 +22,6 @@ def advance(host: KittyHost) -> None:
         if waits is None or waits.problem or (window := host.boss.window_id_map.get(id_)) is None:
             continue
         typist = WindowTypist(host, window, pane)
-        found = night.step_queued(typist, host.once, waits, now, pane.decision.status, pane.limited_until)
+        found = night.step_queued(typist, once_of(host), waits, now, pane.decision.status, pane.limited_until)
         if found != waits:
             pane.queue(found)

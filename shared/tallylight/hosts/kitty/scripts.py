@@ -1,9 +1,9 @@
 """
 Serves requests of scripts to this kitty over its socket: `tally read`, `tally send` and similar verbs.
 
-Everything happens on kitty's main thread, where nothing may wait. Each tick looks for clients, and more often while one
-is connected. The kernel (`snapshot.sockets`) and the process table (`actions.caller`) identify a client when it is
-accepted; other users are refused.
+Everything happens on kitty's main thread, where nothing may wait. Each tick looks for clients (`door`), and a timer
+looks more often while one is connected. The kernel (`snapshot.sockets`) and the process table (`actions.caller`)
+identify a client when it is accepted; other users are refused.
 
 Permissions follow the configuration that this kitty has read, not the caller's environment. If a person must be asked,
 `consents` does so over the caller's pane, and `actions.consent` keeps the answer.
@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import functools
 import os
-import select
-import socket
 import time
 from typing import Any
 
 import attrs
 from kitty.fast_data_types import add_timer, remove_timer
-from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
 from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_of
@@ -36,8 +33,6 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.hosts.peers import Channel, caller_at
-from tallylight.snapshot import sockets
-from tallylight.snapshot.writer import SnapshotError
 from tallylight.wire.text import sanitise
 
 #: Clients at a time; others wait until one has closed.
@@ -62,12 +57,9 @@ class _Caller:
 
 @attrs.define
 class Scripts:
-    """The scripts connected to *host*. None can connect before `opened`."""
+    """The scripts connected to *host*, through its door."""
 
     host: KittyHost
-    _listener: socket.socket | None = None
-    #: Polled before the listener: usually nobody is there, and an exception is expensive.
-    _door: select.poll = attrs.Factory(select.poll)
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
     #: Which caller started which pane; a person's answers; and whether a question is open.
@@ -81,21 +73,9 @@ class Scripts:
     def __attrs_post_init__(self) -> None:
         self.starts = Starts(self.host, self.own)
 
-    def opened(self, listener: socket.socket) -> None:
-        """Use *listener*, the open socket, from now on."""
-        self._listener = listener
-        self._door.register(listener, select.POLLIN)
-
     def look(self) -> None:
         """Accept new clients, and serve them until all have closed."""
-        if self._listener is None:
-            return
-        while len(self._callers) < MAX_CALLERS and self._door.poll(0):
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                break  # no client, or it has gone again
-            connection.setblocking(False)
+        while len(self._callers) < MAX_CALLERS and (connection := self.host.door.accept()) is not None:
             # Its parents as they are now: what it becomes later makes it no other caller.
             caller = caller_at(connection, self.identify)
             if caller is None:
@@ -255,13 +235,6 @@ def _named(window: Any) -> str:
     return f"{sanitise(kitty_windows.name(window), cells=ASKED_TITLE_CELLS)!r} (window {window.id})"
 
 
-def _failed(error: Exception) -> None:
-    if not isinstance(error, SnapshotError):  # the snapshot, which is in the directory too, reports its problems
-        log_error(f"tallylight: scripts: {error}; scripts cannot reach this kitty")
-
-
 def serve(host: KittyHost) -> None:
     """Serve scripts for *host* from now on."""
-    scripts = Scripts(host)
-    host.each_tick.append(host.guarded("scripts", scripts.look))
-    host.worker.submit("scripts", lambda: sockets.listen("kitty"), scripts.opened, _failed)
+    host.door.serve = Scripts(host).look

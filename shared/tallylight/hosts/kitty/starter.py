@@ -1,10 +1,10 @@
 """
-The starter: all that kitty loads of us when it starts; it loads the rest while kitty works.
+The starter: all that kitty loads of us at once; it loads the rest while kitty works.
 
 Loading all our modules takes a fifth of a second. A thread does it, so that kitty's main thread, which draws the first
 window meanwhile, reads none of them from the disk. The thread runs only while the main thread releases Python's lock
 (see `hosts.worker`). A timer lends it a few milliseconds at a time. Then the host starts, and takes over the windows
-that are open; reports of shells so far are passed to it in order.
+that are open; reports of shells so far are passed to it in order. The first agent has the rest loaded.
 
 Only kitty and the standard library are imported here.
 """
@@ -27,8 +27,8 @@ _PACKAGE = __package__
 OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
 #: The module that the thread loads: the host with all that it needs.
 MODULES = ("watcher",)
-#: Modules loaded with the first light: keys, the list, and the pages of parts.
-LATER = ("keys", "fork")
+#: Modules loaded with the first agent: what acts in its pane, keys, the list, parts and their pages.
+LATER = ("awake", "keys", "fork")
 #: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
 LEND_LOCK_S, LEND_LOCK_EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
 #: How long, in seconds that were lent, to wait for the settings after the modules: a disk may hang.
@@ -75,24 +75,22 @@ class Starter:
             self._has_more.wait(30)
         return importlib.import_module(f"{_PACKAGE}.{name}")
 
-    @property
-    def has_begun_more(self) -> bool:
-        """Return whether `LATER` is loaded, or being loaded."""
-        return self._has_more is not None
-
-    def load_more(self, submit: Callable[..., object]) -> None:
-        """Load `LATER` on a thread of *submit*."""
+    def load_more(
+        self, submit: Callable[..., object], done: Callable[[Any], None], failed: Callable[[Exception], None]
+    ) -> None:
+        """Load `LATER` on a thread of *submit*, which calls *done* with the first, or *failed* with an exception."""
         has_more = self._has_more = threading.Event()
 
-        def load() -> None:
+        def load() -> Any:
             try:
-                for name in LATER:
-                    importlib.import_module(f"{_PACKAGE}.{name}")
+                first, *_ = [importlib.import_module(f"{_PACKAGE}.{name}") for name in LATER]
+                sys.modules["tallylight.hosts.part"].classes(is_early=False)
                 sys.modules["tallylight.parts.index"].ask("in_kitty")
+                return first
             finally:
                 has_more.set()
 
-        submit("keys", load, lambda _result: None)
+        submit("keys", load, done, failed)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """Pass kitty's call of *name* for *window* on to the watcher; keep marks of shells until the host runs."""
@@ -114,7 +112,7 @@ class Starter:
         try:
             for name in MODULES:
                 importlib.import_module(f"{_PACKAGE}.{name}")
-            sys.modules["tallylight.hosts.part"].classes()
+            sys.modules["tallylight.hosts.part"].classes(is_early=True)
             self._is_loaded.set()
             sys.modules[f"{_PACKAGE}.settings"].read_ahead()
         except Exception as error:  # whatever is wrong in there, kitty goes on

@@ -16,11 +16,10 @@ from typing import Any
 import kitty.launch  # noqa: F401 - read from the disk now, and not when a key is pressed for the first time
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import answering, channel, power_consent, queue, scripts, starter, user_vars
+from tallylight.hosts.kitty import channel, starter, user_vars
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.hosts.sessions_process import SessionsProcess
-from tallylight.model.status import Status
 from tallylight.ui.agent_list.channel import BELL, PANEL
 from tallylight.wire.envelope import CARRIER
 
@@ -43,26 +42,15 @@ def start(boss: Any) -> KittyHost | None:
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         starter.took_over(boss, sys.modules[__name__])
         return None
-    _host.perform = functools.partial(answering.perform, _host)
     _host.sessions_process = SessionsProcess(
         os.environ, lambda *words: channel.command(_host.command if _host else "", *words)
     )
-    _host.guarded("scripts", scripts.serve)(_host)
-    _host.each_tick.append(_host.guarded("consent to settings", power_consent.PowerConsent(_host).ask_if_new))
-    _host.each_tick.append(_host.guarded("queue", functools.partial(queue.advance, _host)))
-    _host.each_tick.append(_host.guarded("keys", functools.partial(_load_more, _host)))
+    _host.guarded("scripts", _host.door.open)(_host.worker.submit)
+    _host.each_tick.append(_host.guarded("scripts", _host.door.look))
     _host.adopt = functools.partial(_host.guarded("open windows", _adopt), boss, _host)
     _host.adopt()
     _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
     return _host
-
-
-def _load_more(host: KittyHost) -> None:
-    """Load the modules of keys and lists once there is a light, so that no key has to read them from the disk."""
-    if not starter.loading.has_begun_more and any(
-        pane.decision.status is not Status.ACTIVE for pane in host.panes.values()
-    ):
-        starter.loading.load_more(host.worker.submit)
 
 
 def _adopt(boss: Any, host: KittyHost) -> None:

@@ -358,7 +358,7 @@ class PollingHost(Engine[str]):
         self._foreground(polled, now)
         self._screens.look(polled, now)
         pane.look(polled.source_pane.visible, now)
-        mutes = self._mutes
+        mutes = self.mutes
         pane.attention.muted_until = mutes.until(polled.source_pane.tab, pane.project, now) if mutes.ends else None
 
     def _host_values(self, id_: str) -> object:
@@ -376,10 +376,9 @@ class PollingHost(Engine[str]):
         return attrs.evolve(
             with_inside(entry, seen.inside),
             name=self._labels.labels.of(f"{self._host}-{os.getpid()}", entry).name,
-            host_title=seen.host_title,
-            attach=seen.attach,
-            terminals=seen.terminals,
-            visible=seen.visible,
+            place=attrs.evolve(entry.place, host_title=seen.host_title, terminals=seen.terminals),
+            commands=attrs.evolve(entry.commands, attach=seen.attach),
+            attention=attrs.evolve(entry.attention, visible=seen.visible),
         )
 
     def _carry_out(self, requests: Sequence[Request]) -> None:
@@ -388,7 +387,7 @@ class PollingHost(Engine[str]):
         for request in requests:
             polled = self._held.get(request.pane)
             if request.verb == "mute":
-                self._mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
+                self.mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
             elif polled is not None and request.verb == "focus":
                 job = functools.partial(polled.source.act, request)
                 self._jobs.submit(("act", id(request)), job)

@@ -88,7 +88,7 @@ class Notices:
             if is_known and not is_told and self._notifier.is_resting(id_):
                 continue
             entry = self._entry(id_)
-            view = self._view(pane, inside, entry.host_title if entry is not None else "")
+            view = self._view(pane, inside, entry.place.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
             attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_notified_elsewhere(entry, now)):
@@ -146,7 +146,7 @@ class Notices:
             for found in self._feed.snapshots
             if not found.name.startswith(HOSTS)
             for pane in found.panes
-            if rows.Row(found.name, pane).where in entry.terminals
+            if rows.Row(found.name, pane).where in entry.place.terminals
         )
 
 
@@ -167,8 +167,8 @@ def _view_inside(view: View, inside: PaneEntry, epoch: float) -> View:
             decision, status=inside.status, kind=inside.kind, since=inside.since - epoch, report=report
         ),
         seen=view.seen or view.visible,
-        snoozed=view.snoozed or inside.snoozed_until > now,
-        muted=view.muted or inside.muted_until > now,
+        snoozed=view.snoozed or inside.attention.snoozed_until > now,
+        muted=view.muted or inside.attention.muted_until > now,
         project=inside.project or view.project,
         outcome=inside.outcome,
         behind=fields.words(inside.more),

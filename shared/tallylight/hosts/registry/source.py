@@ -92,7 +92,7 @@ class RegistrySource:
             host_title=found.name,
             session=found.session,
             terminals=tuple(sorted({row.where for row, those in shown if found in those})),
-            visible=any(row.pane.visible for row, those in shown if those == [found]),
+            visible=any(row.pane.attention.visible for row, those in shown if those == [found]),
             attach=(*LISTED, f"sessions-{os.getpid()}:{id_}") if found.id else (),
         )
 

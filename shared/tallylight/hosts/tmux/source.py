@@ -125,7 +125,9 @@ class TmuxSource:
     def _seen(self) -> TerminalsState:
         """Return which panes the terminals show, and the entries of tmux sessions attached in tmux panes."""
         panes = (pane for found in self._feed.snapshots for pane in found.panes)
-        return TerminalsState({pane.pid: pane.visible for pane in panes if pane.pid is not None}, self._inside)
+        return TerminalsState(
+            {pane.pid: pane.attention.visible for pane in panes if pane.pid is not None}, self._inside
+        )
 
     def _look_at_clients(self, now: float) -> None:
         """Find the servers of tmux clients that run in terminals."""
@@ -292,8 +294,8 @@ class TmuxSource:
         with self._lock:
             servers = list(self._servers.values())
         # A pane that shows a session adds no light of its own: in a circle it would keep itself lit.
-        around = {terminal for entry in entries.values() for terminal in entry.terminals}
-        inside = by_terminal(entry for entry in entries.values() if entry.terminal not in around)
+        around = {terminal for entry in entries.values() for terminal in entry.place.terminals}
+        inside = by_terminal(entry for entry in entries.values() if entry.place.terminal not in around)
         if inside != self._inside:
             self._inside = inside
             self.changed()

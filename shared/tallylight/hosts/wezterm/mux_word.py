@@ -15,7 +15,7 @@ from tallylight.model.errors import DecodeError
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import request
 from tallylight.snapshot import fields, rows
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import AttentionEntry, Pane
 from tallylight.wire import osc1338
 from tallylight.wire.text import sanitise
 
@@ -56,8 +56,9 @@ def read(value: str) -> ServerReport | None:
         outcome=said.message,
         what=said.detail,
         since=times.get("since", 0.0),
-        snoozed_until=times.get("snoozed_until", 0.0),
-        muted_until=times.get("muted_until", 0.0),
+        attention=AttentionEntry(
+            snoozed_until=times.get("snoozed_until", 0.0), muted_until=times.get("muted_until", 0.0)
+        ),
     )
     return ServerReport(where[1] if where is not None and pane.since else "", pane)
 
@@ -66,7 +67,8 @@ def write(pane: Pane, server: int) -> str:
     """Return the report of the mux server process *server* on *pane*; empty for a pane without a light."""
     if not rows.is_lit(pane):
         return ""
-    times = {"since": pane.since, "snoozed_until": pane.snoozed_until, "muted_until": pane.muted_until}
+    attention = pane.attention
+    times = {"since": pane.since, "snoozed_until": attention.snoozed_until, "muted_until": attention.muted_until}
     said = pane.outcome if pane.status is Status.DONE else ""
     if said and (behind := fields.words(pane.more)):
         said = f"{said} ({behind})"

@@ -117,7 +117,7 @@ def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Tab
         "message": owner.question or owner.message,
         "since": owner.since,
         "source": owner.reason.source,
-        "vars": dict(owner.vars),
+        "vars": dict(owner.about.vars),
         "mark": lights.mark(owner.status, owner.kind) + (lights.MARKS[Status.DONE] if has_done else ""),
         "stripe": lights.stripe(owner.status),
         "collides": any(pane.collides for pane in members),

@@ -36,6 +36,7 @@ PART = Part(
         ),
     },
     host=f"{__name__}.host:Restore",
+    is_early=True,
     opens={"fork": f"{__name__}.fork:forked", "resume": f"{__name__}.fork:resumed"},
     serves={"attached": f"{__name__}.fork:attached", "in_kitty": f"{__name__}.in_kitty"},
 )

@@ -25,7 +25,7 @@ from tallylight.files.lock import locked
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import KEPT_S
 from tallylight.model.status import Status
-from tallylight.snapshot.schema import VERSION, Pane, Snapshot, Tab
+from tallylight.snapshot.schema import VERSION, CommandsEntry, Pane, PlaceEntry, Snapshot, Tab
 from tallylight.snapshot.values import text
 from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
 from tallylight.wire import values
@@ -54,15 +54,15 @@ def is_open(pane: Pane) -> bool:
 
 
 #: The fields of a pane that are recorded unchanged.
-_KEPT = (
-    "id", "status", "kind", "tab", "os_window", "title", "project", "since", "agent_pid", "conversation", "resume",
-)  # fmt: skip
+_KEPT = ("id", "status", "kind", "title", "project", "since", "agent_pid", "conversation")
 
 
 def _kept(pane: Pane) -> Pane:
     """Return the recorded part of *pane*."""
     return Pane(
         **{name: getattr(pane, name) for name in _KEPT},
+        place=PlaceEntry(tab=pane.place.tab, os_window=pane.place.os_window),
+        commands=CommandsEntry(resume=pane.commands.resume),
         agent=pane.conversation.agent,
         question=pane.question or pane.message,
     )
@@ -139,10 +139,10 @@ class OpenConversations:
             (
                 pane.id,
                 pane.conversation,
-                pane.resume,
-                pane.tab,
-                pane.os_window,
-                self._tabs.get(pane.tab),
+                pane.commands.resume,
+                pane.place.tab,
+                pane.place.os_window,
+                self._tabs.get(pane.place.tab),
                 (pane.status, pane.question) if pane.status in NEEDS_PERSON else None,
             )
             for pane in self._panes
@@ -170,7 +170,7 @@ class OpenConversations:
             panes=(),
         )
         kept = [
-            Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.tab, _NO_TAB))
+            Lost(self.path, host, pane, birth_of(pane.agent_pid or 0), self._tabs.get(pane.place.tab, _NO_TAB))
             for pane in self._panes
         ]
         try:
@@ -221,7 +221,7 @@ class Lost:
 def _key(pane: Pane) -> tuple[str, ...]:
     """Return its session; if unknown, its directory and the command to resume it."""
     found = pane.conversation
-    return (found.agent, found.session) if found.session else (found.agent, "", found.cwd, *pane.resume)
+    return (found.agent, found.session) if found.session else (found.agent, "", found.cwd, *pane.commands.resume)
 
 
 def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[list[Lost], list[TallyError]]:
@@ -237,7 +237,7 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
         _key(pane)
         for host in live
         for pane in host.panes
-        if is_open(pane) and (pane.conversation.session or pane.resume)
+        if is_open(pane) and (pane.conversation.session or pane.commands.resume)
     }
     kept, problems = read_kept(environ)
     living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
@@ -271,9 +271,14 @@ def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]
         except OSError as error:
             problems.append(SnapshotError(path, str(error)))
         else:
-            number = functools.partial(values.digits, most=9)
-            found += sorted(lost, key=lambda one: (number(one.pane.os_window), one.tab.position, number(one.pane.tab)))
+            found += sorted(lost, key=_position)
     return found, problems
+
+
+def _position(one: Lost) -> tuple[int, int, int]:
+    """Return a sort key: the OS window and the tab of a pane."""
+    number, place = functools.partial(values.digits, most=9), one.pane.place
+    return number(place.os_window), one.tab.position, number(place.tab)
 
 
 def claim(lost: Iterable[Lost]) -> list[Lost]:
@@ -311,7 +316,7 @@ def _save(path: Path, kept: Sequence[Lost]) -> None:
         return
     snapshot = attrs.evolve(kept[0].host, panes=tuple(one.pane for one in kept))
     births = {one.pane.id: one.birth for one in kept}
-    tabs = {one.pane.tab: [one.tab.position, text(one.tab.name)] for one in kept if one.tab != _NO_TAB}
+    tabs = {one.pane.place.tab: [one.tab.position, text(one.tab.name)] for one in kept if one.tab != _NO_TAB}
     document = snapshot.to_json() | {"births": births, "tabs": tabs}
     data = json.dumps(document, separators=(",", ":")).encode("ascii")
     if len(data) > MAX_OPEN_BYTES:
@@ -328,7 +333,8 @@ def _read(path: Path) -> list[Lost]:
     snapshot = Snapshot.from_json(value, MAX_OPEN_CONVERSATIONS)
     host = attrs.evolve(snapshot, panes=())
     return [
-        Lost(path, host, pane, text(births.get(pane.id)), Tab.from_json(tabs.get(pane.tab))) for pane in snapshot.panes
+        Lost(path, host, pane, text(births.get(pane.id)), Tab.from_json(tabs.get(pane.place.tab)))
+        for pane in snapshot.panes
     ]
 
 

@@ -221,7 +221,9 @@ def _lists_for(verb: Verb, pane: Pane, agent: Agent, session: str) -> tuple[Temp
     if verb is Verb.ATTACH:
         # A host names a session without a pane by the word that opens it.
         return agent.attach, (), pane.id.partition("/")[2] or session
-    return (agent.fork, pane.fork, session) if verb is Verb.FORK else (agent.resume, pane.resume, session)
+    if verb is Verb.FORK:
+        return agent.fork, pane.commands.fork, session
+    return agent.resume, pane.commands.resume, session
 
 
 def _front(verb: Verb, scene: Scene, agent: Agent) -> Process | Refusal | None:

@@ -359,9 +359,9 @@ class Turns:
 def _own_status(pane: Pane) -> Status:
     """Return the pane's status, except that a finished turn marked as waiting by the user counts as finished."""
     if pane.status is Status.WAITING and pane.kind is Kind.INPUT:
-        if any(record.id and record.status is Status.WAITING for record in pane.records):
+        if any(record.id and record.status is Status.WAITING for record in pane.evidence.records):
             return pane.status
-        own = next((record for record in pane.records if not record.id), None)
+        own = next((record for record in pane.evidence.records if not record.id), None)
         if own is not None and own.status in (Status.DONE, Status.IDLE):
             return own.status
     return pane.status
@@ -379,7 +379,7 @@ def _described(turn: Turn, pane: Pane) -> Turn:
 
 
 def _name(pane: Pane) -> str:
-    return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_TURN_NAME_CELLS)
+    return sanitise(pane.agent or (pane.program.name if pane.program.signs else ""), cells=_TURN_NAME_CELLS)
 
 
 def _line(words: str) -> str:

@@ -90,8 +90,18 @@ class StateSender:
             if self._published.get(key) != pane:
                 self._published[key] = pane
                 # Without fields that are of use on this machine only; with fewer still if it is too long.
-                whole = attrs.evolve(pane, resume=(), fork=(), choices=(), terminals=(), terminal="")
-                shorter = attrs.evolve(whole, records=(), losing=(), tasks=(), children=())
+                whole = attrs.evolve(
+                    pane,
+                    commands=attrs.evolve(pane.commands, resume=(), fork=()),
+                    choices=(),
+                    place=attrs.evolve(pane.place, terminals=(), terminal=""),
+                )
+                shorter = attrs.evolve(
+                    whole,
+                    evidence=attrs.evolve(pane.evidence, records=(), losing=()),
+                    tasks=(),
+                    about=attrs.evolve(pane.about, children=()),
+                )
                 yield encode(PaneState(key[0], whole)) or encode(PaneState(key[0], shorter))
         if not self._is_whole:
             self._is_whole = True

@@ -76,10 +76,10 @@ def mark(verb: str, wanted: str | None, minutes: float | None, outcome: Callable
         fleet.step(now, 0.1)
         panes = fleet.mirror.panes_of(machine)
         shown = next((pane for name, pane in panes if (name, pane.id) == (host, found.pane.id)), None)
-        is_done = shown is None or shown.seen
+        is_done = shown is None or shown.attention.seen
         if shown is not None and verb != "seen":
-            is_changed = shown.snoozed_until != found.pane.snoozed_until
-            is_done = is_changed or (minutes == 0 and not shown.snoozed_until)
+            is_changed = shown.attention.snoozed_until != found.pane.attention.snoozed_until
+            is_done = is_changed or (minutes == 0 and not shown.attention.snoozed_until)
         if is_done:
             sys.stdout.write(f"{clean(found.address)} {outcome(shown) if shown is not None else 'is gone'}\n")
             fleet.link.close()

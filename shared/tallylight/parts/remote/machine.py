@@ -40,7 +40,7 @@ from tallylight.parts.remote.messages import (
 )
 from tallylight.parts.remote.panes import Panes, Row
 from tallylight.snapshot.elsewhere import harmless, is_elsewhere, local_id
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import CommandsEntry, Pane
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.wire.text import sanitise
 
@@ -232,16 +232,20 @@ class Machine:
     def _shown(self, host: str, pane: Pane) -> Pane:
         """Return *pane* with its name here, and with times of this machine's clock."""
         id_ = local_id(self.name, host, pane.id)
-        title = f"{self.name}: {pane.host_title}" if pane.host_title else self.name
+        title = f"{self.name}: {pane.place.host_title}" if pane.place.host_title else self.name
+        shown, attention = harmless(pane), pane.attention
         return attrs.evolve(
-            harmless(pane),
+            shown,
             id=id_,
-            host_title=title,
+            place=attrs.evolve(shown.place, host_title=title),
             # Attaching uses this name only, and no text of the machine.
-            attach=("tally", "attach", id_) if pane.attach else (),
+            commands=CommandsEntry(attach=("tally", "attach", id_) if pane.commands.attach else ()),
             since=self._here(pane.since),
-            snoozed_until=self._here(pane.snoozed_until),
-            muted_until=self._here(pane.muted_until),
+            attention=attrs.evolve(
+                shown.attention,
+                snoozed_until=self._here(attention.snoozed_until),
+                muted_until=self._here(attention.muted_until),
+            ),
             limited_until=self._here(pane.limited_until),
             unanswered_since=self._here(pane.unanswered_since),
         )

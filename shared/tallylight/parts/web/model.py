@@ -15,7 +15,6 @@ from tallylight.model.status import Status
 from tallylight.parts.web import theme
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import place_of
-from tallylight.snapshot.schema import Pane
 from tallylight.wire import styled
 from tallylight.wire.text import sanitise
 
@@ -271,10 +270,6 @@ class Event(Versioned):
     stale: str | None = None
 
 
-#: The fields that a pane has by the same name.
-_OF_PANE = Session.model_fields.keys() & {field.name for field in attrs.fields(Pane)}
-
-
 def session_of(found: Row, beside: seen.RepositoryStatus | None = None, *, can_see: bool, can_type: bool) -> Session:
     """Return the reply about the pane *found*."""
     pane, label = found.pane, found.label
@@ -292,13 +287,14 @@ def session_of(found: Row, beside: seen.RepositoryStatus | None = None, *, can_s
         "diffstat": pane.more.get("diffstat"),
         "beside": Beside.model_validate(beside) if beside is not None and beside.branch else None,
         "collisions": list(map(Collision.model_validate, pane.collisions)),
-        "children": [{"name": name, "status": status} for name, status in pane.children],
+        "children": [{"name": name, "status": status} for name, status in pane.about.children],
         "source": pane.reason.source,
         "rule": pane.reason.rule,
         "can_see": can_see,
         "can_type": can_type,
     }
-    return Session.model_validate({name: getattr(pane, name) for name in _OF_PANE} | own)
+    same = {name: value for name, value in pane.to_json().items() if name in Session.model_fields}
+    return Session.model_validate(same | own)
 
 
 def question_of(address: str, asked: answer.Question) -> Question:

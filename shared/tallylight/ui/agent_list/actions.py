@@ -85,7 +85,7 @@ class Direct:
         if isinstance(asked, Open):
             if asked.verb != "go":
                 return Refusal("elsewhere", _not_opened(asked, machine))
-            if row.pane.attach[: len(LISTED)] == LISTED:
+            if row.pane.commands.attach[: len(LISTED)] == LISTED:
                 return Refusal("elsewhere", f"run `tally attach '{row.name}'` in a terminal")
             # In one request, or they might be carried out in another order.
             return self.perform(row, Mark("focus", row.pane.id, (self._panel,) if row.host == self._host else ()))
@@ -170,8 +170,8 @@ class Channelled(Direct):
         if row.is_own and not isinstance(asked, Mark):
             # A refusal is shown here; the page that asks is in another tab.
             return _refused(asked, row) or self._ask(asked)
-        if row.pane.attach and asked == Open("go", row.pane.id):
-            return self._ask(request.Attach(row.pane.attach))
+        if row.pane.commands.attach and asked == Open("go", row.pane.id):
+            return self._ask(request.Attach(row.pane.commands.attach))
         return super().perform(row, asked)
 
     def back(self) -> None:

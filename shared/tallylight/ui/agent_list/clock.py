@@ -29,23 +29,23 @@ def _change_times(pane: Pane, now: float) -> Iterator[float]:
     """Yield the times at which the picture of *pane* changes next; some of them may have passed."""
     if pane.since:
         yield _age_changes_at(pane.since, now)
-        if pane.status is Status.WAITING and pane.waited_s:
+        if pane.status is Status.WAITING and pane.attention.waited_s:
             # A sum is drawn, which has digits that a time has no room for.
-            age = pane.waited_s + max(0.0, now - pane.since)
+            age = pane.attention.waited_s + max(0.0, now - pane.since)
             yield max(math.nextafter(now, math.inf), now + _age_changes_at(-age, 0.0))
-    if pane.snoozed_until > now:
+    if pane.attention.snoozed_until > now:
         # When `layout.left` changes, at the latest: of hours it may be a minute too early.
-        left = pane.snoozed_until - now
+        left = pane.attention.snoozed_until - now
         unit = 1 if left <= _MINUTE_S + 1 else _MINUTE_S
-        yield pane.snoozed_until - (math.ceil(left / unit) - 1) * unit
+        yield pane.attention.snoozed_until - (math.ceil(left / unit) - 1) * unit
     if pane.limited_until > now:
         yield now + countdown(pane.limited_until - now)[1]
         # A day ahead or more its end is shown with the day.
         yield math.nextafter(pane.limited_until - _DAY_S, math.inf)
     if pane.unanswered_since:
         yield now + _MINUTE_S - (now - pane.unanswered_since) % _MINUTE_S
-    if pane.queued_until > now:
-        yield pane.queued_until
+    if pane.queue.until > now:
+        yield pane.queue.until
 
 
 def _age_changes_at(since: float, now: float) -> float:

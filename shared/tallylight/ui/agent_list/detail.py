@@ -156,19 +156,19 @@ def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
     """Return the facts about *row*, each in a few words; some are empty."""
     pane = row.pane
     found = state.repositories.get(pane.agent_pid or 0, NOTHING)
-    found = attrs.evolve(found, worktree="") if pane.worktree else found
+    found = attrs.evolve(found, worktree="") if pane.about.worktree else found
     facts = [
         details.changed_meanwhile(pane, state.now),
         *_collisions(row, state),
         row.label.name and pane.project,
         pane.agent,
-        pane.model,
+        pane.about.model,
         details.context(pane),
         details.cost(pane),
         repository_text.text(found, columns),
         *state.facts,
-        f"mode {pane.mode}" if pane.mode else "",
-        f"worktree {pane.worktree}" if pane.worktree else "",
+        f"mode {pane.about.mode}" if pane.about.mode else "",
+        f"worktree {pane.about.worktree}" if pane.about.worktree else "",
         details.variables(pane),
         pane.detail if pane.status is Status.WAITING else "",
         pane.topic,
@@ -176,14 +176,14 @@ def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
         pane.cwd,
         f"pane {row.name}",
         f"also in pane {', '.join(row.same)}" if row.same else "",
-        pane.host_title,
+        pane.place.host_title,
     ]
     if is_snoozed(pane, state.now):
-        facts.append(f"snoozed for {left(pane.snoozed_until - state.now)}")
+        facts.append(f"snoozed for {left(pane.attention.snoozed_until - state.now)}")
     # The host adds a wait when it is over.
-    if pane.waited_s >= 1:
+    if pane.attention.waited_s >= 1:
         waits_now = max(0.0, state.now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
-        facts.append(f"waited {age(pane.waited_s + waits_now)} today")
+        facts.append(f"waited {age(pane.attention.waited_s + waits_now)} today")
     return facts
 
 

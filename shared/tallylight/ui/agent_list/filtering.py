@@ -48,14 +48,14 @@ def _fields(row: Row, key: str, now: float) -> tuple[str, ...] | None:
     pane = row.pane
     match key:
         case "is":
-            marks = (("unread", pane.unread), ("snoozed", is_snoozed(pane, now)))
+            marks = (("unread", pane.attention.unread), ("snoozed", is_snoozed(pane, now)))
             return (pane.status, pane.kind or "", *(word for word, holds in marks if holds))
         case "agent":
             return (pane.agent,)
         case "project":
             return (pane.project,)
         case "host":
-            return (row.host, pane.host_title)
+            return (row.host, pane.place.host_title)
         case _:
             return None
 

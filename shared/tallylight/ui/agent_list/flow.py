@@ -32,7 +32,7 @@ MAX_ANSWERED = 50
 
 def can_ask(row: Row) -> bool:
     """Return whether the question of *row* can be read and answered from this list."""
-    return bool(row.is_own or row.pane.attach or row.host.startswith(("wezterm-", "machines-")))
+    return bool(row.is_own or row.pane.commands.attach or row.host.startswith(("wezterm-", "machines-")))
 
 
 def wanted(state: State) -> Row | None:

@@ -111,10 +111,10 @@ _APPLIES: dict[str, Callable[[Pane], bool]] = {
     "1-9": lambda pane: pane.status is Status.WAITING,
     "a": lambda pane: pane.status is Status.WAITING,
     "i": lambda pane: pane.status is Status.WORKING,
-    "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.unread,
+    "v": lambda pane: pane.status in (Status.DONE, Status.DOWN) or pane.attention.unread,
     "e": lambda pane: pane.status not in (Status.WAITING, Status.DOWN),
     "r": lambda pane: pane.status is Status.DOWN,
-    "u": lambda pane: not pane.unread,
+    "u": lambda pane: not pane.attention.unread,
 }
 
 

@@ -317,7 +317,7 @@ def _open_question(state: State, row: Row) -> tuple[State, Effects]:
 
 def _unqueue(state: State, row: Row) -> tuple[State, Effects]:
     """Cancel the text that is queued for *row*."""
-    if not row.pane.queued:
+    if not row.pane.queue.text:
         return states.notified(state, "nothing is queued for it; e writes to it"), ()
     return state, (Perform(row, Unqueue(row.pane.id)),)
 

@@ -146,7 +146,7 @@ def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
         lines += _words(pane.detail, columns)
     if found is not None and found.done < found.total and found.total > len(pane.tasks) > 0:
         lines += _words(f"… of {found.total} steps in all", columns)
-    if pane.children:
+    if pane.about.children:
         lines += [(), *_words(details.children(pane), columns)]
     return lines or _words("it reported no plan", columns)
 

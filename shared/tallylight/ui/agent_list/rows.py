@@ -65,9 +65,9 @@ def style_of(row: Row, state: State) -> RowStyle:
         return RowStyle(pane.status, is_bold=True)
     if pane.status is Status.LIMITED and not is_snoozed(pane, state.now):
         return RowStyle(pane.status)
-    if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.unread):
+    if is_snoozed(pane, state.now) or (pane.status is Status.IDLE and not pane.attention.unread):
         return RowStyle(is_dim=True, is_text_dim=True)
-    is_news = pane.status is Status.DONE or pane.unread
+    is_news = pane.status is Status.DONE or pane.attention.unread
     return RowStyle(is_bold=is_news, is_text_dim=not is_news)
 
 

@@ -82,7 +82,7 @@ def row_text(row: Row, state: State) -> RowText:
     pane, now = row.pane, state.now
     before = [details.queued(pane, now), details.limit(pane, now)]
     if is_snoozed(pane, now):
-        before.append(f"snoozed {left(pane.snoozed_until - now)}")
+        before.append(f"snoozed {left(pane.attention.snoozed_until - now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
     text, behind = details.best_text(pane), ""

@@ -60,4 +60,4 @@ def checks(environ: Mapping[str, str], _hosts: Sequence[Snapshot]) -> Iterator[F
 
 def fact(pane: Pane) -> str:
     """Return a few words for the list, where the person has been told."""
-    return "told ntfy" if pane.notified else ""
+    return "told ntfy" if pane.attention.notified else ""

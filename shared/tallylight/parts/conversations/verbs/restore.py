@@ -288,8 +288,12 @@ def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
         text = f"its agent still runs without its window, as process {kept.agent_pid}; end that, then look again"
         return Refusal("running", text)
     gone = Pane(
-        id=kept.id, status=Status.DOWN, project=kept.project, conversation=kept.conversation, resume=kept.resume
-    )  # fmt: skip
+        id=kept.id,
+        status=Status.DOWN,
+        project=kept.project,
+        conversation=kept.conversation,
+        commands=kept.commands,
+    )
     return fork.act(Verb.RESUME, gone, agents)
 
 

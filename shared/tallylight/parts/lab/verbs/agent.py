@@ -248,8 +248,8 @@ def _naming(header: Header, events: Sequence[Event]) -> draft.Naming:
 def _program_of(found: Row) -> list[Event]:
     """Return the foreground program of a pane."""
     process = process_table.table().get(found.pane.pid) if found.pane.pid is not None else None
-    program = Program.of(process) if process is not None else Program("", (found.pane.unknown,))
-    return [Event(0.0, program if draft.naming(program).processes else Program("", (found.pane.unknown,)))]
+    program = Program.of(process) if process is not None else Program("", (found.pane.program.name,))
+    return [Event(0.0, program if draft.naming(program).processes else Program("", (found.pane.program.name,)))]
 
 
 def _watched(found: Row, client: PaneClient, program: list[Event], seconds: float) -> tuple[Header, list[Event]]:

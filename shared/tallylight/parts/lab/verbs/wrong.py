@@ -64,7 +64,7 @@ def main(argv: list[str]) -> int:
         return refused("wrong", told)
     agents, errors = agent_files.load_agents(os.environ)
     complain("wrong", *errors)
-    name = found.pane.agent or found.pane.unknown
+    name = found.pane.agent or found.pane.program.name
     agent = agents.get(name)
     output = Output.chosen(options.color)
     shown = stretch.lights(told, agents)

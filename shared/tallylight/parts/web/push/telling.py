@@ -57,19 +57,19 @@ class Teller:
         for found in panes:
             pane, address = found.pane, found.address
             before, _ = self._known.get(address, ((), 0.0))
-            away = (pane.snoozed_until > wall, pane.muted_until > wall)
+            away = (pane.attention.snoozed_until > wall, pane.attention.muted_until > wall)
             self._known[address] = (pane, *away), now
             # The same pane, not an equal one: a host with a change makes all of its panes again.
             if before and before[0] is pane and before[1:] == away and self._notifier.is_resting(address):
                 continue
             view = View(
                 decision=_decision(pane),
-                visible=pane.visible,
-                seen=pane.seen or pane.since < self._since,
+                visible=pane.attention.visible,
+                seen=pane.attention.seen or pane.since < self._since,
                 snoozed=away[0],
                 muted=away[1],
                 project=pane.project,
-                name=pane.host_title or pane.project or found.name,
+                name=pane.place.host_title or pane.project or found.name,
                 outcome=pane.outcome,
                 behind=fields.words(pane.more),
             )

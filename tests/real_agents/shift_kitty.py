@@ -29,10 +29,10 @@ IN_ONE_KITTY = {"test_twenty_stops": "0.48", "test_one_that_continues_by_itself"
 _ARM = """
 from tallylight.actions.caller import PERSON
 from tallylight.actions.queue import typing_time
-from tallylight.actions.request import HOLDER, DeferredText, Look
+from tallylight.actions.request import HOLDER, DeferredText, LookRequest
 from tallylight.hosts.kitty import answering, watcher
 host, until = watcher.running(), watcher.running().panes[{window}].limited_until
-held = answering.perform(host, Look("{window}", HOLDER), PERSON)
+held = answering.perform(host, LookRequest("{window}", HOLDER), PERSON)
 told = answering.perform(host, DeferredText("{window}", held.pid, held.start, "{words}", typing_time(until)), PERSON)
 return [until, type(told).__name__, told.text]
 """

@@ -2,8 +2,8 @@
 Requests of other processes to a host, as datagrams to a socket of the host.
 
 `<runtime directory>/tallylight/<host>-<pid>.requests` is next to the host's snapshot, and only this user can reach it.
-Each datagram is one request as JSON, of at most `MAX_DATAGRAM_BYTES`; the kernel keeps some until the host looks. One that is
-older than `MAX_AGE_S`, or no request, is dropped. There is no answer: the snapshot shows the result.
+Each datagram is one request as JSON, of at most `MAX_DATAGRAM_BYTES`; the kernel keeps some until the host looks. One
+that is older than `MAX_AGE_S`, or no request, is dropped. There is no answer: the snapshot shows the result.
 
 A request may only move a person's view or change marks. None will ever type into a pane or start a program, for the
 sender is unknown. That needs a key pressed in the terminal itself, or a permitted caller that the kernel names

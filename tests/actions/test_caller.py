@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.actions import caller
+from tallylight.actions import caller, client
 from tallylight.actions.caller import Caller, End, Who, caller_of
 from tallylight.actions.seat import let_in, seated
+from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tests.actions.callers import Hand
@@ -98,6 +99,15 @@ def test_what_was_an_agent_is_one() -> None:
     table = Hand(INIT, TERMINAL, BASH, made(AGENT, SHELL, "sh"), made(ASKER, AGENT, "tally"), terminals=TTY)
     assert caller_of(ASKER, AGENTS, table).who is Who.SCRIPT
     found = caller_of(ASKER, AGENTS, table, was_agent=lambda pid, _: "Codex" if pid == AGENT else "")
+    assert (found.who, found.being[0], found.agent) == (Who.AGENT, AGENT, "Codex")
+
+
+def test_an_agent_file_hides_no_packaged_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's files may replace an agent by one that names no program; the packaged one is found all the same."""
+    table = Hand(INIT, TERMINAL, BASH, made(AGENT, SHELL, "codex"), made(ASKER, AGENT, "tally"), terminals=TTY)
+    monkeypatch.setattr(client.process_table, "table", lambda: table)
+    monkeypatch.setattr(client.agent_files, "load_agents", lambda env: (Agents([]) if env else AGENTS, []))
+    found = client.identify_by({"HOME": "/home/me"})(ASKER)
     assert (found.who, found.being[0], found.agent) == (Who.AGENT, AGENT, "Codex")
 
 

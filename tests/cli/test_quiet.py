@@ -212,8 +212,9 @@ def test_a_host_that_does_nothing_is_told(
 
 
 def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A host of an older version has no spool: that is told at once."""
+    """A host of an older version has no spool of this kind: that is told at once."""
     publish(runtime, [WAITING])
+    (runtime / "tallylight" / f"{HOST}.requests").mkdir()
 
     assert main.main(["seen", "3"]) == 1
     assert "accepts no requests" in capsys.readouterr().err

@@ -12,11 +12,12 @@ from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH_WRITES, KEY_S, SEQUENCE_HELD_S, RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc1338
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 from tests.relay.told import QUERY, Line, state, told, words
 from tests.tables import each

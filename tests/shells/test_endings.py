@@ -25,8 +25,8 @@ from tallylight.evidence.process_table import ForegroundReader, table
 from tallylight.model.timing import Timing
 from tallylight.pane.occupied import SPOKEN_S
 from tallylight.pane.pane import Pane
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import envelope, osc133
-from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Osc
 from tallylight.wire.user_var import UserVar
 from tests.terminal import SHARED, bare_environment

@@ -35,6 +35,7 @@ from tallylight.model.status import Status
 from tallylight.relay.deferred import DeferredSequences
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
+from tallylight.relay.passthrough import Unwrapper
 from tallylight.relay.position import Position
 from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.splitter import Splitter
@@ -42,7 +43,6 @@ from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501,
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Notification
-from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, ST, Sequence, whole
 

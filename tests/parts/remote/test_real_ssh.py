@@ -119,7 +119,7 @@ class Machines:
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
     # What asks here is a script, wherever the tests are run; with a key it is a person.
     near = "tallylight.parts.remote.host"
-    monkeypatch.setattr(f"{near}.caller_of", lambda *_: CALLERS[Who.SCRIPT])
+    monkeypatch.setattr("tallylight.actions.client.caller_of", lambda *_, **__: CALLERS[Who.SCRIPT])
     monkeypatch.setattr(f"{near}.seated", lambda *_: CALLERS[Who.PERSON])
     if os.geteuid() or not (shutil.which("sshd", path="/usr/sbin:/usr/bin") and shutil.which("tmux")):
         pytest.skip("NOT TESTED: needs root, ssh, sshd and tmux")

@@ -48,8 +48,9 @@ from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
-from tallylight.snapshot.requests import Request, is_host
+from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.sockets import is_host
 
 #: Bytes that may wait for the other end to read; beyond them no pane is sent.
 MAX_UNREAD = 64 * 1024

@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.request import Look, decode_reply, encode
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
+from tests import patience
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
 from tests.hosts.kitty.test_disk import rig as rig  # a fixture
@@ -32,10 +32,9 @@ def starter(rig: Rig) -> Iterator[Any]:
 
 def until(rig: Rig, starter: Any, condition: Callable[[], object] | None = None) -> None:
     """Let kitty's timers go off until the loading is over, or *condition* is true."""
-    end = time.monotonic() + 60
-    while not (condition() if condition is not None else starter.loading.is_over):
-        assert time.monotonic() < end
-        rig.kitty.run_repeats()
+    patience.until(
+        lambda: (condition() if condition is not None else starter.loading.is_over) or rig.kitty.run_repeats()
+    )
 
 
 def test_another_thread_loads_it(rig: Rig, starter: Any) -> None:

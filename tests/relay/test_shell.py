@@ -73,6 +73,7 @@ def test_every_byte_passes_in_both_directions(run: list[str]) -> None:
         assert window.wait_for(lambda received: len(received) >= 5 + 256)[5:] == everything
 
 
+@pytest.mark.slow
 def test_all_that_a_program_wrote_before_it_ended_arrives(run: list[str]) -> None:
     """The last words of a program that writes much and ends at once are complete."""
     with Window() as window:

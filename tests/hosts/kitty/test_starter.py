@@ -95,6 +95,7 @@ def test_a_fault_is_told_once(rig: Rig, starter: Any, monkeypatch: pytest.Monkey
     assert not [call for call, _, repeats in rig.kitty.timers.values() if repeats]
 
 
+@pytest.mark.slow
 def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host starts without them once the thread that reads them was lent enough time."""
     settings, answers = importlib.import_module("tallylight.hosts.kitty.settings"), threading.Event()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,10 +141,8 @@ def started(folder: Path, way: str) -> Iterator[int]:
 def _settled(pid: int, who: Who) -> Caller:
     """The caller, once those in between have ended that are to end."""
     table = process_table.table()
-    deadline = time.monotonic() + 20
-    while (found := caller_of(pid, AGENTS, table)).who is not who and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found
+    until(lambda: caller_of(pid, AGENTS, table).who is who, lambda: caller_of(pid, AGENTS, table))
+    return caller_of(pid, AGENTS, table)
 
 
 @pytest.mark.slow

@@ -806,3 +806,14 @@ def test_tasks_and_the_protocol_that_was_spoken_are_told() -> None:
     assert report is not None
     assert report.tasks == ("Add auth", "Fix login bug", "Write tests", "Ship")
     assert (report.progress, report.title, report.rule) == (Progress(1, 4), "Login", "osc-26")
+
+
+def test_the_last_reports_are_handed_over_as_such() -> None:
+    """A host asks the kernel who sent them, so somebody must stay for it to find; an empty hand is not held out."""
+    handed: list[tuple[int, bool]] = []
+    core = RelayCore(hand=lambda payloads, has_ended: handed.append((len(payloads), has_ended)))
+    core.from_child(b"\x1b]9;4;1;50\x07" + BLOCKED, 1.0)
+    core.finished(3.0)
+    core.finished(4.0)
+
+    assert handed == [(1, False), (1, True)]

@@ -19,6 +19,7 @@ from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
     BARE_CHARS,
+    BEHIND_KEY,
     BEHIND_MARK,
     BUTTONS,
     CHOOSE,
@@ -39,6 +40,7 @@ from tallylight.evidence.offers import (
     have_both,
     is_answer,
     offered,
+    parts_of,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
@@ -70,13 +72,17 @@ _NAMED_SIGNS = 3
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
 _KEYED = re.compile(
-    r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit) \S|\b(?:[a-z]|enter) to \w",
+    r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
+    r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w",
     re.IGNORECASE,
 )
 #: A command that is being typed; its menu may be below.
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
+#: A named input with nothing typed into it, perhaps with a spinner; and facts in a row, as at the end of a screen.
+_NAMED_EMPTY = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:](?: \S)?")
+_STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
@@ -92,11 +98,11 @@ _WANTS = re.compile(
 _GIVEN = re.compile(
     r"(?:\b|_)(?:keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|address|endpoint|e-?mail|path|"
     r"folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
-    r"language|version|author|licen[cs]e)\b",
+    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
     re.IGNORECASE,
 )
 #: Answers in brackets.
-_SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?:[/|,] ?\w[\w-]{0,20}){1,9}[\])]")
+_SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?: ?= ?\w+)?){1,9}[\])]")
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
 #: The name of a field for any prompt.
 _CHAT = re.compile(
@@ -122,6 +128,9 @@ WEIGHTS: dict[str, float] = {
     "a yes and a no among the choices": 2.8,
     "the cursor is in the row of answers": 2.8,
     "keys that submit it": 2.61,
+    "a yes and a no right above": 2.5,
+    "a yes and a no below the cursor": 2.0,
+    "each answer behind its key": 2.5,
     "the cursor is in an empty input below": 2.54,
     "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
@@ -245,7 +254,7 @@ def signs(
     found = {"always": True, offer.sign: True, "drawn over the rest": is_in_front}
     found |= _signs_inside(rows, cursor_row, offer) if offer.is_list else _signs_of_row(rows, cursor_row, offer)
     found |= _signs_above(rows, cursor_row, offer)
-    below = _below(rows, offer)
+    below = _below(rows, offer, cursor_row)
     found |= _signs_below(rows, cursor_row, offer, below)
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
@@ -266,19 +275,23 @@ def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
     return not is_input and len(below) <= _BETWEEN_ROWS and GO_ON.search(rows[below[-1]].text) is not None
 
 
-def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
+def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> list[int]:
     """
     Return the rows with text below an *offer*.
 
-    The explanation of the last choice, and an empty input for the answer, are left out.
+    The explanation of the last choice, an empty input for the answer, and a status bar at the end are left out.
     """
     last = offer.starts[-1]
     beside = offer.column + _BESIDE_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
+    if _is_status_bar(rows, found):
+        del found[-1]
     if not found:
         return []
-    if offer.is_list:
+    if found[0] == _typed_below(rows, offer, cursor_row):
+        is_its = True
+    elif offer.is_list:
         is_its = found[0] == last + 1 and rows[found[0]].indent > offer.column
     else:
         # Where a line across parts them, it is the input for any prompt.
@@ -287,22 +300,47 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     return found[1:] if is_its else found
 
 
+def _is_status_bar(rows: Sequence[Row], below: Sequence[int]) -> bool:
+    """Return whether the last of the rows *below* is a status bar: facts beside one another, apart from the rest."""
+    if len(below) < 2:
+        return False
+    text, over = rows[below[-1]].text, rows[below[-1] - 1].text
+    return not over and not is_hint(text) and _STATUS_BAR.match(text) is not None
+
+
+def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> int | None:
+    """
+    Return the row in which an answer is typed: an empty prompt right below answers behind their keys, or a named one
+    with the cursor below answers in a row.
+    """
+    last = offer.starts[-1]
+    at = next((at for at in range(last + 1, min(last + 1 + _BELOW_ROWS, len(rows))) if rows[at].text), last)
+    if at == last or any(row.is_edge for row in rows[last : at + 1]):
+        return None
+    if all(map(BEHIND_KEY.match, offer.labels)):
+        return at if EMPTY.match(rows[at].text) else None
+    is_named = not offer.is_list and rows[at].number == cursor_row and _NAMED_EMPTY.fullmatch(rows[at].text)
+    return at if is_named else None
+
+
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
     below = [one for one in rows[last + 1 :][:_BELOW_ROWS] if EMPTY.match(one.text)]
+    typed = _typed_below(rows, offer, cursor_row)
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
         "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
-        "the cursor is in an empty input below": any(row.number == cursor_row for row in below),
+        "the cursor is in an empty input below": typed is not None or any(row.number == cursor_row for row in below),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
         "an answer typed behind": _TYPED.search(text) is not None,
         "a key at an answer": _KEYED.search(text) is not None,
+        "each answer behind its key": bool(offer.labels) and all(map(BEHIND_KEY.match, offer.labels)),
     }
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
@@ -344,15 +382,21 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ROWS])
     is_named = _GIVEN.search(text) is not None
-    over = next((row.text for row in reversed(rows[:first]) if row.text), "")
+    above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
+    over = "".join(above[-1:])
+    is_chat, beside = _CHAT.match(text) is not None, parts_of(over)
+    chosen = beside if len(beside) > 1 else [text for text in above if NUMBER.match(text)]
+    is_chosen = not is_chat and have_both(chosen)
+    are_named = "?" in text and _SEVERAL.search(text) is not None
     return {
+        "a yes and a no right above": is_chosen,
         "names what to give": is_named,
         "ends as a prompt does": PROMPT_END.search(text) is not None,
         "says to fill it in": FILL.match(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
-        "wants any prompt": _CHAT.match(text) is not None,
-        "hardly any words": len(text.split()) <= _FEW_WORDS and not is_named,
+        "wants any prompt": is_chat,
+        "hardly any words": len(text.split()) <= _FEW_WORDS and not (is_named or is_chosen or are_named),
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
@@ -363,6 +407,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     """Return the signs in a list of choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
+    typed = _typed_below(rows, offer, cursor_row)
     is_marked = offer.pointed >= 0
     return {
         "the cursor is in the marked row": is_marked and rows[offer.starts[offer.pointed]].number == cursor_row,
@@ -376,6 +421,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
+        "the cursor is in an empty input below": typed is not None and rows[typed].number == cursor_row,
     }
 
 
@@ -387,7 +433,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
-    of_list = _signs_above_list(over, cursor_row) if offer.is_list else {}
+    of_list = _signs_above_list(over, cursor_row, offer.labels) if offer.is_list else {}
     is_alone = not any(row.text for row in (*rows[:top], *rows[offer.starts[-1] + 1 :]))
     return of_list | {
         "a question above": any(map(_ASKED.search, above[-4:])),
@@ -395,7 +441,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
         "a colon above": bool(above) and above[-1].endswith(":"),
         "wants something above": any(map(_WANTS.search, above)),
         "a command typed right above": any(map(COMMAND.match, above[-2:])),
-        "in a box": rows[first].is_boxed,
+        "in a box": rows[first].is_boxed or rows[first].is_edge,
         "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
@@ -404,10 +450,12 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
     }
 
 
-def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, bool]:
-    """Return the signs in the rows *over* a list."""
+def _signs_above_list(over: Sequence[Row], cursor_row: int | None, labels: Sequence[str]) -> dict[str, bool]:
+    """Return the signs in the rows *over* a list with these *labels*."""
+    is_over = any(row.number == cursor_row for row in over[-1:])
     return {
-        "the cursor is in the row above": any(row.number == cursor_row for row in over[-1:]),
+        "the cursor is in the row above": is_over,
+        "a yes and a no below the cursor": is_over and have_both(labels),
         "says to choose": any(CHOOSE.match(row.text) for row in over[-1:]),
         "a hint at keys above": any(is_hint(row.text) and KEY.search(row.text) for row in over),
     }
@@ -433,7 +481,7 @@ def _signs_below(
     """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:]
+    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:] or [""]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,

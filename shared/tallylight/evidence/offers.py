@@ -357,11 +357,18 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
                 continue
             if place < column or row.is_boxed is not rows[at].is_boxed or _is_no_choice(label, step, most):
                 break
+            if _is_behind_key(row) is not _is_behind_key(rows[at]):
+                break
             if its == mark != "" and place != row.indent:
                 return []
             found.append(position)
             last = position
     return sorted(found)
+
+
+def _is_behind_key(row: Row) -> bool:
+    """Return whether a choice has its key in front."""
+    return BEHIND_KEY.match(_split_mark(row.text)[1]) is not None
 
 
 def _own_column(row: Row, column: int) -> int:
@@ -392,11 +399,7 @@ def _is_no_choice(label: str, step: int, most: int) -> bool:
     if EMPTY.match(label) or _YES_OR_NO.search(label):
         return True
     label = _label(label)
-    return (
-        len(label) > most
-        or _names_keys(label)
-        or (step < 0 and label.endswith(("?", ":")))
-    )
+    return len(label) > most or _names_keys(label) or (step < 0 and label.endswith(("?", ":")))
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:

@@ -80,8 +80,8 @@ _KEYED = re.compile(
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
-#: A named input with nothing typed into it, perhaps with a spinner; and facts in a row, as at the end of a screen.
-_NAMED_EMPTY = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:](?: \S)?")
+#: A named input, with what is in it; and facts in a row, as at the end of a screen.
+_NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
 _STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
@@ -310,8 +310,10 @@ def _is_status_bar(rows: Sequence[Row], below: Sequence[int]) -> bool:
 
 def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> int | None:
     """
-    Return the row in which an answer is typed: an empty prompt right below answers behind their keys, or a named one
-    with the cursor below answers in a row.
+    Return the row right below in which an answer is typed.
+
+    It is an empty prompt below answers behind their keys, or a named input with the cursor: below answers in a row with
+    at most a spinner in it, and below a list with the beginning of a choice.
     """
     last = offer.starts[-1]
     at = next((at for at in range(last + 1, min(last + 1 + _BELOW_ROWS, len(rows))) if rows[at].text), last)
@@ -319,8 +321,11 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
         return None
     if all(map(BEHIND_KEY.match, offer.labels)):
         return at if EMPTY.match(rows[at].text) else None
-    is_named = not offer.is_list and rows[at].number == cursor_row and _NAMED_EMPTY.fullmatch(rows[at].text)
-    return at if is_named else None
+    named = _NAMED.fullmatch(rows[at].text) if rows[at].number == cursor_row else None
+    if named is None:
+        return None
+    is_one = any(label.startswith(named[1]) for label in offer.labels) and named[1] != ""
+    return at if is_one or (not offer.is_list and len(named[1]) <= 1) else None
 
 
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:

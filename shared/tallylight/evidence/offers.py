@@ -355,9 +355,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
             place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or row.is_boxed is not rows[at].is_boxed or _is_no_choice(label, step, most):
-                break
-            if _is_behind_key(row) is not _is_behind_key(rows[at]):
+            if place < column or not _are_alike(row, rows[at]) or _is_no_choice(label, step, most):
                 break
             if its == mark != "" and place != row.indent:
                 return []
@@ -366,9 +364,10 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
     return sorted(found)
 
 
-def _is_behind_key(row: Row) -> bool:
-    """Return whether a choice has its key in front."""
-    return BEHIND_KEY.match(_split_mark(row.text)[1]) is not None
+def _are_alike(row: Row, other: Row) -> bool:
+    """Return whether two rows may be choices of one list: both or none in a box, and behind a key."""
+    keys = [BEHIND_KEY.match(_split_mark(one.text)[1]) is None for one in (row, other)]
+    return row.is_boxed is other.is_boxed and keys[0] is keys[1]
 
 
 def _own_column(row: Row, column: int) -> int:

@@ -319,7 +319,7 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
     at = next((at for at in range(last + 1, min(last + 1 + _BELOW_ROWS, len(rows))) if rows[at].text), last)
     if at == last or any(row.is_edge for row in rows[last : at + 1]):
         return None
-    if all(map(BEHIND_KEY.match, offer.labels)):
+    if _are_behind_keys(offer):
         return at if EMPTY.match(rows[at].text) else None
     named = _NAMED.fullmatch(rows[at].text) if rows[at].number == cursor_row else None
     if named is None:
@@ -328,24 +328,34 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
     return at if is_one or (not offer.is_list and len(named[1]) <= 1) else None
 
 
+def _is_typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> bool:
+    """Return whether the cursor is where an answer is typed, below an *offer*."""
+    typed = _typed_below(rows, offer, cursor_row)
+    at = [] if offer.is_list else [row for row in rows[offer.starts[-1] + 1 :][:_BELOW_ROWS] if EMPTY.match(row.text)]
+    return any(row.number == cursor_row for row in (*at, *(rows[typed : typed + 1] if typed is not None else ())))
+
+
+def _are_behind_keys(offer: Candidate) -> bool:
+    """Return whether the key of each answer of an *offer* is in front of it."""
+    return bool(offer.labels) and all(map(BEHIND_KEY.match, offer.labels))
+
+
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    below = [one for one in rows[last + 1 :][:_BELOW_ROWS] if EMPTY.match(one.text)]
-    typed = _typed_below(rows, offer, cursor_row)
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
         "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
-        "the cursor is in an empty input below": typed is not None or any(row.number == cursor_row for row in below),
+        "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
         "an answer typed behind": _TYPED.search(text) is not None,
         "a key at an answer": _KEYED.search(text) is not None,
-        "each answer behind its key": bool(offer.labels) and all(map(BEHIND_KEY.match, offer.labels)),
+        "each answer behind its key": _are_behind_keys(offer),
     }
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
@@ -412,7 +422,6 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     """Return the signs in a list of choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
-    typed = _typed_below(rows, offer, cursor_row)
     is_marked = offer.pointed >= 0
     return {
         "the cursor is in the marked row": is_marked and rows[offer.starts[offer.pointed]].number == cursor_row,
@@ -426,7 +435,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
-        "the cursor is in an empty input below": typed is not None and rows[typed].number == cursor_row,
+        "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
     }
 
 

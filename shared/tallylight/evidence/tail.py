@@ -33,7 +33,7 @@ _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED_CHARS = 24
 #: The edge of a box of ASCII, and a lower edge, with whatever is in them.
 _FRAME = re.compile(r"[+/\\][-=]{2}(?:.*[-=]{2})?[+/\\]|[╰└┗╚][─━═].*[─━═][╯┘┛╝]")
-#: What no row has: no-break spaces, where nothing is to be wrapped, and wide marks at the end of a question.
+#: Characters that are read as others: no-break spaces, where nothing is to be wrapped, and wide marks of a question.
 _PLAIN = str.maketrans("\u00a0？：", " ?:")
 #: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
 _MORE, _BAR, _RIGHT_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24

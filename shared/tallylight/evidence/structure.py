@@ -89,6 +89,8 @@ _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORE
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
 _SPINNER = re.compile(r"[\u2801-\u28ff]")
+#: A message in a conversation.
+_MESSAGE = re.compile(r"[●⏺•◆■⎿✔✓] \S")
 _WANTS = re.compile(
     r"\b(allow|approve|approval|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|edit|grant|"
     r"consent|accept|log ?in|sign ?in|authenticat\w*|api key|confirm|continue|want to|would you|do you)\b",
@@ -128,14 +130,14 @@ WEIGHTS: dict[str, float] = {
     "a yes and a no among the choices": 2.8,
     "the cursor is in the row of answers": 2.8,
     "keys that submit it": 2.61,
-    "a yes and a no right above": 2.5,
-    "a yes and a no below the cursor": 2.0,
-    "each answer behind its key": 2.5,
     "the cursor is in an empty input below": 2.54,
+    "a yes and a no right above": 2.5,
+    "each answer behind its key": 2.5,
     "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
     "the keys that choose": 2.09,
+    "a yes and a no below the cursor": 2.0,
     "waits for somebody": 1.98,
     "a question above": 1.9,
     "the cursor is in the row above": 1.71,
@@ -194,6 +196,7 @@ WEIGHTS: dict[str, float] = {
     "the cursor in an input below": -2.0,
     "numbered rows": -2.05,
     "the cursor is in the marked row": -2.06,
+    "a message and its work below": -3.0,
     "the last row of a pager": -3.02,
     "the cursor is above it": -3.04,
     "a command typed right above": -3.05,
@@ -497,6 +500,7 @@ def _signs_below(
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_ROWS:] or [""]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
+    is_work = any(_SPINNER.match(text) or _is_work(text) for text in texts)
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
         "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
@@ -505,7 +509,8 @@ def _signs_below(
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
         "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
         "the cursor in an input below": cursor_row in inputs,
-        "a sign of work": any(_SPINNER.match(text) or _is_work(text) for text in texts),
+        "a sign of work": is_work,
+        "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),
         "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
         "the cursor is hidden": cursor_row is None,
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,

@@ -45,6 +45,7 @@ _YES_OR_NO = re.compile(
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
+_STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Buttons that accept a filled form.
 _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
 #: The hint in an empty input.
@@ -411,7 +412,8 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
     else:
         at = next((at for at in low[:_FOOT_ROWS] if rows[at].number == cursor_row), None)
-    if at is None or not _only_hints(rows[at + 1 :]):
+    bar = rows[-1:] if rows and is_status_bar(rows[-1].text) else ()
+    if at is None or not _only_hints([row for row in rows[at + 1 :] if row not in bar]):
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
@@ -469,6 +471,11 @@ def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | No
     if end - at > _SHOWN_ROWS or not _only_hints(rows[end:]):
         return None
     return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
+
+
+def is_status_bar(text: str) -> bool:
+    """Return whether *text* is like the last row of a screen: facts beside one another, and no hint at a key."""
+    return _STATUS_BAR.match(text) is not None and not is_hint(text)
 
 
 def _only_hints(rows: Sequence[Row]) -> bool:

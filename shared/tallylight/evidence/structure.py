@@ -39,6 +39,7 @@ from tallylight.evidence.offers import (
     Candidate,
     have_both,
     is_answer,
+    is_status_bar,
     offered,
     parts_of,
 )
@@ -73,16 +74,15 @@ _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸�
 _PROMPTS = frozenset("❯›>»")
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
-    r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w",
+    r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
     re.IGNORECASE,
 )
 #: A command that is being typed; its menu may be below.
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
-#: A named input, with what is in it; and facts in a row, as at the end of a screen.
+#: A named input, with what is in it.
 _NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
-_STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
@@ -288,8 +288,9 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
     beside = offer.column + _BESIDE_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
-    if _is_status_bar(rows, found):
-        del found[-1]
+    if found and is_status_bar(rows[found[-1]].text):
+        is_apart = len(found) > 1 and not rows[found[-1] - 1].text
+        found = found[:-1] if is_apart or rows[last].number == cursor_row else found
     if not found:
         return []
     if found[0] == _typed_below(rows, offer, cursor_row):
@@ -301,14 +302,6 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
         is_parted = offer.sign == KEY_TO_GO_ON and any(row.is_edge for row in rows[last + 1 : found[0]])
         is_its = EMPTY.match(rows[found[0]].text) is not None and not is_parted
     return found[1:] if is_its else found
-
-
-def _is_status_bar(rows: Sequence[Row], below: Sequence[int]) -> bool:
-    """Return whether the last of the rows *below* is a status bar: facts beside one another, apart from the rest."""
-    if len(below) < 2:
-        return False
-    text, over = rows[below[-1]].text, rows[below[-1] - 1].text
-    return not over and not is_hint(text) and _STATUS_BAR.match(text) is not None
 
 
 def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> int | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
@@ -190,22 +190,22 @@ def _label(text: str) -> str:
     return _BESIDE_IT.split(text, maxsplit=1)[0]
 
 
-@functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Return whether *label* begins with a yes or a no."""
-    head = _head(label)
-    return bool(YES.search(head) or NO.search(head))
+    return any(_answers(label))
 
 
-def have_both(labels: Sequence[str]) -> bool:
+def have_both(labels: Iterable[str]) -> bool:
     """Return whether there is a yes and a no among *labels*."""
-    heads = [_head(label) for label in labels]
-    return any(map(YES.search, heads)) and any(map(NO.search, heads))
+    found = [_answers(label) for label in labels]
+    return any(yes for yes, _ in found) and any(no for _, no in found)
 
 
-def _head(label: str) -> str:
-    """Return the beginning of *label*, with a letter in brackets as part of its word."""
-    return _LETTER.sub(r"\1", label[:_HEAD_CHARS])
+@functools.lru_cache(maxsize=2048)
+def _answers(label: str) -> tuple[bool, bool]:
+    """Return whether *label* begins with a yes, and with a no: a letter in brackets is part of its word."""
+    head = _LETTER.sub(r"\1", label[:_HEAD_CHARS])
+    return YES.search(head) is not None, NO.search(head) is not None
 
 
 @functools.lru_cache(maxsize=2048)

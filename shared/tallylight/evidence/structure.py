@@ -136,6 +136,7 @@ WEIGHTS: dict[str, float] = {
     "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
+    "the cursor is right below a yes and a no": 2.1,
     "the keys that choose": 2.09,
     "a yes and a no below the cursor": 2.0,
     "waits for somebody": 1.98,
@@ -210,6 +211,10 @@ WEIGHTS: dict[str, float] = {
 }
 
 
+#: Signs that the cursor is below all because an answer is read there.
+_RIGHT_BELOW = ("asks, and the cursor is right below", "the cursor is right below a yes and a no")
+
+
 def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: bool = False) -> Dialog | None:
     """
     Return the dialog that the layout of *rows* shows; None if they show none.
@@ -262,8 +267,11 @@ def signs(
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
+    is_marked = offer.is_list and (offer.pointed >= 0 or _are_behind_keys(offer)) and have_both(offer.labels)
+    is_near = cursor_row is not None and 0 < cursor_row - rows[-1].number <= _BELOW_ROWS
+    found["the cursor is right below a yes and a no"] = is_marked and is_near and not strange
     named = {sign: 1.0 for sign, is_so in found.items() if is_so}
-    if "asks, and the cursor is right below" in named:
+    if not named.keys().isdisjoint(_RIGHT_BELOW):
         named.pop("the cursor is below all", None)
     return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
 

@@ -36,6 +36,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.procfs import ProcTable
 from tallylight.evidence.traffic import Sample
 from tallylight.model.timing import Timing
+from tallylight.pane.package import PackageRequest
 from tallylight.pane.pane import Look, Pane
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.grid import Grid
@@ -64,6 +65,8 @@ class Host:
         self._tree: tuple[tuple[int, int], Tree] | None = None
         self._sampler: threading.Thread | None = None
         self._sampled: list[tuple[tuple[int, int], Sample]] = []
+        self._package: threading.Thread | None = None
+        self._read: list[tuple[PackageRequest, str]] = []
         self._last = ""
         pid, self._master = pty.fork()
         if pid == 0:
@@ -106,6 +109,12 @@ class Host:
         pane.tick(now)
         while self._sampled:
             pane.sampled(*self._sampled.pop(0), now)
+        while self._read:
+            pane.take_result(*self._read.pop(0), now)
+        wanted = next((one for one in pane.requests() if isinstance(one, PackageRequest)), None)
+        if wanted is not None and (self._package is None or not self._package.is_alive()):
+            self._package = threading.Thread(target=self._read_package, args=(wanted,), daemon=True)
+            self._package.start()
         process = pane.processes.process
         is_idle = self._sampler is None or not self._sampler.is_alive()
         if self._samples and process is not None and is_idle and pane.processes.due(now):
@@ -116,6 +125,9 @@ class Host:
         if pane.decision.status != self._last:
             self._last = pane.decision.status
             self._log.write(json.dumps([time.time(), self._last]) + "\n")
+
+    def _read_package(self, request: PackageRequest) -> None:
+        self._read += [(request, request.read())]
 
     def _sample(self, run: tuple[int, int], tree: Tree) -> None:
         self._sampled += [(run, sample) for sample in connections.samples_of([tree])]

@@ -119,6 +119,11 @@ PRIORS = {
     "asks, and the cursor is right below": 3.0,
     "a yes and a no right above an input": 5.0,
     "drawn over the rest": 0.5,
+    "a yes and a no right above": 2.5,
+    "a yes and a no below the cursor": 2.0,
+    "each answer behind its key": 2.5,
+    "the cursor is right below a yes and a no": 0.5,
+    "a message and its work below": -3.0,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0

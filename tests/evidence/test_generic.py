@@ -125,6 +125,8 @@ def test_all_screens(path: Path) -> None:
         ("Bash(pytest tests/unit)", True),
         ("● Read(/home/me/api.py)\n  12 lines", True),
         ("The server is running.\nRunning in the background (↓ to manage)", True),
+        ("--- ● working (3s) --------------\n\n+> Enter queues a follow-up · Ctrl-C interrupts", True),
+        ("Nothing else is working (3s)", False),
         ("Done! All is saved.", False),
         ("Error: Failed to connect", False),
         ("Thinking ahead, I would split the module.", False),

@@ -59,8 +59,16 @@ _TYPED = re.compile(r"\][^\[\]]*[:?>] {1,2}\w+$")
 _LETTERED = re.compile(
     r"[\[(]((?:[A-Za-z0-9]|esc|enter|tab|shift\+tab))[\])] ?([A-Za-z][\w'’]*(?: (?![\[(])[\w'’]+){0,4})", re.IGNORECASE
 )
-YES = re.compile(r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once)\b", re.IGNORECASE)
-NO = re.compile(r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t)\b", re.IGNORECASE)
+YES = re.compile(
+    r"\b(yes|approve|allow|accept|proceed|run|confirm|apply|trust|continue|once|ja|oui|s[ií]|sim|да|tak|evet)\b"
+    r"|是|允许|允許|同意|批准|はい|許可|예|허용",
+    re.IGNORECASE,
+)
+NO = re.compile(
+    r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t|nein|non|não|нет|nie|hayır)\b"
+    r"|否|不|拒[绝絕否]|取消|いいえ|아니|거부",
+    re.IGNORECASE,
+)
 #: An input line: rows above it are no dialog that waits.
 _INPUT = re.compile(r"[❯›>](?: |$)")
 #: Two spaces or more: the text behind them is in a column of its own.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
@@ -42,11 +42,10 @@ _YES_OR_NO = re.compile(
     r"|\byes(?:/| or )no\b|\by=yes",
     re.IGNORECASE,
 )
-#: A question with its answers behind it.
-_ASKS = re.compile(r"\? [\[(]y(?:es)?[/|,] ?no?[\])]:?$", re.IGNORECASE)
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
+_STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Buttons that accept a filled form.
 _TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
 #: The hint in an empty input.
@@ -59,11 +58,19 @@ EMPTY = re.compile(r"(?:[❯›>»:]|>>>)$")
 _BUTTONS = re.compile(r"<.*>$")
 CHOOSE = re.compile(r"\W{0,4}(?:please )?(?:choose|select|pick)\b", re.IGNORECASE)
 FILL = re.compile(
-    r"(?:\W{0,4})(?:please )?(?:enter|paste|type|choose|select|pick|provide|specify|which|what|where|how many)\b",
+    r"(?:\W{0,4})(?:please )?"
+    r"(?:enter|paste|type|answer|reply|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
 #: A row that ends where text is to be typed, perhaps with its hidden characters.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
+#: A question with its answers behind it, in brackets or with their letters in brackets.
+_ANSWERS_BEHIND = re.compile(r"\?(?: [^?]*)? ?[\[(](?:\w[\])]|\w{1,12} ?[/|,=])[^?]*$")
+#: The key for an answer in front of it, and the word of an answer that no hint at a key has.
+BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]", re.IGNORECASE)
+_REFUSES = re.compile(r"\b(?:deny|reject|decline|refuse)\b", re.IGNORECASE)
+#: A letter in brackets that begins its word.
+_LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
 #: The end of a row that takes any typed text.
 PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW, YES_OR_NO_IN_ROW = "rows below a question", "yes or no in a row"
@@ -80,7 +87,9 @@ GO_ON = re.compile(
     re.IGNORECASE,
 )
 #: Hints that no input for any prompt has: the key that submits, the key that leaves, and an answer.
-_SUBMITS = re.compile(r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept)\b", re.IGNORECASE)
+_SUBMITS = re.compile(
+    r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept|next|continue|done|finish)\b", re.IGNORECASE
+)
 LEAVES = re.compile(r"\besc(?:ape)?\W{0,2}(?:to )?(?:cancel|clear|skip|dismiss|go back|back|decline)\b", re.IGNORECASE)
 ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
 #: The key of an answer, in parentheses at its end.
@@ -117,7 +126,7 @@ def lowest_candidate(rows: Sequence[Row], cursor_row: int | None) -> Candidate |
 
     The visible cursor is in row *cursor_row* of the screen.
     """
-    low = [at for at in upwards(len(rows), len(rows)) if rows[at].text and not rows[at].is_edge][:_LOW_OFFERS_ROWS]
+    low = [at for at in upwards(len(rows), len(rows)) if _is_readable(rows[at])][:_LOW_OFFERS_ROWS]
     found = max(
         _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
     )
@@ -128,6 +137,11 @@ def lowest_candidate(rows: Sequence[Row], cursor_row: int | None) -> Candidate |
         return asked
     other = _key_hint(rows, low, cursor_row) or _page_link(rows, low)
     return other if found is None else _stronger_of(rows, found, other)
+
+
+def _is_readable(row: Row) -> bool:
+    """Return whether *row* has text of its own: the edge of a box only if the answers are in it."""
+    return bool(row.text) and (not row.is_edge or have_both(parts_of(row.text)))
 
 
 def _is_above(found: Candidate, asked: Candidate) -> bool:
@@ -176,17 +190,22 @@ def _label(text: str) -> str:
     return _BESIDE_IT.split(text, maxsplit=1)[0]
 
 
-@functools.lru_cache(maxsize=2048)
 def is_answer(label: str) -> bool:
     """Return whether *label* begins with a yes or a no."""
-    return bool(YES.search(label[:_LEADING_ANSWER_CHARS]) or NO.search(label[:_LEADING_ANSWER_CHARS]))
+    return any(_answers(label))
 
 
-def have_both(labels: Sequence[str]) -> bool:
+def have_both(labels: Iterable[str]) -> bool:
     """Return whether there is a yes and a no among *labels*."""
-    return any(YES.search(label[:_LEADING_ANSWER_CHARS]) for label in labels) and any(
-        NO.search(label[:_LEADING_ANSWER_CHARS]) for label in labels
-    )
+    found = [_answers(label) for label in labels]
+    return any(yes for yes, _ in found) and any(no for _, no in found)
+
+
+@functools.lru_cache(maxsize=2048)
+def _answers(label: str) -> tuple[bool, bool]:
+    """Return whether *label* begins with a yes, and with a no: a letter in brackets is part of its word."""
+    head = _LETTER.sub(r"\1", label[:_LEADING_ANSWER_CHARS])
+    return YES.search(head) is not None, NO.search(head) is not None
 
 
 @functools.lru_cache(maxsize=2048)
@@ -261,7 +280,7 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
 def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the short rows around *at* as answers below one another; None if they are none."""
     label = rows[at].text
-    if len(label) > BARE_CHARS or _names_keys(label):
+    if len(label) > BARE_CHARS or _names_keys(label) or _YES_OR_NO.search(label):
         return None
     starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
     labels = tuple(rows[start].text for start in starts)
@@ -286,17 +305,18 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
         return None
     if _YES_OR_NO.search(text):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = _wrapped(rows, at) or _parts_of_row(text)
+    parts = _wrapped(rows, at) or parts_of(text)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
-    if have_both(parts):
+    is_refused = all(map(BEHIND_KEY.match, parts)) and any(map(_REFUSES.search, parts))
+    if is_refused or have_both(parts):
         return Candidate("answers beside one another", (at,), parts, rows[at].indent)
     parts = tuple(part.strip(" <>[]") or part for part in parts)
     is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
     return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
 
 
-def _parts_of_row(text: str) -> tuple[str, ...]:
+def parts_of(text: str) -> tuple[str, ...]:
     """Return the texts that are beside one another in a row."""
     return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
 
@@ -305,7 +325,7 @@ def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
     """Return the buttons of the row above *at* and of this row, if they are answers only together."""
     if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
         return ()
-    over, own = _parts_of_row(rows[at - 1].text), _parts_of_row(rows[at].text)
+    over, own = parts_of(rows[at - 1].text), parts_of(rows[at].text)
     is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
     needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
     return (*over, *own) if needed else ()
@@ -336,13 +356,19 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
             place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or row.is_boxed is not rows[at].is_boxed or _is_no_choice(label, step, most):
+            if place < column or not _are_alike(row, rows[at]) or _is_no_choice(label, step, most):
                 break
             if its == mark != "" and place != row.indent:
                 return []
             found.append(position)
             last = position
     return sorted(found)
+
+
+def _are_alike(row: Row, other: Row) -> bool:
+    """Return whether two rows may be choices of one list: both or none in a box, and behind a key."""
+    keys = [BEHIND_KEY.match(_split_mark(one.text)[1]) is None for one in (row, other)]
+    return row.is_boxed is other.is_boxed and keys[0] is keys[1]
 
 
 def _own_column(row: Row, column: int) -> int:
@@ -368,14 +394,14 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
 
 
 def _is_no_choice(label: str, step: int, most: int) -> bool:
-    """Return whether a row in the column of choices is none: too long, a hint at keys, or a question."""
+    """
+    Return whether a row in the column of choices is none: too long, a hint at keys, an empty input, several answers, or
+    a question.
+    """
+    if EMPTY.match(label) or _YES_OR_NO.search(label):
+        return True
     label = _label(label)
-    return (
-        len(label) > most
-        or (_ASKS.search(label) is not None)
-        or _names_keys(label)
-        or (step < 0 and label.endswith(("?", ":")))
-    )
+    return len(label) > most or _names_keys(label) or (step < 0 and label.endswith(("?", ":")))
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
@@ -388,15 +414,22 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
     else:
         at = next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
-    if at is None or not _only_hints(rows[at + 1 :]):
+    bar = rows[-1:] if rows and is_status_bar(rows[-1].text) else ()
+    if at is None or not _only_hints([row for row in rows[at + 1 :] if row not in bar]):
         return None
     if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
         at -= 1
         if not _asks_for_text(rows, at):
             return None
-    elif not _FIELD.fullmatch(rows[at].text) or _BUTTONS.search(rows[at].text) or is_typed(rows[at], rows[:at]):
+    elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]):
         return None
     return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
+
+
+def _ends_in_field(text: str) -> bool:
+    """Return whether the row *text* ends where a word is to be typed."""
+    is_field = _FIELD.fullmatch(text) and not _BUTTONS.search(text)
+    return bool(is_field or _ANSWERS_BEHIND.search(text))
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
@@ -440,6 +473,11 @@ def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | No
     if end - at > _SHOWN_ROWS or not _only_hints(rows[end:]):
         return None
     return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
+
+
+def is_status_bar(text: str) -> bool:
+    """Return whether *text* is like the last row of a screen: facts beside one another, and no hint at a key."""
+    return _STATUS_BAR.match(text) is not None and not is_hint(text)
 
 
 def _only_hints(rows: Sequence[Row]) -> bool:

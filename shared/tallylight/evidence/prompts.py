@@ -57,7 +57,8 @@ _WORKS = re.compile(
 _TIMED = re.compile(
     r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
     r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$"
-    r"|.{0,60}(?:…|\.{3}) ?\((?:\d{1,3}[mh] ?)?\d{1,3}s\b[^()]{0,60}\)$",
+    r"|.{0,60}(?:…|\.{3}) ?\((?:\d{1,3}[mh] ?)?\d{1,3}s\b[^()]{0,60}\)$"
+    r"|\W{0,12}working \((?:\d{1,3}[mh] ?)?\d{1,3}s\)\W*$",
     re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")

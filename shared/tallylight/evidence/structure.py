@@ -19,6 +19,7 @@ from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
     BARE_CHARS,
+    BEHIND_KEY,
     BEHIND_MARK,
     BUTTONS,
     CHOOSE,
@@ -38,7 +39,9 @@ from tallylight.evidence.offers import (
     Candidate,
     have_both,
     is_answer,
+    is_status_bar,
     lowest_candidate,
+    parts_of,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
@@ -70,19 +73,24 @@ _NAMED_SIGNS = 3
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
 _KEYED = re.compile(
-    r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit) \S|\b(?:[a-z]|enter) to \w",
+    r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
+    r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
     re.IGNORECASE,
 )
 #: A command that is being typed; its menu may be below.
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
+#: A named input, with what is in it.
+_NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
 _SPINNER = re.compile(r"[\u2801-\u28ff]")
+#: A message in a conversation.
+_MESSAGE = re.compile(r"[●⏺•◆■⎿✔✓] \S")
 _WANTS = re.compile(
     r"\b(allow|approve|approval|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|edit|grant|"
     r"consent|accept|log ?in|sign ?in|authenticat\w*|api key|confirm|continue|want to|would you|do you)\b",
@@ -92,11 +100,11 @@ _WANTS = re.compile(
 _GIVEN = re.compile(
     r"(?:\b|_)(?:keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|address|endpoint|e-?mail|path|"
     r"folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
-    r"language|version|author|licen[cs]e)\b",
+    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
     re.IGNORECASE,
 )
 #: Answers in brackets.
-_SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?:[/|,] ?\w[\w-]{0,20}){1,9}[\])]")
+_SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?: ?= ?\w+)?){1,9}[\])]")
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
 #: The name of a field for any prompt.
 _CHAT = re.compile(
@@ -123,10 +131,14 @@ WEIGHTS: dict[str, float] = {
     "the cursor is in the row of answers": 2.8,
     "keys that submit it": 2.61,
     "the cursor is in an empty input below": 2.54,
+    "a yes and a no right above": 2.5,
+    "each answer behind its key": 2.5,
     "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
+    "the cursor is right below a yes and a no": 2.1,
     "the keys that choose": 2.09,
+    "a yes and a no below the cursor": 2.0,
     "waits for somebody": 1.98,
     "a question above": 1.9,
     "the cursor is in the row above": 1.71,
@@ -185,6 +197,7 @@ WEIGHTS: dict[str, float] = {
     "the cursor in an input below": -2.0,
     "numbered rows": -2.05,
     "the cursor is in the marked row": -2.06,
+    "a message and its work below": -3.0,
     "the last row of a pager": -3.02,
     "the cursor is above it": -3.04,
     "a command typed right above": -3.05,
@@ -196,6 +209,10 @@ WEIGHTS: dict[str, float] = {
     "an input below": -5.01,
     "always": -5.53,
 }
+
+
+#: Signs that the cursor is below all because an answer is read there.
+_RIGHT_BELOW = ("asks, and the cursor is right below", "the cursor is right below a yes and a no")
 
 
 def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: bool = False) -> Dialog | None:
@@ -245,13 +262,16 @@ def signs(
     found = {"always": True, offer.sign: True, "drawn over the rest": is_in_front}
     found |= _signs_inside(rows, cursor_row, offer) if offer.is_list else _signs_of_row(rows, cursor_row, offer)
     found |= _signs_above(rows, cursor_row, offer)
-    below = _below(rows, offer)
+    below = _below(rows, offer, cursor_row)
     found |= _signs_below(rows, cursor_row, offer, below)
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
+    is_marked = offer.is_list and (offer.pointed >= 0 or _are_behind_keys(offer)) and have_both(offer.labels)
+    is_near = cursor_row is not None and 0 < cursor_row - rows[-1].number <= _BELOW_ANSWERS_ROWS
+    found["the cursor is right below a yes and a no"] = is_marked and is_near and not strange
     named = {sign: 1.0 for sign, is_so in found.items() if is_so}
-    if "asks, and the cursor is right below" in named:
+    if not named.keys().isdisjoint(_RIGHT_BELOW):
         named.pop("the cursor is below all", None)
     return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
 
@@ -266,19 +286,24 @@ def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
     return not is_input and len(below) <= _BETWEEN_ROWS and GO_ON.search(rows[below[-1]].text) is not None
 
 
-def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
+def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> list[int]:
     """
     Return the rows with text below an *offer*.
 
-    The explanation of the last choice, and an empty input for the answer, are left out.
+    The explanation of the last choice, an empty input for the answer, and a status bar at the end are left out.
     """
     last = offer.starts[-1]
     beside = offer.column + _BESIDE_ANSWERS_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside]
+    if found and is_status_bar(rows[found[-1]].text):
+        is_apart = len(found) > 1 and not rows[found[-1] - 1].text
+        found = found[:-1] if is_apart or rows[last].number == cursor_row else found
     if not found:
         return []
-    if offer.is_list:
+    if found[0] == _typed_below(rows, offer, cursor_row):
+        is_its = True
+    elif offer.is_list:
         is_its = found[0] == last + 1 and rows[found[0]].indent > offer.column
     else:
         # Where a line across parts them, it is the input for any prompt.
@@ -287,22 +312,58 @@ def _below(rows: Sequence[Row], offer: Candidate) -> list[int]:
     return found[1:] if is_its else found
 
 
+def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> int | None:
+    """
+    Return the row right below in which an answer is typed.
+
+    It is an empty prompt below answers behind their keys, or a named input with the cursor: below answers in a row with
+    at most a spinner in it, and below a list with the beginning of a choice.
+    """
+    last = offer.starts[-1]
+    at = next((at for at in range(last + 1, min(last + 1 + _BELOW_ANSWERS_ROWS, len(rows))) if rows[at].text), last)
+    if at == last or any(row.is_edge for row in rows[last : at + 1]):
+        return None
+    if _are_behind_keys(offer):
+        return at if EMPTY.match(rows[at].text) else None
+    named = _NAMED.fullmatch(rows[at].text) if rows[at].number == cursor_row else None
+    if named is None:
+        return None
+    is_one = any(label.startswith(named[1]) for label in offer.labels) and named[1] != ""
+    return at if is_one or (not offer.is_list and len(named[1]) <= 1) else None
+
+
+def _is_typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> bool:
+    """Return whether the cursor is where an answer is typed, below an *offer*."""
+    typed = _typed_below(rows, offer, cursor_row)
+    at = (
+        []
+        if offer.is_list
+        else [row for row in rows[offer.starts[-1] + 1 :][:_BELOW_ANSWERS_ROWS] if EMPTY.match(row.text)]
+    )
+    return any(row.number == cursor_row for row in (*at, *(rows[typed : typed + 1] if typed is not None else ())))
+
+
+def _are_behind_keys(offer: Candidate) -> bool:
+    """Return whether the key of each answer of an *offer* is in front of it."""
+    return bool(offer.labels) and all(map(BEHIND_KEY.match, offer.labels))
+
+
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    below = [one for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS] if EMPTY.match(one.text)]
     is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
     found = {
         "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
         "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
-        "the cursor is in an empty input below": any(row.number == cursor_row for row in below),
+        "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
         "an answer typed behind": _TYPED.search(text) is not None,
         "a key at an answer": _KEYED.search(text) is not None,
+        "each answer behind its key": _are_behind_keys(offer),
     }
     if offer.sign == SUBMITTED:
         return _signs_of_submitted(rows, cursor_row, offer)
@@ -344,15 +405,21 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS])
     is_named = _GIVEN.search(text) is not None
-    over = next((row.text for row in reversed(rows[:first]) if row.text), "")
+    above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
+    over = "".join(above[-1:])
+    is_chat, beside = _CHAT.match(text) is not None, parts_of(over)
+    chosen = beside if len(beside) > 1 else [text for text in above if NUMBER.match(text)]
+    is_chosen = not is_chat and have_both(chosen)
+    are_named = "?" in text and _SEVERAL.search(text) is not None
     return {
+        "a yes and a no right above": is_chosen,
         "names what to give": is_named,
         "ends as a prompt does": PROMPT_END.search(text) is not None,
         "says to fill it in": FILL.match(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
-        "wants any prompt": _CHAT.match(text) is not None,
-        "hardly any words": len(text.split()) <= _MAX_PROMPT_WORDS and not is_named,
+        "wants any prompt": is_chat,
+        "hardly any words": len(text.split()) <= _MAX_PROMPT_WORDS and not (is_named or is_chosen or are_named),
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
@@ -376,6 +443,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "long choices": any(len(label) > BARE_CHARS for label in offer.labels),
         "blank rows between choices": not all(texts),
         "a question inside": any(text.endswith("?") for text in texts),
+        "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
     }
 
 
@@ -387,7 +455,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
     above = [row.text for row in over]
     top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
-    of_list = _signs_above_list(over, cursor_row) if offer.is_list else {}
+    of_list = _signs_above_list(over, cursor_row, offer.labels) if offer.is_list else {}
     is_alone = not any(row.text for row in (*rows[:top], *rows[offer.starts[-1] + 1 :]))
     return of_list | {
         "a question above": any(map(_ASKED.search, above[-4:])),
@@ -395,7 +463,7 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
         "a colon above": bool(above) and above[-1].endswith(":"),
         "wants something above": any(map(_WANTS.search, above)),
         "a command typed right above": any(map(COMMAND.match, above[-2:])),
-        "in a box": rows[first].is_boxed,
+        "in a box": rows[first].is_boxed or rows[first].is_edge,
         "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
@@ -404,10 +472,12 @@ def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) 
     }
 
 
-def _signs_above_list(over: Sequence[Row], cursor_row: int | None) -> dict[str, bool]:
-    """Return the signs in the rows *over* a list."""
+def _signs_above_list(over: Sequence[Row], cursor_row: int | None, labels: Sequence[str]) -> dict[str, bool]:
+    """Return the signs in the rows *over* a list with these *labels*."""
+    is_over = any(row.number == cursor_row for row in over[-1:])
     return {
-        "the cursor is in the row above": any(row.number == cursor_row for row in over[-1:]),
+        "the cursor is in the row above": is_over,
+        "a yes and a no below the cursor": is_over and have_both(labels),
         "says to choose": any(CHOOSE.match(row.text) for row in over[-1:]),
         "a hint at keys above": any(is_hint(row.text) and KEY.search(row.text) for row in over),
     }
@@ -433,8 +503,9 @@ def _signs_below(
     """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_WORK_ROWS:]
+    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_WORK_ROWS:] or [""]
     hints = [text for text in texts if is_hint(text) and not _is_work(text)]
+    is_work = any(_SPINNER.match(text) or _is_work(text) for text in texts)
     return _signs_of_boxes(rows, offer, below) | {
         "nothing below": not below,
         "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
@@ -443,7 +514,8 @@ def _signs_below(
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
         "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
         "the cursor in an input below": cursor_row in inputs,
-        "a sign of work": any(_SPINNER.match(text) or _is_work(text) for text in texts),
+        "a sign of work": is_work,
+        "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),
         "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
         "the cursor is hidden": cursor_row is None,
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,

@@ -19,10 +19,10 @@ from tallylight.wire.text import sanitise
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
 TAIL_REACH_ROWS = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
-_SIDES = "│┃║▌▐▊▎▏╎╏┆┊|"
+_SIDES = "│┃║█▌▐▊▎▏╎╏┆┊|"
 _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
 #: The right side may have a scroll bar in it.
-_RIGHT_SIDES = f"{_SIDES}█▊░▒"
+_RIGHT_SIDES = f"{_SIDES}░▒"
 #: Boxes in boxes that are removed, at most.
 _NESTED_BOXES = 2
 #: The characters of a box's edge.
@@ -31,6 +31,10 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 #: The characters of an edge with a title in it, and its least length.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED_CHARS = 24
+#: The edge of a box of ASCII, and a lower edge, with whatever is in them.
+_FRAME = re.compile(r"[+/\\][-=]{2}(?:.*[-=]{2})?[+/\\]|[╰└┗╚][─━═].*[─━═][╯┘┛╝]")
+#: Characters that are read as others: no-break spaces, where nothing is to be wrapped, and wide marks of a question.
+_PLAIN = str.maketrans("\u00a0？：", " ?:")
 #: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
 _MORE, _BAR, _SCROLL_BAR_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
@@ -126,8 +130,7 @@ def _unboxed(text: str) -> tuple[str, str, bool]:
 @functools.lru_cache(maxsize=2048)
 def _read(line: str) -> tuple[int, str, bool, bool]:
     """Return the indentation and the text of one row, whether it is an edge, and whether it is in a box."""
-    # Agents put no-break spaces where nothing is to be wrapped.
-    text, bare, is_boxed = _unboxed(line.replace("\u00a0", " ").rstrip())
+    text, bare, is_boxed = _unboxed(line.translate(_PLAIN).rstrip())
     if not bare or bare in _MORE or (bare in _BAR and len(text) > _SCROLL_BAR_COLUMNS):
         return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
@@ -135,4 +138,6 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
             return 0, "", True, is_boxed
         if len(bare) >= _TITLED_CHARS and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
             return 0, bare.strip(_EDGE_CHARACTERS), True, is_boxed
+    if _FRAME.fullmatch(bare):
+        return 0, bare.strip(f"{_EDGE_CHARACTERS}+/\\|="), True, is_boxed
     return len(text) - len(bare), bare, False, is_boxed

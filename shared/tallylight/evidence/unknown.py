@@ -75,6 +75,12 @@ _HINTS = tuple(
     for name, kind, line in (
         ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
         # Text typed behind them is the answer.
+        (
+            "a state of waiting",
+            Kind.PERMISSION,
+            r"(?:\W{1,3} )?a?waiting(?: for)?(?: ·)? (?:your |user )?"
+            r"(?:permission|approval|confirmation)(?:…|\.{3})?(?: {3}|$)",
+        ),
         ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w(?!.*[:?>] {1,2}\w+$)"),
     )
 )

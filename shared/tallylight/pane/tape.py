@@ -136,23 +136,23 @@ def entries(data: bytes) -> Iterator[tuple[float, str, Any]]:
         if len(data) - at < _HEAD.size:
             raise ValueError("a tape breaks off")
         now, number, begins, length = _HEAD.unpack_from(data, at)
-        data = data[at + _HEAD.size : at + _HEAD.size + length]
+        packed = data[at + _HEAD.size : at + _HEAD.size + length]
         at += _HEAD.size + length
-        if number >= len(KINDS) or len(data) != length:
+        if number >= len(KINDS) or len(packed) != length:
             raise ValueError("a tape breaks off")
         kind = KINDS[number]
         if begins:
             before, stretches = b"", stretches + 1
         try:
             if kind == "look":
-                before = zlib.decompressobj(-15, before[-32768:]).decompress(data, _ENTRY_BYTES)
+                before = zlib.decompressobj(-15, before[-32768:]).decompress(packed, _ENTRY_BYTES)
                 place, *lines = before.decode("utf-8", "surrogatepass").split("\n")
                 row, column, columns, visible = values.load(place)
                 yield now, kind, Look(lines, int(row), int(column), int(columns), bool(visible))
             elif kind != "was":
-                yield now, kind, values.load(data) if data else []
+                yield now, kind, values.load(packed) if packed else []
             elif stretches == 1:
-                kind, *data_before = values.load(data)
+                kind, *data_before = values.load(packed)
                 yield now, str(kind), data_before
         except (zlib.error, ValueError, TypeError) as error:
             raise ValueError(f"a tape is damaged: {error}") from None

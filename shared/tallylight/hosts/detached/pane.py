@@ -94,7 +94,6 @@ class TmuxPane:
         )
 
     def screen(self) -> StyledScreen:
-        """Return the screen with its colours."""
         found = self._look("-e")
         if found is None:
             raise SessionError("the session is gone")
@@ -242,7 +241,6 @@ class ScreenPane:
         return self.press(f"{text}\r" if enter else text, seen)
 
     def close(self) -> None:
-        """Close the window."""
         self._command("kill")
 
     def _command(self, *command: str) -> None:

@@ -42,8 +42,8 @@ from tallylight.parts.lab.decoder import Problem, decode
 from tallylight.parts.lab.events import ForegroundChange
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.replay import Replay
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
-from tallylight.wire.scanner import Scanner
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"

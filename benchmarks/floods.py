@@ -38,10 +38,11 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.parts.lab.replay import TOLD
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
 from tallylight.wire import envelope
 from tallylight.wire.osc133 import COMMAND_END, COMMAND_START, Mark
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 
 SLOWEST_RELAY = Aim("floods: the slowest through the relay", "the clock", least=5.0, unit="MB/s")

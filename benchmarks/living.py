@@ -39,9 +39,10 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import osc9_4
 from tallylight.wire.osc9_4 import ProgressReport
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.title import Title
 
 NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")

@@ -79,7 +79,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "evidence.dialogs": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
     "evidence.prompts": ("tests/evidence/test_applied_rules.py", "tests/evidence/test_prompts.py"),
     "model.dialog": ("tests/model/test_dialog.py", "tests/evidence/test_prompts.py"),
-    "wire.scanner": ("tests/wire/test_scanner.py",),
+    "parts.lab.scanner": ("tests/parts/lab/test_scanner.py",),
 }
 #: Mutants that no test can tell from their module: tables `[[MODULE]]` with `function`, `line` (its text), `change`
 #: and `why`.

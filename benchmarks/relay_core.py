@@ -18,8 +18,8 @@ from pathlib import Path
 from benchmarks.aims import Aim
 from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
-from tallylight.wire.scanner import Scanner
 
 SIZE = 4_000_000
 PLAIN = Aim("relay's core: plain text", "copying it", least=0.5)

@@ -25,7 +25,7 @@ from tallylight.model.status import Status
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.asciicast import Output, Resize
 from tallylight.parts.lab.grid import Grid
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 
 _LOOK_S = 0.25
 

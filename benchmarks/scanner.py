@@ -22,7 +22,8 @@ from benchmarks.aims import Aim
 from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
 from tallylight import wire
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.parts.lab.scanner import Scanner
+from tallylight.wire.scanner import Sequence
 
 SIZE = 2_000_000
 #: pyte interprets everything, at about a hundredth of the speed: it gets a part.

@@ -36,7 +36,7 @@ from tallylight.evidence.tail import read_tail
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.asciicast import Output, Resize
 from tallylight.parts.lab.grid import Grid
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 
 ORDINARY = accuracy.ROOT / "tests" / "ordinary" / "recordings"
 #: Whose screens those of ordinary programs are.

@@ -37,11 +37,12 @@ from tallylight.parts.lab.draft import Naming, agent_of, draft, proved
 from tallylight.parts.lab.events import ForegroundChange
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.replay import Replay
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.parts.lab.sightings import answered, frames, of_recording
 from tallylight.wire import osc9_4, osc133
 from tallylight.wire.osc9_4 import ProgressReport
 from tallylight.wire.osc133 import Mark
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.title import Title
 
 #: The agents, and the scenes that their files are made from; then the agents with fewer recordings, the newest last.

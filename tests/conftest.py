@@ -1,10 +1,10 @@
 """
 Fixtures and settings every test gets.
 
-`FAST=1` picks the small hypothesis profile (the inner loop). `PROCESS_TABLE=psutil` has the code
-that tests call read processes as it does where there is no `/proc`, so that macOS takes a tested way. `fake_home` is
-autouse: no test can read or write the real home, the real runtime directory, or believe it runs inside a multiplexer or
-a kitty.
+`FAST=1`, the inner loop, picks the small hypothesis profile, and loads no file of which it would run nothing.
+`PROCESS_TABLE=psutil` has the code that tests call read processes as it does where there is no `/proc`, so that macOS
+takes a tested way. `fake_home` is autouse: no test can read or write the real home, the real runtime directory, or
+believe it runs inside a multiplexer or a kitty.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import functools
 import gc
 import itertools
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +47,9 @@ hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "default"
 if os.environ.get("PROCESS_TABLE") == "psutil":
     process_table._table = process_table.PsutilTable()
 
+# The same text gives the same agent, which nobody can change; most commands read all the files at their start.
+agent.parse_agent = functools.cache(agent.parse_agent)
+
 #: Where each directory of the XDG specification points, relative to the fake home.
 XDG = {
     "XDG_CONFIG_HOME": ".config",
@@ -60,6 +64,20 @@ SURROUNDINGS = ("TMUX", "STY", "ZELLIJ", "WEZTERM_", "KITTY_", "TALLY_", "VIBEFL
 
 # What is imported and collected stays to the end: to look through it for garbage while it grows costs a second.
 gc.disable()
+
+
+#: What every test of a file is marked with, if it is left out of the inner loop; and places of which all is left out.
+_LEFT_OUT = re.compile(r"^pytestmark = .*mark\.(programs|kitty|agents|slow)", re.MULTILINE)
+_PLACES_LEFT_OUT = ("real_kitty", "test_openapi.py")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Return that a file is not even loaded of which the inner loop leaves out every test."""
+    if not os.environ.get("FAST"):
+        return None
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    is_out = collection_path.name in _PLACES_LEFT_OUT or (is_test and _LEFT_OUT.search(collection_path.read_text()))
+    return True if is_out else None
 
 
 def pytest_collection_finish() -> None:
@@ -128,12 +146,6 @@ def closed_snapshots() -> Iterator[None]:
         with contextlib.suppress(OSError):
             if str(place.readlink()) == f"/memfd:{lives._SEALED} (deleted)":
                 os.close(int(place.name))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def agent_files_are_read_once() -> None:
-    """The same text gives the same agent, which nobody can change; most commands read all the files at their start."""
-    agent.parse_agent = functools.cache(agent.parse_agent)
 
 
 @pytest.fixture(scope="session")

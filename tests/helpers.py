@@ -30,10 +30,11 @@ import pytest
 from tallylight import wire
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Progress, Report
+from tallylight.parts.lab.scanner import Item, Scanner, Text
+from tallylight.relay.passthrough import Unwrapper, unwrap
 from tallylight.wire import osc26, osc21337
 from tallylight.wire.frame import Update
-from tallylight.wire.passthrough import Unwrapper, unwrap
-from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text
+from tallylight.wire.scanner import BEL, ST, Sequence, SequenceKind
 
 VECTORS = Path(__file__).parent / "vectors"
 #: Above this many bytes a vector is cut at both ends and every so often, instead of everywhere.

@@ -18,10 +18,10 @@ def patient(timeout: float) -> float:
     return timeout * PATIENCE if timeout >= LONG_S else timeout
 
 
-def until(condition: Callable[[], T], problem: str = "it never came true") -> T:
-    """Wait for *condition*, and return what it says as soon as that is anything."""
-    end = time.monotonic() + patient(20.0)
+def until(condition: Callable[[], T], problem: str | Callable[[], object] = "it never came true") -> T:
+    """Wait for *condition*, and return what it says as soon as that is anything. A *problem* may be made at the end."""
+    end = time.monotonic() + patient(30.0)
     while not (found := condition()):
-        assert time.monotonic() < end, problem
+        assert time.monotonic() < end, problem() if callable(problem) else problem
         time.sleep(0.01)
     return found

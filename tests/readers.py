@@ -11,11 +11,13 @@ import io
 import json
 import os
 import shlex
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import attrs
 
@@ -70,7 +72,7 @@ from tallylight.parts.web.push.subscriptions import Store
 from tallylight.parts.work import ledger
 from tallylight.parts.work.ledger import Stretch
 from tallylight.setup import dependencies, free_keys, made, online
-from tallylight.snapshot import addresses, feed, labels_file, rows, waiting_time_file, writer
+from tallylight.snapshot import addresses, feed, labels_file, requests, rows, waiting_time_file, writer
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.labels import Label, Labels
 from tallylight.snapshot.requests import Request, Spool
@@ -224,8 +226,10 @@ def read_made(document: bytes, folder: Path) -> object:
 
 def read_request(document: bytes, folder: Path) -> object:
     spool = Spool("kitty", environ={"XDG_RUNTIME_DIR": str(folder)})
-    (spool.path / "1-1-1.json").write_bytes(document)
-    taken = spool.take()
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as made:
+        made.sendto(document, str(spool.path))
+    with mock.patch.object(requests, "MAX_AGE_S", float("inf")):
+        taken = spool.take()
     pane = HostPane(Timing(), ForegroundReader(agent.Agents(), HandTable("/")), HandTable("/"))
     for one in taken:
         marks.carry_out(one, pane, 10, 1.0)
@@ -820,7 +824,9 @@ READERS = {
         modules=("setup.made",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
     ),
     "request": Reader(
-        modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
+        modules=("snapshot.requests",),
+        example={**Request("snooze", "3", ("5",)).to_json(), "at": NOW},
+        read=read_request,
     ),
     "sum of waiting": Reader(
         modules=("snapshot.waiting_time_file",),

@@ -45,21 +45,26 @@ def each(
     rows = list(rows)
     assert rows, "a table without rows tests nothing"
     values = [_values(row, len(words)) for row in rows]
-    labels = [_label(row, given) for row, given in zip(rows, _labels(values, ids), strict=True)]
+    given = _labels(values, ids)
+    assert len(given) == len(rows)
 
     def decorate(test: Test) -> Test:
         @functools.wraps(test)
         def all_rows(**fixtures: Any) -> None:
             failures: list[Exception] = []
-            for label, row in zip(labels, values, strict=True):
+            for number, row in enumerate(values):
+                failure: Exception | None = None
                 try:
                     test(**fixtures, **dict(zip(words, row, strict=True)))
                 except pytest.skip.Exception as skipped:
-                    failures.append(_noted(AssertionError(f"a row of a table was skipped: {skipped}"), label))
+                    failure = AssertionError(f"a row of a table was skipped: {skipped}")
                 except pytest.fail.Exception as failed:
-                    failures.append(_noted(AssertionError(str(failed)), label))
+                    failure = AssertionError(str(failed))
                 except Exception as error:
-                    failures.append(_noted(error, label))
+                    failure = error
+                if failure is not None:
+                    failure.add_note(f"in the row {_label(rows[number], given[number])}")
+                    failures.append(failure)
             if failures:
                 raise ExceptionGroup(f"{len(failures)} of {len(values)} rows failed", failures)
 
@@ -84,7 +89,7 @@ def _values(row: Any, many: int) -> tuple[Any, ...]:
 
 def _labels(
     values: Sequence[tuple[Any, ...]], ids: Iterable[str] | Callable[[Any], object] | None
-) -> Iterable[str | None]:
+) -> Sequence[str | None]:
     if ids is None:
         return [None] * len(values)
     if callable(ids):
@@ -95,8 +100,3 @@ def _labels(
 def _label(row: Any, given: str | None) -> str:
     own = getattr(row, "id", None) if isinstance(row, type(pytest.param())) else None
     return str(own or given or repr(row)[:200])
-
-
-def _noted(error: Exception, label: str) -> Exception:
-    error.add_note(f"in the row {label}")
-    return error

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
+from tests.patience import patient
+
 SHARED = Path(__file__).resolve().parent.parent / "shared"
 
 #: Makes descriptor 0 the controlling terminal of a new session, then becomes the command, which ignores no signal even
@@ -93,10 +95,10 @@ class Terminal:
         self.processes.append(process)
         return process
 
-    def run(self, command: list[str], environment: Mapping[str, str] | None = None, timeout: float = 30) -> int:
+    def run(self, command: list[str], environment: Mapping[str, str] | None = None) -> int:
         """Run *command* to its end, reading what it draws; return its exit code."""
         process = self.start(command, environment)
-        end = time.monotonic() + timeout
+        end = time.monotonic() + patient(30.0)
         while process.poll() is None:
             self._read(0.02)
             assert time.monotonic() < end, f"still running: {command}; received {self.received!r}"
@@ -108,9 +110,9 @@ class Terminal:
         """Send *data* as if it were typed."""
         os.write(self.master, data)
 
-    def wait_for(self, found: bytes | Callable[[bytes], bool], timeout: float = 30) -> bytes:
+    def wait_for(self, found: bytes | Callable[[bytes], bool]) -> bytes:
         """Read until *found* has come, and return everything so far."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + patient(30.0)
         while not (found in self.received if isinstance(found, bytes) else found(self.received)):
             self._read(0.05)
             assert time.monotonic() < end, f"{found!r} did not come; received {self.received!r}"

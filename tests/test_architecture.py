@@ -318,7 +318,8 @@ def test_no_verb_uses_a_verb_for_scripts() -> None:
 
 def test_no_class_has_more_than_thirty_methods() -> None:
     """A larger one is several."""
-    classes = [node for module in MODULES.values() for node in ast.walk(tree(module)) if isinstance(node, ast.ClassDef)]
+    large = [module for module in MODULES.values() if module.source.count("    def ") > 30]  # few, and quickly read
+    classes = [node for module in large for node in ast.walk(tree(module)) if isinstance(node, ast.ClassDef)]
     counts = {
         one.name: sum(isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) for part in one.body) for one in classes
     }

@@ -25,7 +25,7 @@ from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.addresses import own_place
 from tallylight.snapshot.feed import Feed
-from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.requests import Request, RequestError, Spool, send
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.writer import SnapshotWriter
@@ -33,7 +33,6 @@ from tallylight.snapshot.writer import SnapshotWriter
 STRANGER = 65534
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
 PID = os.getpid()
-REQUEST = json.dumps(Request("focus", "3").to_json())
 
 
 @attrs.frozen
@@ -43,12 +42,6 @@ class Place:
     path: Callable[[Path], Path]
     text: Callable[[], str]
     read: Callable[[Path], object]
-
-
-def _spool_take(folder: Path) -> object:
-    spool = Spool.__new__(Spool)
-    spool.path, spool.error = folder / f"kitty-{PID}.requests", ""
-    return spool.take()
 
 
 def _feed_poll(folder: Path) -> object:
@@ -99,7 +92,6 @@ def _waited_text() -> str:
 
 SNAPSHOT = Place(lambda folder: folder / f"kitty-{PID}.json", _snapshot_text, _feed_poll)
 PLACES = {
-    "request": Place(lambda folder: folder / f"kitty-{PID}.requests" / "1-2-3.json", lambda: REQUEST, _spool_take),
     "feed of snapshots": SNAPSHOT,
     "snapshots": attrs.evolve(SNAPSHOT, read=lambda folder: snapshot.read_snapshots(folder)[0]),
     "waited": Place(
@@ -225,35 +217,18 @@ def test_links_and_pipes(place: Place, folder: Path) -> None:
 
 
 @needs_root
-@pytest.mark.parametrize("which", ["parent", "itself"])
-def test_no_request_of_a_stranger_is_ever_done(folder: Path, which: str) -> None:
-    """A spool that could not be made, or changed hands later, takes nothing, is left as it is, and says why."""
-    path = write(PLACES["request"], folder)
-    os.chown(folder if which == "parent" else path.parent, STRANGER, STRANGER)
-    late = Spool.__new__(Spool)
-    late.path, late.error = path.parent, ""
-
-    assert late.is_empty() and late.take() == []
-    assert f"belongs to the user {STRANGER}" in late.error
-    if which == "parent":
-        early = Spool("kitty")
-        assert f"belongs to the user {STRANGER}" in early.error
-        assert early.is_empty() and early.take() == []
-        early.close()
-    late.close()
-    assert path.exists()
-
-
-@needs_root
-def test_a_spool_does_not_come_back(folder: Path) -> None:
-    """Once it was seen that others could write there, what is there is not trusted again, even when it looks well."""
-    spool = Spool("kitty")
+def test_no_request_of_a_stranger_is_ever_done(folder: Path) -> None:
+    """A spool that could not be made takes nothing, leaves what is there as it is, and says why; nothing is sent."""
+    path = folder / f"kitty-{PID}.requests"
+    path.write_text("")
     os.chown(folder, STRANGER, STRANGER)
-    assert spool.is_empty()
-    os.chown(folder, os.getuid(), os.getgid())
-    (spool.path / "1-2-3.json").write_text(REQUEST)
+    spool = Spool("kitty")
 
-    assert spool.is_empty() and spool.take() == []
+    assert f"belongs to the user {STRANGER}" in spool.error and spool.take() == []
+    with pytest.raises(RequestError, match="belongs to the user"):
+        send(f"kitty-{PID}", Request("focus", "3"))
+    spool.close()
+    assert path.exists()
 
 
 def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

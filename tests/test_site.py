@@ -117,6 +117,7 @@ def test_without_a_repository_its_files_are_text(build: ModuleType) -> None:
     assert build.linked("[the licence](../LICENSE)", ROOT / "docs", "") == "the licence"
 
 
+@pytest.mark.slow
 @each(
     ("page", "said"),
     [

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tallylight.actions import caller
+from tallylight.actions import caller, client
 from tallylight.actions.caller import Caller, End, Who, caller_of
 from tallylight.actions.seat import let_in, seated
+from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tests.actions.callers import Hand
@@ -101,6 +101,15 @@ def test_what_was_an_agent_is_one() -> None:
     assert (found.who, found.being[0], found.agent) == (Who.AGENT, AGENT, "Codex")
 
 
+def test_an_agent_file_hides_no_packaged_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user's files may replace an agent by one that names no program; the packaged one is found all the same."""
+    table = Hand(INIT, TERMINAL, BASH, made(AGENT, SHELL, "codex"), made(ASKER, AGENT, "tally"), terminals=TTY)
+    monkeypatch.setattr(client.process_table, "table", lambda: table)
+    monkeypatch.setattr(client.agent_files, "load_agents", lambda env: (Agents([]) if env else AGENTS, []))
+    found = client.identify_by({"HOME": "/home/me"})(ASKER)
+    assert (found.who, found.being[0], found.agent) == (Who.AGENT, AGENT, "Codex")
+
+
 # Real processes ------------------------------------------------------------------------------------------------------
 
 _PROBE = """#!/bin/sh
@@ -132,10 +141,8 @@ def started(folder: Path, way: str) -> Iterator[int]:
 def _settled(pid: int, who: Who) -> Caller:
     """The caller, once those in between have ended that are to end."""
     table = process_table.table()
-    deadline = time.monotonic() + 20
-    while (found := caller_of(pid, AGENTS, table)).who is not who and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found
+    until(lambda: caller_of(pid, AGENTS, table).who is who, lambda: caller_of(pid, AGENTS, table))
+    return caller_of(pid, AGENTS, table)
 
 
 @pytest.mark.slow

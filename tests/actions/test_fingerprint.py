@@ -15,7 +15,7 @@ from tallylight.evidence.prompts import read_screen
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.parts.lab.asciicast import Output
 from tallylight.parts.lab.grid import Grid
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 from tests.actions.desk import SCREENS, look
 from tests.evidence.agents import agent
 from tests.strategies import at_most

@@ -361,6 +361,7 @@ def on_page(client: TestClient, verb: str) -> str:
     return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
 
 
+@pytest.mark.slow
 def test_no_way_around_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages that say what is asked are for a person."""
     served = Served()

@@ -14,8 +14,9 @@ from tallylight.cli import emit
 from tallylight.cli.main import main
 from tallylight.model.report import Progress, Report
 from tallylight.model.status import CONCLUDED, Kind, Status
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import osc1338, pairs
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment, launcher
 

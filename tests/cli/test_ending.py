@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.snapshot.writer import directory
-from tests.relay.relayed import field, relay, wait_until
+from tests.patience import until
+from tests.relay.relayed import field, relay
 from tests.terminal import bare_environment
 
 _CAUGHT = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
@@ -23,8 +24,8 @@ def test_a_host_started_with_nohup_outlives_its_terminal(tmp_path: Path, ignored
     words = ["env", "--default-signal=HUP,INT,TERM", *([f"--ignore-signal={ignored.value}"] if ignored else [])]
     host = subprocess.Popen([*words, *relay(tmp_path)[:-1], "host", "sessions", "--no-screen"], env=env)
     try:
-        wait_until(lambda: _caught(host.pid) == _CAUGHT - {ignored}, "the handlers")
-        wait_until(lambda: list(directory(env).glob("sessions-*")), "its snapshot")
+        until(lambda: _caught(host.pid) == _CAUGHT - {ignored}, "the handlers")
+        until(lambda: list(directory(env).glob("sessions-*")), "its snapshot")
         host.send_signal(signal.SIGHUP)
         if ignored:
             with pytest.raises(subprocess.TimeoutExpired):

@@ -21,6 +21,7 @@ from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.layout import duration
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.entries import pane_with
+from tests.patience import until
 from tests.tables import each
 
 
@@ -75,9 +76,7 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
 def asked_of(host: Host, count: int = 1) -> list[Request]:
     """What the host was asked, as soon as it is *count* requests: what is so already is not waited for."""
-    end = time.monotonic() + 30
-    while len(host.asked) < count and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: len(host.asked) >= count, lambda: host.asked)
     return host.asked
 
 
@@ -212,8 +211,9 @@ def test_a_host_that_does_nothing_is_told(
 
 
 def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A host of an older version has no spool: that is told at once."""
+    """A host of an older version has no spool of this kind: that is told at once."""
     publish(runtime, [WAITING])
+    (runtime / "tallylight" / f"{HOST}.requests").mkdir()
 
     assert main.main(["seen", "3"]) == 1
     assert "accepts no requests" in capsys.readouterr().err

@@ -261,6 +261,7 @@ def test_colour_follows_the_status() -> None:
     assert drawn([attrs.evolve(COMMAND, since=NOW)], colour=True)[0].startswith("   5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "coloured"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],

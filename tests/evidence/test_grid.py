@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 from tallylight.parts.lab.grid import Grid
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 from tests.tables import each
 
 SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"

@@ -9,8 +9,9 @@ import pytest
 from tallylight.evidence.notified import RULE, is_machine_talk, message_report, notice_report
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import notification
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tests.helpers import Vector, load_vectors
 from tests.tables import each
 

@@ -27,10 +27,11 @@ from tallylight import wire
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report
 from tallylight.model.status import Status
+from tallylight.parts.lab.scanner import Item, Scanner
+from tallylight.relay.passthrough import Unwrapper
 from tallylight.wire import cli_agent, notification, osc26, osc1338, osc21337, title, user_var
 from tallylight.wire.frame import Update
-from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Item, Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import sanitise
 from tests.helpers import VECTORS, coalesce, load_vectors, raw
 from tests.strategies import FRAGMENTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tallylight.hosts import notify_command
 from tallylight.hosts.notify_command import COMMAND_S, MAX_RUNNING, Command
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.notify import Notice
+from tests import patience
 
 NOTICE = Notice(
     pane="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", project="a pi", title="T; $(x)", body="b 'c'"
@@ -23,11 +23,7 @@ NOTICE = Notice(
 
 def wait(it: Command, until: Callable[[], object], now: float = 0.0) -> None:
     """Let the host tick until something is so."""
-    end = time.monotonic() + 20
-    while not until():
-        assert time.monotonic() < end
-        it.tick(now)
-        time.sleep(0.005)
+    patience.until(lambda: until() or it.tick(now))
 
 
 def test_its_data_is_in_the_environment(tmp_path: Path) -> None:

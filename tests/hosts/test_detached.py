@@ -15,6 +15,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answer, close, say
+from tallylight.actions import client as actions_client
 from tallylight.actions.answer import Done, Occupant, Question, Seen, Typist
 from tallylight.actions.answered import OnDisk
 from tallylight.actions.caller import Who
@@ -300,7 +301,7 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
 @pytest.fixture
 def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]:
     """The host of its session, in this process, which takes texts; the list that a test opens is a person's."""
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
+    monkeypatch.setattr(actions_client, "caller_of", lambda *_, **__: CALLERS[Who.PERSON])
     with serving(room) as poller:
         yield poller
 
@@ -345,7 +346,7 @@ def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp
 
 def test_what_waits_for_the_end_of_a_limit_when_its_host_ends(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next host shows it and types nothing, at its prompt and with its limit over, before a person queues it."""
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
+    monkeypatch.setattr(actions_client, "caller_of", lambda *_, **__: CALLERS[Who.PERSON])
     question, pane = room.asked("echo one"), room.pane().id
     at = int(time.time()) + 2
 
@@ -392,7 +393,7 @@ def test_the_last_two_minutes_are_told(room: Room, served: PollingHost, monkeypa
     shown = stretch.lights(stretch.of_tape(tape.tape), agent_files.load_agents({})[0])
     assert shown[-1].decision.status is Status.WAITING
     assert "screen rule: " in shown[-1].decision.reason.rule
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.UNKNOWN])
+    monkeypatch.setattr(actions_client, "caller_of", lambda *_, **__: CALLERS[Who.UNKNOWN])
     refused = client.look(found, STRETCH)
     assert isinstance(refused, Refusal) and refused.rule == "caller"
     assert not served.problems
@@ -423,7 +424,7 @@ def test_a_script_has_a_text_wait_in_its_own_pane(
     """One that it started, and one text; it does not take the place of another one, nor does it take one back."""
     question, script = room.asked("echo one"), CALLERS[Who.SCRIPT]
     pane, given = room.pane(), (str(question.pid), str(question.start))
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: script)
+    monkeypatch.setattr(actions_client, "caller_of", lambda *_, **__: script)
     own = script.being, (question.pid, question.start)
     monkeypatch.setattr(PaneAccess, "started_by", lambda *_: own)
 
@@ -470,11 +471,11 @@ def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: p
         for _ in range(100):
             flood.sendall(b"x" * 65536)
     for who in (Who.SCRIPT, Who.AGENT, Who.STRAY, Who.UNKNOWN):
-        monkeypatch.setattr(text_queue, "caller_of", lambda *_, who=who: CALLERS[who])
+        monkeypatch.setattr(actions_client, "caller_of", lambda *_, who=who, **__: CALLERS[who])
         assert "nothing was done" in told(encode(asked("queue", room.pane().id, *given, "x")))
     monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
     path = sockets.path_of(name, room.environ)
-    with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:
+    with socket.socket(socket.AF_UNIX) as connection, sockets.address_of(path) as address:
         connection.connect(address)
         connection.sendall(encode(asked("queue", room.pane().id, *given, "x")))
         assert decode_reply(connection.recv(4096)) == PERSON_ONLY

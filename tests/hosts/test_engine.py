@@ -155,6 +155,7 @@ def test_many_take_turns(tmp_path: Path) -> None:
     assert sum(7 in looked for looked in ticks) == HIDDEN_EVERY // VISIBLE_EVERY
 
 
+@pytest.mark.slow
 def test_what_shows_something_is_looked_at_in_every_tick(tmp_path: Path) -> None:
     """A command that starts, and a light, bring a pane back into every tick."""
     engine = HandEngine(tmp_path, MANY).settled()

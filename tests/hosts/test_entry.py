@@ -12,10 +12,11 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.timing import Timing
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire import decode
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 from tests.hosts.test_pane import CLAUDE, HandTable
 from tests.tables import each

@@ -92,12 +92,6 @@ def _open_spool(folder: Path) -> None:
     assert spool.take() == []
 
 
-def _take(folder: Path) -> None:
-    spool = requests.Spool("kitty", 7, _env(folder))
-    (folder / "hostile").rename(spool.path / "1-1-1.json")
-    assert spool.take() == []
-
-
 def _snapshots(folder: Path) -> None:
     found, _ = snapshot.read_snapshots(folder / "tallylight")
     assert found == []
@@ -159,7 +153,6 @@ PLACES = {
     "snapshot": Place("tallylight/kitty-7.json", _snapshots),
     "snapshot of the dead": Place("tallylight/kitty-7.json", _writer),
     "half a snapshot": Place("tallylight/.kitty-7.json.abc.new", _writer),
-    "request": Place("hostile", _take),
     "requests of the dead": Place("tallylight/kitty-9.requests", _open_spool),
     "waited": Place(f"tallylight/kitty-{os.getpid()}.waited", _waited),
     "receipt": Place("receipt.json", receipt.load),

@@ -29,7 +29,7 @@ from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Look, Pane
 from tallylight.parts.lab.grid import Grid
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 from tests.hosts.living_model import SAYS_S, THINKS_S, Serving
 from tests.patience import patient
 

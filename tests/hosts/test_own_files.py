@@ -57,10 +57,7 @@ class Desk:
     def until_read(self) -> None:
         """Ask once, and let the worker run until it has read."""
         self.reader.ask({3: self.pane})
-        end = time.monotonic() + 20
-        while self.worker.is_waiting:
-            assert time.monotonic() < end
-            self.worker.lend(0.05)
+        until(lambda: not self.worker.is_waiting or self.worker.lend(0.05))
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +36,7 @@ from tests.actions.callers import as_caller, at
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
+from tests.patience import until
 from tests.tables import each
 
 DIALOG = "claude/permission-bash-80"
@@ -297,10 +297,7 @@ def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkey
     assert all(one.recv(1) == b"" for one in silent)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime.parent))
     assert isinstance(desk.run(lambda: reach().look(PANE, "screen")), Rows)
-    deadline = time.monotonic() + 30
-    while kitty.timers and time.monotonic() < deadline:
-        kitty.run_repeats()
-    assert kitty.timers == {}
+    until(lambda: not kitty.timers or kitty.run_repeats())
 
 
 @each(

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.wire import tty
+from tests.patience import until
 from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment
 
@@ -161,11 +162,7 @@ def test_claude_pid_is_the_last_resort() -> None:
 
 def wait_for_terminal(pid: int, read: tty.Reader = tty.read_process) -> tuple[int, int, list[str]]:
     """What *read* says of a process that has its terminal; a busy machine may not give `ps` the second that it has."""
-    end = time.monotonic() + 30
-    while not (found := read(pid)) or not found[2]:
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return found
+    return until(lambda: found if (found := read(pid)) and found[2] else None)
 
 
 def test_both_readers_agree() -> None:

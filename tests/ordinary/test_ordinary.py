@@ -23,7 +23,7 @@ from tallylight.model.status import Status
 from tallylight.parts.lab.asciicast import Event, Output
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.replay import Replay
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 from tests.evidence.agents import AGENTS
 from tests.tables import each
 

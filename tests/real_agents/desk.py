@@ -398,7 +398,9 @@ class Tab:
         return bool(re.search(self.manner.ready, text) and lights and lights[-1].status not in at_work)
 
     def close(self) -> None:
-        """Close the tab."""
+        """Close the tab, and wait for its agent's end: while it saves its files the next one cannot have them."""
         if self._status:
             self._status.close()
+        pids = [*self._pids(f"KITTY_WINDOW_ID={self.window}", has_terminal=True)]
         self.kitty.close_window(self.window)
+        self.kitty.wait_until(lambda: not any(map(psutil.pid_exists, pids)), what=f"the end of {self.agent}")

@@ -106,8 +106,9 @@ def status_file(tab: Tab, window: int) -> dict[str, Any]:
         pids = {process["pid"] for process in kitty.window(window)["foreground_processes"]}
         for path in (kitty.home / ".claude/sessions").glob("*.json"):
             if path.stem.isdigit() and int(path.stem) in pids:
-                read: dict[str, Any] = json.loads(path.read_text())
-                return read
+                with contextlib.suppress(ValueError):  # it is being written
+                    read: dict[str, Any] = json.loads(path.read_text())
+                    return read
         return None
 
     return kitty.wait_until(found, 30, f"the status file of the Claude in {window}")
@@ -130,8 +131,8 @@ def test_claude(tab: Tab) -> None:
     before = transcript.read_text()
     forked, page = fork(tab, "Fork Claude")
     kitty.wait_text(forked, word, 30)
-    second = status_file(tab, forked)
     answer(tab, forked, "zebra")
+    second = status_file(tab, forked)
 
     assert f"--resume {first['sessionId']} --fork-session" in page
     assert kitty.tab_of(forked) == kitty.tab_of(tab.window)

@@ -11,6 +11,9 @@ from tallylight.snapshot import rows, writer
 from tallylight.snapshot.schema import Snapshot
 from tests.real_agents.desk import Desk
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 pytestmark = pytest.mark.agents
 
 

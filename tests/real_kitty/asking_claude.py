@@ -22,7 +22,7 @@ def status(word, waiting_for=""):
 """
 
 _CLAUDE = r"""#!/usr/bin/python3
-import os, sys, termios, tty
+import os, sys, termios, time, tty
 STATUS
 home = os.environ["HOME"]
 head, _, body = open(f"{home}/screen").read().partition("---\n")
@@ -49,6 +49,8 @@ while True:
         continue
     with open(f"{home}/typed", "ab") as file:
         file.write(typed)
+    while os.path.exists(f"{home}/held"):
+        time.sleep(0.02)
     if waits:
         show(waits.pop())
         continue
@@ -64,7 +66,7 @@ def install_asking_claude(home: Path, screen: str = SCREEN.read_text("utf-8")) -
     Put the program on the PATH of a kitty with this home, with this recorded *screen*.
 
     Where that is a plain question, its status file says so, too, as the real one's does. What is typed comes into the
-    file `typed` there.
+    file `typed` there, and the next question when there is no file `held`.
     """
     (home / "screen").write_text(screen)
     program = home / ".local/bin/claude"

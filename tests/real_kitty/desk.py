@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from tallylight.model.lights import COLOURS
 from tallylight.model.status import Status
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.schema import Snapshot
+from tests.patience import until
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.install import install, watcher_line
 from tests.real_kitty.pixels import SPANS, Box, Colour, counted
@@ -99,10 +99,7 @@ def send(kitty: RemoteControl, window: int, payload: str) -> None:
 
 def _write(kitty: RemoteControl, window: int, data: bytes) -> None:
     """Write to the terminal of a window, as its program would."""
-    deadline = time.monotonic() + 30
-    while not kitty.eval(_SAY.format(window=window, data=data)):
-        assert time.monotonic() < deadline, f"window {window} has no terminal"
-        time.sleep(0.02)
+    until(lambda: kitty.eval(_SAY.format(window=window, data=data)), f"window {window} has no terminal")
 
 
 def close_all_but_first(kitty: Kitty) -> None:

@@ -110,6 +110,7 @@ class Kitty(RemoteControl):
             "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": str(self.runtime_dir),
             "LIBGL_ALWAYS_SOFTWARE": "1",
+            "LP_NUM_THREADS": "0",
             "MESA_SHADER_CACHE_DIR": str(_shaders()),
             **(env or {}),
         }

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from tests.namespaces import Namespaces
+from tests.patience import patient
 
 Network = Literal["loopback", "host"]
 
@@ -136,7 +137,7 @@ def kitty_here() -> bool:
 def read_line(pipe: IO[bytes], timeout: float, what: str) -> str:
     """One line from a pipe, or an error that says `what` did not come."""
     os.set_blocking(pipe.fileno(), False)
-    line, deadline = b"", time.monotonic() + timeout
+    line, deadline = b"", time.monotonic() + patient(timeout)
     while not line.endswith(b"\n"):
         if time.monotonic() > deadline:
             raise TimeoutError(f"{what} did not come within {timeout} s")

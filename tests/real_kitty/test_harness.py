@@ -24,6 +24,13 @@ BLUE: Colour = (0x33, 0x99, 0xFF)
 WATCHER = """
 import sys
 
+#: Each starts kittys of its own, and the harness is the same for all of them.
+IN_ONE_KITTY = {
+    "test_colours_are_told_apart_by_tab": "0.48",
+    "test_kitty_starts_again_after_a_crash": "0.41",
+    "test_nothing_outlives_its_kitty": "0.41",
+}
+
 def on_focus_change(boss, window, data):
     print("focus", data["focused"], file=sys.stderr, flush=True)
 

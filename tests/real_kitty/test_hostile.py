@@ -17,6 +17,9 @@ from tallylight.wire.text import sanitise
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 ESC, BEL, ST = b"\x1b", b"\x07", b"\x1b\\"
 #: What would leave a trace if anything ran it.
 RUN = b"touch /tmp/tallylight-pwned-$PPID"

@@ -585,7 +585,7 @@ def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
     modes = {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
     modes.setdefault(".waited", 0o600)  # which comes a little later
     modes.setdefault(".former", 0o600)  # of a host that was here before in this kitty
-    assert modes == {".json": 0o600, ".waited": 0o600, ".former": 0o600, ".requests": 0o700, ".sock": 0o600}
+    assert modes == {".json": 0o600, ".waited": 0o600, ".former": 0o600, ".requests": 0o600, ".sock": 0o600}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     desk.kitty.close_window(window)
     desk.kitty.wait_until(lambda: str(window) not in panes(), what="the end of the window in the snapshot")

@@ -14,6 +14,9 @@ from tests.real_kitty.asking_claude import install_asking_claude
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.roots import CHECKOUT
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 
 @pytest.fixture(scope="module")
 def desk(kitty_version: str) -> Iterator[Desk]:

@@ -12,6 +12,9 @@ from tests.real_kitty.desk import Desk
 from tests.real_kitty.harness import SMALL, Kitty
 from tests.real_kitty.install import install, watcher_line
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 
 class Study(Desk):
     """A desk with a model and a program of its own name, which talks to it."""

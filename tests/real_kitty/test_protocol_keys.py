@@ -21,6 +21,9 @@ from tallylight.ui.agent_list.record import State
 from tests.real_kitty.test_relay import Agent, Bench
 from tests.wire.protocol_keys import BEFORE, CLEARS, ROWS, Row
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 TEMPLATE = 'tab_title_template "{tab.tally}{title} {tab.tally_project} {tab.tally_var_ticket}"\n'
 
 

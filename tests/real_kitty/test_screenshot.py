@@ -164,6 +164,9 @@ def test_the_list(desk: Desk) -> None:
 #: A program called as an agent is: a key has it work, ask as Claude Code does, or end its turn.
 _ACTOR = r"""#!/usr/bin/python3
 import os, sys, tty
+
+#: Only the newest kitty's pictures are kept.
+IN_ONE_KITTY = "0.48"
 head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
 row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
 columns = os.get_terminal_size().columns

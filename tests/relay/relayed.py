@@ -6,7 +6,7 @@ import os
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attr
@@ -60,14 +60,6 @@ class Window(Terminal):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self._read(0.02)
-
-
-def wait_until(predicate: Callable[[], object], what: str, timeout: float = 30) -> None:
-    """Wait until *predicate* is true."""
-    end = time.monotonic() + timeout
-    while not predicate():
-        assert time.monotonic() < end, f"not within {timeout} s: {what}"
-        time.sleep(0.005)
 
 
 def children(pid: int) -> list[int]:

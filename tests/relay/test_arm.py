@@ -7,11 +7,12 @@ from base64 import b64encode
 from tallylight import wire
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import BATCH_WRITES
 from tallylight.relay.records import Records
 from tallylight.wire import envelope, osc1338
 from tallylight.wire.osc1338 import Recipe
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 from tests.relay.told import Line, told
 

@@ -12,11 +12,12 @@ from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH_WRITES, KEY_S, SEQUENCE_HELD_S, RelayCore
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc1338
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 from tests.relay.told import QUERY, Line, state, told, words
 from tests.tables import each
@@ -805,3 +806,14 @@ def test_tasks_and_the_protocol_that_was_spoken_are_told() -> None:
     assert report is not None
     assert report.tasks == ("Add auth", "Fix login bug", "Write tests", "Ship")
     assert (report.progress, report.title, report.rule) == (Progress(1, 4), "Login", "osc-26")
+
+
+def test_the_last_reports_are_handed_over_as_such() -> None:
+    """A host asks the kernel who sent them, so somebody must stay for it to find; an empty hand is not held out."""
+    handed: list[tuple[int, bool]] = []
+    core = RelayCore(hand=lambda payloads, has_ended: handed.append((len(payloads), has_ended)))
+    core.from_child(b"\x1b]9;4;1;50\x07" + BLOCKED, 1.0)
+    core.finished(3.0)
+    core.finished(4.0)
+
+    assert handed == [(1, False), (1, True)]

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.model.status import Status
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import PACE, SEQUENCE_HELD_S, RelayCore
 from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import INTRODUCERS
-from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Scanner, Sequence
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Sequence
 from tests.relay.streams import streams
 from tests.relay.told import QUERY, Line, state, told
 from tests.strategies import chunkings

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.position import unfinished
 from tallylight.relay.splitter import BAR, INTRODUCERS, Splitter
-from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
 from tests.strategies import chunkings
 from tests.tables import each

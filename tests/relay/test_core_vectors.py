@@ -6,9 +6,10 @@ import attrs
 import pytest
 
 from tallylight.model.report import Report
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
 from tallylight.relay.splitter import INTRODUCERS
-from tallylight.wire.scanner import BEL, ST, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import BEL, ST, Sequence, SequenceKind
 from tests.helpers import VECTORS, Vector, cuts, describe, load_vectors
 from tests.relay.told import Line, told
 from tests.tables import each

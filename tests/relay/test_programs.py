@@ -14,6 +14,7 @@ import attrs
 import pyte
 import pytest
 
+from tests.patience import patient
 from tests.relay.relayed import Window, environment, relay
 
 pytestmark = pytest.mark.programs
@@ -167,7 +168,7 @@ class Screen:
 def _compare(plain: Screen, relayed: Screen, step: Step) -> None:
     plain.play(step)
     relayed.play(step)
-    end = time.monotonic() + 20
+    end = time.monotonic() + patient(20)
     quiet = 0
     while quiet < 3:
         alike = step.shows in plain.text and plain.cells() == relayed.cells()
@@ -252,7 +253,7 @@ def sshd(tmp_path: Path) -> Iterator[list[str]]:
     client += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-tt"]
     client += [f"{getpass.getuser()}@127.0.0.1"]
     try:
-        end = time.monotonic() + 10
+        end = time.monotonic() + patient(10)
         while subprocess.run([*client, "true"], stdin=subprocess.DEVNULL, capture_output=True).returncode:
             if time.monotonic() > end or server.poll() is not None:
                 pytest.skip(f"NOT TESTED: no login through sshd here: {log.read_text()[-300:]}")

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.relayed import Window, children, environment, field, is_alive, relay, wait_until
+from tests.patience import until
+from tests.relay.relayed import Window, children, environment, field, is_alive, relay
 
 #: Of Linux; the module does not have it.
 _IUTF8 = 0o40000
@@ -51,9 +52,9 @@ def run(tmp_path: Path) -> list[str]:
 
 def _program(window_process: subprocess.Popen[bytes]) -> tuple[int, int]:
     """The monitor and the program of a relay."""
-    wait_until(lambda: children(window_process.pid), "the monitor")
+    until(lambda: children(window_process.pid), "the monitor")
     monitor = children(window_process.pid)[0]
-    wait_until(lambda: children(monitor), "the program")
+    until(lambda: children(monitor), "the program")
     return monitor, children(monitor)[0]
 
 
@@ -72,6 +73,7 @@ def test_every_byte_passes_in_both_directions(run: list[str]) -> None:
         assert window.wait_for(lambda received: len(received) >= 5 + 256)[5:] == everything
 
 
+@pytest.mark.slow
 def test_all_that_a_program_wrote_before_it_ended_arrives(run: list[str]) -> None:
     """The last words of a program that writes much and ends at once are complete."""
     with Window() as window:
@@ -247,7 +249,7 @@ def test_typed_signals_reach_the_program(run: list[str]) -> None:
         with Window() as window:
             process = window.start([*run, "sh", "-c", "ulimit -c 0; echo on; exec sleep 100"])
             window.wait_for(b"on")
-            wait_until(lambda p=process: field(_program(p)[1], "Name") == "sleep", "sleep")
+            until(lambda p=process: field(_program(p)[1], "Name") == "sleep", "sleep")
             window.type(key)
             assert process.wait(30) == -number
 
@@ -327,11 +329,11 @@ def test_a_killed_relay_leaves_nothing_behind(run: list[str]) -> None:
         before = window.modes
         process = window.start([*run, "sleep", "100"])
         monitor, program = _program(process)
-        wait_until(window.is_raw, "raw mode")
+        until(window.is_raw, "raw mode")
         process.kill()
         process.wait()
-        wait_until(lambda: not is_alive(program), "the end of the program")
-        wait_until(lambda: not is_alive(monitor), "the end of the monitor")
+        until(lambda: not is_alive(program), "the end of the program")
+        until(lambda: not is_alive(monitor), "the end of the monitor")
         assert window.modes == before
 
 
@@ -341,10 +343,10 @@ def test_a_killed_monitor_ends_the_rest(run: list[str]) -> None:
         before = window.modes
         process = window.start([*run, "sleep", "100"])
         monitor, program = _program(process)
-        wait_until(window.is_raw, "raw mode")
+        until(window.is_raw, "raw mode")
         os.kill(monitor, signal.SIGKILL)
         assert process.wait(30) == -signal.SIGKILL
-        wait_until(lambda: not is_alive(program), "the end of the program")
+        until(lambda: not is_alive(program), "the end of the program")
         assert window.modes == before
 
 
@@ -373,12 +375,12 @@ def test_a_closed_window_ends_all(run: list[str], command: list[str]) -> None:
     with Window() as window:
         process = window.start([*run, *command])
         monitor, program = _program(process)
-        wait_until(window.is_raw, "raw mode")
+        until(window.is_raw, "raw mode")
         window.drain(0.1)
         window.hang_up()
         assert process.wait(30) == -signal.SIGHUP
-        wait_until(lambda: not is_alive(program), "the end of the program")
-        wait_until(lambda: not is_alive(monitor), "the end of the monitor")
+        until(lambda: not is_alive(program), "the end of the program")
+        until(lambda: not is_alive(monitor), "the end of the monitor")
 
 
 def test_a_program_that_survives_a_closed_window_does_so_here(run: list[str], tmp_path: Path) -> None:
@@ -390,7 +392,7 @@ def test_a_program_that_survives_a_closed_window_does_so_here(run: list[str], tm
         _, program = _program(process)
         window.hang_up()
         process.wait(30)
-        wait_until(note.exists, "the note")
+        until(note.exists, "the note")
         os.kill(program, signal.SIGKILL)
 
 
@@ -399,16 +401,16 @@ def test_a_closed_window_ends_it_after_nohup_too(run: list[str], command: list[s
     """The relay and its monitor leave; the program ignores SIGHUP, as without the relay, and lives on what it reads."""
     with Window() as window:
         process = window.start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *run, *command])
-        wait_until(window.is_raw, "raw mode")
+        until(window.is_raw, "raw mode")
         monitor, program = _program(process)
-        wait_until(lambda: field(program, "Name") == command[0], "the program")
+        until(lambda: field(program, "Name") == command[0], "the program")
         window.hang_up()
         assert process.wait(30) == -signal.SIGHUP
-        wait_until(lambda: not is_alive(monitor), "the end of the monitor")
+        until(lambda: not is_alive(monitor), "the end of the monitor")
         if command == ["sleep", "100"]:
             assert is_alive(program)
             os.kill(program, signal.SIGKILL)
-        wait_until(lambda: not is_alive(program), "the end of the program")
+        until(lambda: not is_alive(program), "the end of the program")
 
 
 # -- pressure ------------------------------------------------------------------------------------------------------
@@ -424,11 +426,11 @@ def test_a_terminal_that_does_not_read_stops_the_program(run: list[str], tmp_pat
     with Window() as window:
         process = window.start([*run, "seq", "300000"])
         _, program = _program(process)
-        wait_until(lambda: field(program, "Name") == "seq" and _blocks(program), "a program that waits")
-        wait_until(lambda: _sleeps(process.pid), "a relay that waits")
+        until(lambda: field(program, "Name") == "seq" and _blocks(program), "a program that waits")
+        until(lambda: _sleeps(process.pid), "a relay that waits")
         assert _resident(process.pid) < 40_000
         window.drain(0)
-        window.wait_for(b"\n300000\r\n", timeout=30)
+        window.wait_for(b"\n300000\r\n")
         assert process.wait(30) == 0
         assert window.received.split() == [b"%d" % n for n in range(1, 300001)]
 
@@ -487,7 +489,7 @@ def test_it_does_not_wake_while_nothing_happens(run: list[str]) -> None:
             return switches() == before
 
         # Both have to come to rest first, on a busy machine later.
-        wait_until(is_quiet, "a second in which neither runs")
+        until(is_quiet, "a second in which neither runs")
 
 
 def test_it_is_where_its_program_is(run: list[str], tmp_path: Path) -> None:
@@ -499,7 +501,7 @@ def test_it_is_where_its_program_is(run: list[str], tmp_path: Path) -> None:
         window.wait_for(b"ready> ")
         for folder in ("a", "b"):
             window.type(f"cd {tmp_path / folder}\n".encode())
-            wait_until(lambda f=folder: Path(f"/proc/{process.pid}/cwd").readlink() == tmp_path / f, folder)
+            until(lambda f=folder: Path(f"/proc/{process.pid}/cwd").readlink() == tmp_path / f, folder)
 
 
 @pytest.mark.slow

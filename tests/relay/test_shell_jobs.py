@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.relayed import Window, children, descendants, environment, field, is_alive, relay, wait_until
+from tests.patience import until
+from tests.relay.relayed import Window, children, descendants, environment, field, is_alive, relay
 
 pytestmark = pytest.mark.programs
 SHELLS = {
@@ -68,7 +69,7 @@ class Prompt(Window):
         """The relay that this shell runs."""
         found: list[int] = []
         # fish also starts helpers of its own.
-        wait_until(lambda: found.extend(filter(_is_ours, children(self.process.pid))) or found, "a job")
+        until(lambda: found.extend(filter(_is_ours, children(self.process.pid))) or found, "a job")
         return found[-1]
 
 
@@ -106,18 +107,18 @@ def test_ctrl_z_and_fg(prompt: Prompt) -> None:
     for round_ in range(3):
         prompt.type(b"\x1a")
         prompt.wait_for(b"[out]")
-        wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+        until(lambda: field(job, "State").startswith("T"), "a stopped relay")
         assert _stty(prompt) == before
         prompt.ask("jobs", b" run ")
         # bash reads the size and sets it again before each prompt: a size that comes between the two is undone.
-        wait_until(prompt.is_raw, "the prompt")
+        until(prompt.is_raw, "the prompt")
         rows = 30 + round_
         prompt.resize(rows, 100)
         prompt.ask("fg", b"[in 100 %d]" % rows)
         prompt.type(b"c")
         prompt.wait_for(b"<c>")
     prompt.type(b"q")
-    wait_until(lambda: not is_alive(job), "the end")
+    until(lambda: not is_alive(job), "the end")
     assert _stty(prompt) == before
 
 
@@ -131,32 +132,32 @@ def test_fg_continues_the_program_once(tmp_path: Path) -> None:
         job = prompt.job()
         for _ in range(3):
             prompt.type(b"\x1a")
-            wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+            until(lambda: field(job, "State").startswith("T"), "a stopped relay")
             prompt.ask("echo prom''pt", b"prompt")
             prompt.ask("fg", b"[on]")
             prompt.type(b"a\r")
             prompt.wait_for(b"<a>")
             assert prompt.received.count(b"[on]") == 1
         prompt.type(b"\x04")
-        wait_until(lambda: not is_alive(job), "the end")
+        until(lambda: not is_alive(job), "the end")
 
 
 def test_ctrl_z_on_a_program_that_knows_nothing_of_it(prompt: Prompt) -> None:
     """The inner terminal stops a plain program as any terminal does, and `fg` goes on with it."""
     prompt.line(f"{prompt.relay} cat")
     job = prompt.job()
-    wait_until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(job)), "cat")
+    until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(job)), "cat")
     prompt.type(b"one\r")
     prompt.wait_for(b"one\r\none\r\n")
     prompt.type(b"\x1a")
-    wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+    until(lambda: field(job, "State").startswith("T"), "a stopped relay")
     prompt.ask("echo prom''pt", b"prompt")
     prompt.line("fg")
-    wait_until(lambda: not field(job, "State").startswith("T"), "a relay that goes on")
+    until(lambda: not field(job, "State").startswith("T"), "a relay that goes on")
     prompt.type(b"two\r")
     prompt.wait_for(b"two\r\ntwo\r\n")
     prompt.type(b"\x04")
-    wait_until(lambda: not is_alive(job), "the end")
+    until(lambda: not is_alive(job), "the end")
 
 
 def test_in_the_background_it_stays_stopped(prompt: Prompt) -> None:
@@ -164,13 +165,13 @@ def test_in_the_background_it_stays_stopped(prompt: Prompt) -> None:
     prompt.ask(prompt.editor, b"[in 80 24]")
     job = prompt.job()
     prompt.type(b"\x1a")
-    wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+    until(lambda: field(job, "State").startswith("T"), "a stopped relay")
     prompt.line("bg")
     prompt.ask("echo prom''pt", b"prompt")
-    wait_until(lambda: field(job, "State").startswith("T"), "a relay stopped again")
+    until(lambda: field(job, "State").startswith("T"), "a relay stopped again")
     prompt.ask("fg", b"[in 80 24]")
     prompt.type(b"q")
-    wait_until(lambda: not is_alive(job), "the end")
+    until(lambda: not is_alive(job), "the end")
 
 
 def test_kill_9_of_a_stopped_relay_ends_its_program(prompt: Prompt) -> None:
@@ -179,9 +180,9 @@ def test_kill_9_of_a_stopped_relay_ends_its_program(prompt: Prompt) -> None:
     job = prompt.job()
     below = list(descendants(job))
     prompt.type(b"\x1a")
-    wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+    until(lambda: field(job, "State").startswith("T"), "a stopped relay")
     os.kill(job, signal.SIGKILL)
-    wait_until(lambda: not any(is_alive(pid) for pid in below), "the end of everything below")
+    until(lambda: not any(is_alive(pid) for pid in below), "the end of everything below")
 
 
 def test_after_kill_9_the_terminal_is_sane(prompt: Prompt) -> None:
@@ -195,7 +196,7 @@ def test_after_kill_9_the_terminal_is_sane(prompt: Prompt) -> None:
     job = prompt.job()
     below = list(descendants(job))
     os.kill(job, signal.SIGKILL)
-    wait_until(lambda: not any(is_alive(pid) for pid in below), "the end of everything below")
+    until(lambda: not any(is_alive(pid) for pid in below), "the end of everything below")
     prompt.ask("echo prom''pt", b"prompt")
     assert prompt.shell == "fish" or _stty(prompt) == before
 
@@ -220,30 +221,30 @@ def test_a_shell_inside_has_job_control(shell: str, tmp_path: Path) -> None:
             pytest.skip(f"NOT TESTED: {shell} is not installed")
         prompt.line(f"{prompt.relay} {' '.join(SHELLS[shell])}")
         job = prompt.job()
-        wait_until(lambda: any(field(pid, "Name") == shell for pid in descendants(job)), shell)
+        until(lambda: any(field(pid, "Name") == shell for pid in descendants(job)), shell)
         inner = next(pid for pid in descendants(job) if field(pid, "Name") == shell)
         prompt.ask("echo in''side", b"inside")
         prompt.line("sleep 1000")
-        wait_until(lambda: any(field(pid, "Name") == "sleep" for pid in children(inner)), "sleep")
+        until(lambda: any(field(pid, "Name") == "sleep" for pid in children(inner)), "sleep")
         sleeper = children(inner)[-1]
         prompt.type(b"\x1a")
-        wait_until(lambda: field(sleeper, "State").startswith("T"), "a stopped sleep")
+        until(lambda: field(sleeper, "State").startswith("T"), "a stopped sleep")
         assert not field(job, "State").startswith("T")
         prompt.ask("jobs", b"sleep")
         prompt.line("fg")
-        wait_until(lambda: not field(sleeper, "State").startswith("T"), "a sleep that goes on")
+        until(lambda: not field(sleeper, "State").startswith("T"), "a sleep that goes on")
         prompt.type(b"\x03")
-        wait_until(lambda: not is_alive(sleeper), "the end of sleep")
+        until(lambda: not is_alive(sleeper), "the end of sleep")
         prompt.ask("echo still''inside", b"stillinside")
         prompt.line("exit")
-        wait_until(lambda: not is_alive(job), "the end of the shell")
+        until(lambda: not is_alive(job), "the end of the shell")
 
 
 def test_ctrl_z_in_a_window_of_its_own(tmp_path: Path) -> None:
     """Where no shell could resume it, a stopped program goes on at once, as the kernel lets it without the relay."""
     with Window() as window:
         process = window.start([*relay(tmp_path), "cat"])
-        wait_until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(process.pid)), "cat")
+        until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(process.pid)), "cat")
         for line in (b"one\r", b"\x1atwo\r", b"\x1athree\r"):
             window.type(line)
             window.wait_for(line.lstrip(b"\x1a").strip() + b"\r\n" + b"")
@@ -258,18 +259,18 @@ def test_the_signals_of_job_control_from_elsewhere(tmp_path: Path) -> None:
     with Prompt("bash", tmp_path) as prompt:
         prompt.line(f"{prompt.relay} cat")
         job = prompt.job()
-        wait_until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(job)), "cat")
+        until(lambda: any(field(pid, "Name") == "cat" for pid in descendants(job)), "cat")
         for number in (signal.SIGTSTP, signal.SIGSTOP):
             os.kill(job, number)
-            wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+            until(lambda: field(job, "State").startswith("T"), "a stopped relay")
             prompt.ask("echo prom''pt", b"prompt")
             prompt.line("fg")
-            wait_until(lambda: not field(job, "State").startswith("T"), "a relay that goes on")
-            wait_until(prompt.is_raw, "raw mode")
+            until(lambda: not field(job, "State").startswith("T"), "a relay that goes on")
+            until(prompt.is_raw, "raw mode")
             prompt.type(b"on\r")
             prompt.wait_for(b"on\r\non\r\n")
         prompt.type(b"\x04")
-        wait_until(lambda: not is_alive(job), "the end")
+        until(lambda: not is_alive(job), "the end")
 
 
 def test_ctrl_z_stops_the_script_around_it_too(tmp_path: Path) -> None:
@@ -278,7 +279,7 @@ def test_ctrl_z_stops_the_script_around_it_too(tmp_path: Path) -> None:
         prompt.ask(f"sh -c '{prompt.editor}; echo script goes on'", b"[in 80 24]")
         script = prompt.job()
         prompt.type(b"\x1a")
-        wait_until(lambda: field(script, "State").startswith("T"), "a stopped script")
+        until(lambda: field(script, "State").startswith("T"), "a stopped script")
         prompt.ask("fg", b"[in 80 24]")
         prompt.type(b"q")
         prompt.wait_for(b"script goes on")

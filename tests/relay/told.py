@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from tallylight import wire
 from tallylight.model.report import Report
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.relay.core import RelayCore
+from tallylight.relay.passthrough import Unwrapper
 from tallylight.wire import osc1338
-from tallylight.wire.passthrough import Unwrapper
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.user_var import UserVar
 
 QUERY = b"\x1b]7501;?\x1b\\"

@@ -109,6 +109,7 @@ def test_a_key_that_was_taken_since_is_found_and_moved(home: Path) -> None:
     assert [found.health for found in doctor(it)] == [Health.OK]
 
 
+@pytest.mark.slow
 def test_a_persons_own_keys(home: Path) -> None:
     """`[keys]` decides: another key, whatever is on it, or none; doctor does not find fault with that."""
     config = home / ".config/tallylight/config.toml"

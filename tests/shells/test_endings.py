@@ -25,10 +25,11 @@ from tallylight.evidence.process_table import ForegroundReader, table
 from tallylight.model.timing import Timing
 from tallylight.pane.occupied import SPOKEN_S
 from tallylight.pane.pane import Pane
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import envelope, osc133
-from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Osc
 from tallylight.wire.user_var import UserVar
+from tests.patience import patient
 from tests.terminal import SHARED, bare_environment
 
 PAGE = Path(__file__).parents[2] / "docs" / "trust.md"
@@ -175,7 +176,7 @@ class Play:
         yield from self.for_(0.6)
 
     def until(self, is_so: object) -> Iterator[None]:
-        end = time.monotonic() + 60
+        end = time.monotonic() + patient(30.0)
         while not is_so():  # type: ignore[operator]
             assert time.monotonic() < end, (self.shell, self.end, self.state, self.is_relayed, self.received[-400:])
             yield

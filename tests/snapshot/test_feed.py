@@ -53,6 +53,7 @@ def test_an_unchanged_file_is_not_read_again(folder: Path, monkeypatch: pytest.M
     assert len(read) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
     """A writer that died without a goodbye is gone at the next look for the living."""
     with host_of(folder):
@@ -65,6 +66,7 @@ def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
     assert not feed.poll(LIVENESS_S + 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
 def test_a_host_that_nobody_has_waited_for(folder: Path) -> None:
     """It has ended, and holds nothing any more: it is gone, and nobody has forged its file."""

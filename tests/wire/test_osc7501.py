@@ -10,8 +10,9 @@ from tallylight import wire
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report
 from tallylight.model.status import Status
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.wire import osc7501
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each
 

@@ -177,6 +177,7 @@ def test_result_is_harmless(text: str) -> None:
             assert unicodedata.category(character) not in ("Cn", "Co") or _DRAWN.match(character)
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=100))
 def test_printable_ascii_is_untouched(text: str) -> None:
     """Printable ASCII under the caps comes back as it is."""

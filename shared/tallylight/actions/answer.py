@@ -43,6 +43,7 @@ from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
 from tallylight.model.limits import MAX_DIALOG_ROW_CELLS as MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
 
@@ -149,6 +150,15 @@ class Seen:
     confirmed_kind: Kind | None = None
     takes_paste: bool | None = None
     styled: StyledScreen | None = None
+
+    @classmethod
+    def of(cls, entry: Pane, foreground: Identity, look: Look, *, takes_paste: bool | None = None) -> Seen:
+        """Return the pane *entry* of a snapshot with what is seen of it now."""
+        status, kind, confirmed = entry.status, entry.kind, entry.confirmed_kind
+        return cls(
+            pane=entry.id, foreground=foreground, look=look, status=status, kind=kind, confirmed_kind=confirmed,
+            takes_paste=takes_paste,
+        )  # fmt: skip
 
 
 class Typist(Protocol):

@@ -34,7 +34,7 @@ from pathlib import Path, PurePosixPath
 
 import attrs
 
-from tallylight.files import program, read_write
+from tallylight.files import directories, program, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 
@@ -42,8 +42,8 @@ from tallylight.snapshot import writer
 GIT_QUERY_S, GIT_CHANGE_S = 10.0, 300.0
 #: Bytes of git's output where its time is bounded: nobody reads more changes than that.
 MAX_CHANGES_BYTES = 1024 * 1024
-#: Directories up in which a repository is looked for; bytes of a small file of git's own.
-MAX_LEVELS, MAX_FILE_BYTES = 64, 4096
+#: Bytes of a small file of git's own.
+MAX_FILE_BYTES = 4096
 
 _ENVIRON = {
     "LC_ALL": "C",
@@ -116,22 +116,16 @@ def place_of(directory: str, home: str = "/") -> Place | None:
     A repository that holds all of *home* does not count for the directories below. Raises `OSError` and `TallyError`
     for files that cannot be read.
     """
-    here = PurePosixPath(os.path.normpath(directory))
-    above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
-    if not here.is_absolute():
+    if not (top := directories.work_tree(directory, home)):
         return None
-    for top in (here, *here.parents)[:MAX_LEVELS]:
-        if top == above or top in above.parents:
-            return None
-        if os.path.lexists(own := Path(top, ".git")):
-            if own.is_file():
-                # A linked worktree, or a submodule: the file names the directory.
-                own = Path(top, text(own).removeprefix("gitdir:").strip())
-            folder = os.path.realpath(own)
-            shared = Path(folder, "commondir")
-            common = os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder
-            return Place(str(top), folder, common)
-    return None
+    own = Path(top, ".git")
+    if own.is_file():
+        # A linked worktree, or a submodule: the file names the directory.
+        own = Path(top, text(own).removeprefix("gitdir:").strip())
+    folder = os.path.realpath(own)
+    shared = Path(folder, "commondir")
+    common = os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder
+    return Place(top, folder, common)
 
 
 def text(path: Path, errors: str = "surrogateescape") -> str:

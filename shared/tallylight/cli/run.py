@@ -83,8 +83,8 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     environ = dict(os.environ)
     multiplexer = tty.multiplexer(environ)
 
-    def handed(payloads: list[str]) -> None:
-        hand.send_to_host([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=False)
+    def handed(payloads: list[str], has_ended: bool) -> None:
+        hand.send_to_host([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=has_ended)
 
     return RelayCore(
         passthrough=passthrough,

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tallylight.model.errors import TallyError
 
 NAME = "tallylight"
+#: The most directories above that are searched for a repository.
+MAX_LEVELS = 64
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
@@ -62,3 +64,18 @@ def serve_token(env: Mapping[str, str] = os.environ) -> Path:
 def serve_devices(env: Mapping[str, str] = os.environ) -> Path:
     """Return the file with the browsers that stay signed in to `tally serve`."""
     return state_dir(env) / "devices" / "devices.json"
+
+
+def work_tree(directory: str, home: str = "/") -> str:
+    """
+    Return the top of the work tree of git around the absolute *directory*; empty if it is in none.
+
+    A repository at *home* or above it does not count: it is no project of the directories below.
+    """
+    here, above = (PurePosixPath(os.path.normpath(path)) for path in (directory, home if home.startswith("/") else "/"))
+    for top in (here, *here.parents)[:MAX_LEVELS] if here.is_absolute() else ():
+        if top == above or top in above.parents:
+            break
+        if os.path.lexists(f"{top}/.git"):
+            return str(top)
+    return ""

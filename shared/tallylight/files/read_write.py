@@ -100,6 +100,14 @@ def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
         os.close(fd)
 
 
+def own_or_nothing(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file like `read_own`; empty if it cannot be read."""
+    try:
+        return read_own(path, limit)
+    except (OSError, TallyError):
+        return b""
+
+
 def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
     """
     Return why another user can have written a file or directory; empty if it is this user's alone.

@@ -7,8 +7,6 @@ respond delays these, but no light.
 
 from __future__ import annotations
 
-import functools
-import select
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -16,16 +14,12 @@ import attrs
 
 from tallylight.model.jobs import Submit
 from tallylight.snapshot import waiting_time_file
-from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.former import FormerPanes, read_former
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger
 from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
-
-#: How often, in seconds, to look for requests although a descriptor reports new ones.
-LOOK_FOR_REQUESTS_S = 2.0
 
 
 @attrs.frozen
@@ -34,8 +28,6 @@ class _Opened:
 
     snapshot: SnapshotWriter
     spool: Spool
-    #: Notices new requests.
-    changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
     former: FormerPanes
@@ -43,12 +35,6 @@ class _Opened:
     def close(self) -> None:
         self.snapshot.leave()
         self.spool.close()
-        self.changes.close()
-
-    def take(self) -> tuple[list[Request], list[int] | None]:
-        """Return all waiting requests, and the descriptors that report the next one, if there are some."""
-        self.changes.look()
-        return self.spool.take(), self.changes.descriptors(())
 
 
 def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
@@ -56,7 +42,7 @@ def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
     spool = Spool(host, environ=environ)
     waited_file = waiting_time_file.WaitingTimeFile(host, environ)
     former = read_former(host, environ, time.time())
-    return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day), former)
+    return _Opened(snapshot, spool, waited_file, waited_file.open(day), former)
 
 
 @attrs.define
@@ -79,9 +65,6 @@ class Store:
     #: Whether `ledger` includes what an earlier run saved; after `leave`, the file has our own sum.
     _is_added: bool = False
     _saved_at: float = float("-inf")
-    #: The descriptor that reports a waiting request, if there is one, and when requests were last looked for.
-    _request_fd: int | None = None
-    _looked_at: float = 0.0
     #: The time, since the epoch, of the snapshot that is being written; 0 if none is.
     pending: float = 0.0
     #: As in `Snapshot`; part of the next one.
@@ -155,24 +138,9 @@ class Store:
 
     # Requests ------------------------------------------------------------------------------------------------
 
-    def take(self, taken: Callable[[Sequence[Request]], None], now: float) -> None:
-        """Look for requests if it is time; *taken* gets those that were found."""
-        if self._opened is None:
-            return
-        is_due = self._request_fd is None or not 0 <= now - self._looked_at < LOOK_FOR_REQUESTS_S
-        if not is_due and self._request_fd is not None:
-            door = select.poll()
-            door.register(self._request_fd, select.POLLIN)
-            is_due = bool(door.poll(0))
-        if is_due and self.submit("requests", self._opened.take, functools.partial(self._taken, taken)):
-            self._looked_at = now
-
-    def _taken(
-        self, taken: Callable[[Sequence[Request]], None], result: tuple[list[Request], list[int] | None]
-    ) -> None:
-        found, descriptors = result
-        self._request_fd = descriptors[0] if descriptors else None
-        if found:
+    def take(self, taken: Callable[[Sequence[Request]], None]) -> None:
+        """Pass the waiting requests to *taken*, if there are some."""
+        if self._opened is not None and (found := self._opened.spool.take()):
             taken(found)
 
     # The ledger ----------------------------------------------------------------------------------------------

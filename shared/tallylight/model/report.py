@@ -67,6 +67,10 @@ def current(counted: str, tasks: Sequence[str]) -> str:
     return tasks[found.done] if found is not None and found.done < len(tasks) else ""
 
 
+#: The display fields that a poorer report may fill in where a better one leaves them empty.
+_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
+
+
 @attributes.frozen(kw_only=True)
 class Report:
     """
@@ -103,3 +107,12 @@ class Report:
     #: Argument lists, the program first. They are completed and checked only at the gate.
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
+
+    def with_gaps_filled(self, *others: Report, **gaps: object) -> Report:
+        """Return it with its empty display fields filled: from *gaps*, else from the first of *others* with a value."""
+        empty = [name for name in _SHARED if not getattr(self, name)]
+        for other in others:
+            for name in empty:
+                if not gaps.get(name) and (value := getattr(other, name)):
+                    gaps[name] = value
+        return attributes.evolve(self, **gaps) if gaps else self  # type: ignore[arg-type]

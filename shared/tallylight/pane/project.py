@@ -7,10 +7,9 @@ A worker reads it, for a disk may not answer. The directory is from the system o
 from __future__ import annotations
 
 import os
-from pathlib import PurePosixPath
+from pathlib import Path
 
-#: The most directories above that are searched for a repository.
-MAX_LEVELS = 64
+from tallylight.files.directories import work_tree
 
 
 def project_of(cwd: str, home: str) -> str:
@@ -19,18 +18,8 @@ def project_of(cwd: str, home: str) -> str:
 
     A repository at *home* or above it does not count: it is no project of the directories below.
     """
-    here = PurePosixPath(os.path.normpath(cwd))
-    above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
-    if not here.is_absolute():
+    here = os.path.normpath(cwd)
+    if not here.startswith("/"):
         return ""
-    if here == above:
-        return "~"
-    for folder in (here, *here.parents)[:MAX_LEVELS]:
-        if folder == above or folder in above.parents:
-            break
-        try:
-            os.lstat(f"{folder}/.git")
-        except (OSError, ValueError):
-            continue
-        return folder.name
-    return here.name
+    is_home = here == os.path.normpath(home if home.startswith("/") else "/")
+    return "~" if is_home else Path(work_tree(here, home) or here).name

@@ -72,10 +72,7 @@ def all_parts(environ: Mapping[str, str] = os.environ) -> tuple[InstalledPart, .
 
 def _kept(environ: Mapping[str, str]) -> Mapping[str, object]:
     """Return the contents of the file; empty if it is missing or unreadable."""
-    try:
-        return values.members(read_write.read_own(path(environ), MAX_PART_INDEX_BYTES))
-    except (OSError, TallyError):
-        return {}
+    return values.members(read_write.own_or_nothing(path(environ), MAX_PART_INDEX_BYTES))
 
 
 def listed(kept: Mapping[str, object]) -> tuple[InstalledPart, ...]:

@@ -35,6 +35,7 @@ from tallylight.model.status import Status
 from tallylight.relay.deferred import DeferredSequences
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.passing import Core
+from tallylight.relay.passthrough import Unwrapper
 from tallylight.relay.position import Position
 from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.splitter import Splitter
@@ -42,7 +43,6 @@ from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501,
 from tallylight.wire.frame import Update
 from tallylight.wire.inbox import Limits
 from tallylight.wire.notification import Notification
-from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.registry import OURS
 from tallylight.wire.scanner import BEL, ST, Sequence, whole
 
@@ -70,7 +70,7 @@ class RelayCore(Core):
 
     *agent* is the name of a known agent, or a function for it, called at the program's first report. The host sees for
     itself how a known agent ends. *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* is
-    called with every payload that is sent.
+    called with all payloads that are sent, and with whether the program has ended.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class RelayCore(Core):
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         heartbeat: float | None = None,
-        hand: Callable[[list[str]], object] = lambda _: None,
+        hand: Callable[[list[str], bool], object] = lambda *_: None,
     ) -> None:
         super().__init__()
         self._hand = hand
@@ -110,6 +110,7 @@ class RelayCore(Core):
         #: Nothing is due, and only a sequence of interest changes that. So a key and its echo cost little.
         self._is_idle = False
         self._now = 0.0
+        self._has_ended = False
         self._held_at = 0.0
         self._next_write = 0.0
         self._heartbeat = heartbeat
@@ -188,6 +189,7 @@ class RelayCore(Core):
         """
         self._splitter.release(self._terminal)
         self._now = now
+        self._has_ended = True
         self._is_idle = False
         self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
@@ -283,7 +285,7 @@ class RelayCore(Core):
         elif isinstance(event, Notification):
             self._notify(event)
         elif isinstance(event, user_var.UserVar) and event.name == envelope.CARRIER and event.value is not None:
-            self._hand([event.value])
+            self._hand([event.value], self._has_ended)
         if self._heartbeat and self._next_beat is None and len(self._records):
             self._next_beat = self._now + self._heartbeat
         return isinstance(event, Report | Update | cli_agent.CliAgentEvent | osc1338.Recipe)
@@ -349,6 +351,7 @@ class RelayCore(Core):
 
     def _as_user_variables(self, payloads: list[str], rest: bytes = b"") -> bytes:
         """Return *payloads* as user variables, then *rest*, all in the envelope of the multiplexer around us."""
-        self._hand(payloads)
+        if payloads:
+            self._hand(payloads, self._has_ended)
         data = b"".join([envelope.user_var(envelope.CARRIER, payload) for payload in payloads]) + rest
         return self._wrap(data) if data and self._wrap else data

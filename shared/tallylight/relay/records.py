@@ -33,7 +33,6 @@ NOTED = osc1338.VARIABLE_RULE
 
 #: The rank of each protocol by how much it can express, by the rule of its reports.
 _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
-_FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
 
 
 #: The claims about a record by rank: the report, and its time.
@@ -49,12 +48,7 @@ def _best(claims: _Claims) -> int:
 def _merged(claims: _Claims) -> Report:
     """Return the report of the best claim of one record, its empty fields filled from the others, best rank first."""
     best = claims[_best(claims)][0]
-    others = [claims[rank][0] for rank in sorted(claims, reverse=True)]
-    gaps: dict[str, object] = {}
-    for name in _FILLED:
-        if not getattr(best, name) and (value := next(filter(None, (getattr(o, name) for o in others)), None)):
-            gaps[name] = value
-    return attributes.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+    return best.with_gaps_filled(*(claims[rank][0] for rank in sorted(claims, reverse=True)))
 
 
 class Records:

@@ -120,10 +120,7 @@ def own_place(environ: Mapping[str, str], hosts: Sequence[str] = ()) -> tuple[st
     gui = environ.get("WEZTERM_UNIX_SOCKET", "").rpartition("/gui-sock-")[2]
     if not (gui.isascii() and gui.isdigit()):
         return "", ""
-    try:
-        pid = read_write.read_own(writer.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
-    except (OSError, TallyError):
-        return "", ""
+    pid = read_write.own_or_nothing(writer.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
 
 

@@ -20,13 +20,13 @@ import stat
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 import attrs
 
 from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_HOST_FILES
-from tallylight.snapshot.requests import folder_of
-from tallylight.snapshot.writer import SnapshotError, checked_directory
+from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
 
 #: The most connections that wait to be accepted.
 MAX_BACKLOG = 16
@@ -35,7 +35,7 @@ MAX_ADDRESS = 107
 #: Python has no name for it yet: https://man7.org/linux/man-pages/man7/unix.7.html
 _SO_PEERPIDFD = 77
 _CREDENTIALS = struct.Struct("iII")
-_FILE = re.compile(r"\A[a-z]{1,16}-([0-9]{1,10})\.sock\Z")
+_HOST = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\Z")
 
 
 class SocketError(TallyError):
@@ -50,33 +50,48 @@ class Peer:
     uid: int
 
 
-def path_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the socket of the host *name*, `kitty-4711`; raise `TallyError` if that is no name of a host."""
-    return folder_of(name, environ).with_suffix(".sock")
+def is_host(value: object) -> TypeGuard[str]:
+    """Return whether *value* names a host: `kitty-4711`."""
+    return isinstance(value, str) and _HOST.match(value) is not None
+
+
+def path_of(name: str, environ: Mapping[str, str] = os.environ, ending: str = ".sock") -> Path:
+    """Return a socket of the host *name*, `kitty-4711`; raise `SocketError` if that is no name of a host."""
+    if not is_host(name):
+        raise SocketError(f"{name[:40]!r} is not the name of a host; they are like kitty-4711")
+    return directory(environ) / f"{name}{ending}"
 
 
 def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
-    Return a non-blocking socket that listens as the host *host* in this process. Sockets of gone hosts are removed.
+    Return a non-blocking socket that listens as the host *host* in this process.
 
-    Raises `SnapshotError` if the directory cannot be used or is not this user's alone. Raises `SocketError` if the
-    system does not identify callers, `OSError` for all else.
+    Raises `SocketError` if the system does not identify callers, and the errors of `bound`.
     """
     if not hasattr(socket, "SO_PEERCRED"):
         raise SocketError("this system cannot identify who connects to a socket, so scripts are refused")
-    path = path_of(f"{host}-{os.getpid()}", environ)
+    made = bound(path_of(f"{host}-{os.getpid()}", environ), socket.SOCK_STREAM)
+    made.listen(MAX_BACKLOG)
+    return made
+
+
+def bound(path: Path, kind: int) -> socket.socket:
+    """
+    Return a non-blocking socket of this *kind* at *path*, for this user alone. Sockets of gone hosts are removed.
+
+    Raises `SnapshotError` if the directory cannot be used or is not this user's alone, `OSError` for all else.
+    """
     try:
-        _sweep(checked_directory(path.parent, create=True))
+        _sweep(checked_directory(path.parent, create=True), path.suffix, kind)
     except OSError as error:
         raise SnapshotError(path.parent, error.strerror or str(error)) from None
     path.unlink(missing_ok=True)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    made = socket.socket(socket.AF_UNIX, kind | socket.SOCK_CLOEXEC)
     try:
         made.setblocking(False)
-        with _address(path) as address:
+        with address_of(path) as address:
             made.bind(address)
         path.chmod(0o600)
-        made.listen(MAX_BACKLOG)
     except BaseException:
         made.close()
         raise
@@ -98,7 +113,7 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
             if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
                 raise SocketError(f"{path}: is not a socket of this user; remove it")
             made.settimeout(timeout_s)
-            with _address(path) as address:
+            with address_of(path) as address:
                 made.connect(address)
             there = peer(made)
             if there is None or there.uid != os.getuid() or f"{there.pid}" != name.rpartition("-")[2]:
@@ -114,7 +129,7 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
 
 
 @contextlib.contextmanager
-def _address(path: Path) -> Iterator[str]:
+def address_of(path: Path) -> Iterator[str]:
     """Yield an address that the kernel takes for *path*, which may be longer than an address of a socket."""
     if len(os.fsencode(path)) <= MAX_ADDRESS:
         yield str(path)
@@ -164,17 +179,17 @@ def has_ended(connection: socket.socket) -> bool:
         os.close(fd)
 
 
-def _sweep(folder: Path) -> None:
-    """Remove sockets without a listener from *folder*."""
+def _sweep(folder: Path, ending: str, kind: int) -> None:
+    """Remove the sockets with this *ending* from *folder* that nobody reads."""
     for path in itertools.islice(folder.iterdir(), MAX_HOST_FILES):
-        if _FILE.match(path.name) is None:
+        if path.suffix != ending or not is_host(path.stem):
             continue
-        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, kind) as trial:
             if not stat.S_ISSOCK(path.lstat().st_mode):
                 continue
             trial.setblocking(False)
             try:
-                with _address(path) as address:
+                with address_of(path) as address:
                     trial.connect(address)
             except ConnectionRefusedError:
                 path.unlink()

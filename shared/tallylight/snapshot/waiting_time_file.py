@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tallylight.files import read_write
-from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_HOST_FILES
 from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import Snapshot, SnapshotError, checked_directory, directory, read_living
@@ -94,7 +93,4 @@ def _paths(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Waited | None:
     """Return the sum in the file; None if it cannot be read, or is none."""
-    try:
-        return Waited.from_json(values.load(read_write.read_own(path, MAX_WAITING_TIME_BYTES)))
-    except (OSError, TallyError):
-        return None
+    return Waited.from_json(values.members(read_write.own_or_nothing(path, MAX_WAITING_TIME_BYTES)))

@@ -131,20 +131,6 @@ class Claim:
 
 #: Sources that guess from the screen. A model writes there, so an agent's own report is better.
 GUESSES = (Source.SCREEN, Source.HEURISTIC)
-#: The display fields that a poorer source may fill in where a better one leaves them empty.
-_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork", "vars")
-
-
-def with_gaps_filled(report: Report, *others: Report, **gaps: object) -> Report:
-    """
-    Return *report* with its empty display fields filled: from *gaps*, else from the first of *others* with a value.
-    """
-    empty = [name for name in _SHARED if not getattr(report, name)]
-    for other in others:
-        for name in empty:
-            if not gaps.get(name) and (value := getattr(other, name)):
-                gaps[name] = value
-    return attrs.evolve(report, **gaps) if gaps else report  # type: ignore[arg-type]
 
 
 def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered_sequence: int) -> Report:
@@ -158,7 +144,7 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answere
     order = sorted(claims, reverse=True)
     is_asked = best.status is Status.WAITING
     gaps = _question(claims, claim, order, answered_sequence) if claim is not None and is_asked else {}
-    best = with_gaps_filled(best, *(claims[source].report for source in order), **gaps)
+    best = best.with_gaps_filled(*(claims[source].report for source in order), **gaps)
     return best if best.agent or not agent else attrs.evolve(best, agent=agent)
 
 

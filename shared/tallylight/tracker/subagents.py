@@ -15,7 +15,7 @@ import attrs
 from tallylight.model.decision import Decision, what_would_change
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim, with_gaps_filled
+from tallylight.tracker.claims import Claim
 from tallylight.tracker.questions import Circumstances, answers, light
 from tallylight.tracker.rollup import urgency
 
@@ -63,7 +63,7 @@ def in_place_of(root: Decision, child: Decision, screen: Claim | None, answered_
     child_name = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")
     report = attrs.evolve(
-        with_gaps_filled(child.report, root.report),
+        child.report.with_gaps_filled(root.report),
         title=root.report.title,
         message=f"{child_name}: {said}" if said else child_name,
     )

@@ -60,7 +60,7 @@ def yard(request: pytest.FixtureRequest) -> Iterator[Yard]:
 def _yard(version: str, claude: Path | None) -> Iterator[Yard]:
     folder = Path(tempfile.mkdtemp(prefix="tallylight-sessions-", dir="/tmp"))
     room = open_room(version)
-    yard = Yard(room, folder, claude)
+    yard = Yard(room, folder, version, claude)
     try:
         yield yard
     finally:

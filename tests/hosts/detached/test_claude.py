@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.hosts.detached.yard import Screen, Tmux, Yard, shows, submit, truth, truths
+from tests.patience import until
 
 pytestmark = pytest.mark.agents
 
@@ -100,8 +101,5 @@ def test_course(claude_yard: Yard, sessions: dict[str, Tmux | Screen], kind: str
 def made_at(yard: Yard, name: str) -> float:
     """When a tool made a file, on the monotonic clock."""
     path = yard.home / "project" / name
-    end = time.monotonic() + 10
-    while not path.exists():
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(path.exists)
     return path.stat().st_mtime - time.time() + time.monotonic()

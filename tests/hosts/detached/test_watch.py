@@ -111,6 +111,7 @@ def line_of(child: subprocess.Popen[bytes], timeout: float = 30) -> dict[str, An
     return line
 
 
+@pytest.mark.slow
 def test_a_change_is_a_line_at_once(watching: subprocess.Popen[bytes], writer: SnapshotWriter) -> None:
     """A change of the snapshot is on standard output whole, with version and time."""
     first = line_of(watching)
@@ -122,6 +123,7 @@ def test_a_change_is_a_line_at_once(watching: subprocess.Popen[bytes], writer: S
     assert abs(second["at"] - time.time()) < 10
 
 
+@pytest.mark.slow
 def test_it_ends_when_nobody_reads(watching: subprocess.Popen[bytes]) -> None:
     """It ends by itself, with nothing said, when its reader is gone; no change has to come first."""
     line_of(watching)
@@ -133,6 +135,7 @@ def test_it_ends_when_nobody_reads(watching: subprocess.Popen[bytes]) -> None:
     assert watching.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_hostile_text_stays_in_its_line(watching: subprocess.Popen[bytes], writer: SnapshotWriter) -> None:
     """What a program wrote cannot end a line, nor reach the terminal that shows it; nobody gets what nobody sees."""
     line_of(watching)

@@ -40,12 +40,12 @@ class Light(NamedTuple):
 class Yard:
     """One room and what runs in it. *folder* is in /tmp, which the room shares."""
 
-    def __init__(self, room: Room, folder: Path, claude: Path | None = None) -> None:
+    def __init__(self, room: Room, folder: Path, version: str, claude: Path | None = None) -> None:
         self.room = room
         self.folder = folder
         self.home = folder / "home"
         self.home.mkdir()
-        install(self.home)
+        install(self.home, version)
         self.runtime = self._made("runtime")
         self.screens = self._made("screens")
         self.model: RemoteModel | None = None

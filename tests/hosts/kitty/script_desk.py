@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -27,6 +26,7 @@ from tests.evidence.agents import AGENTS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.test_typist import Host, Pane, Window
 from tests.hosts.test_pane import HandTable
+from tests.patience import until
 
 T = TypeVar("T")
 KITTY, SHELL, CODEX, SCRIPT, LONELY = (
@@ -91,10 +91,7 @@ class ScriptDesk:
         scripts = host.door.serve.__self__
         scripts.pid = KITTY.pid
         desk = cls(kitty, host, window, module, table, scripts)
-        deadline = time.monotonic() + 30
-        while host.worker.is_waiting:
-            assert time.monotonic() < deadline, "it does not listen"
-            host.worker.lend(0.05)
+        until(lambda: not host.worker.is_waiting or host.worker.lend(0.05), "it does not listen")
         return desk
 
     def show(self, screen: str, status: Status) -> None:
@@ -114,13 +111,14 @@ class ScriptDesk:
 
         thread = threading.Thread(target=call)
         thread.start()
-        deadline = time.monotonic() + 30
-        while thread.is_alive():
-            assert time.monotonic() < deadline, "it is not answered"
+
+        def is_over() -> bool:
             for call in self.host.each_tick:
                 call()
             self.kitty.run_repeats()
-            thread.join(0.01)
+            return not thread.is_alive()
+
+        until(is_over, "it is not answered")
         if isinstance(result[0], BaseException):
             raise result[0]
         return result[0]

@@ -33,6 +33,7 @@ from tests.files.test_mounts import mounted
 from tests.hosts.kitty.fakes import Boss, Kitty, Window
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable, status_file
+from tests.patience import until
 
 #: What a program asks a disk by; the paths come first.
 CALLS = ("open", "stat", "lstat", "scandir", "listdir", "mkdir", "unlink", "rmdir", "replace", "access", "readlink")
@@ -106,10 +107,7 @@ class Rig:
         return sorted(self.took)[len(self.took) // 4] < 4 * statistics.median(self.waited)
 
     def until(self, condition: Callable[[], object], what: str) -> None:
-        end = time.monotonic() + 60
-        while not condition():
-            assert time.monotonic() < end, f"{what} did not come: {self.kitty.log}"
-            self.tick()
+        until(lambda: condition() or self.tick(), lambda: f"{what} did not come: {self.kitty.log}")
 
     def claude(self, window: int, process: process_table.Process = CLAUDE, **status: object) -> Window:
         """A window with an agent that keeps a status file."""

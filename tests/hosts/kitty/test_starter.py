@@ -7,16 +7,16 @@ import importlib
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, decode_reply, encode
+from tallylight.actions.request import LookRequest, decode_reply, encode
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
+from tests import patience
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_disk import Rig
 from tests.hosts.kitty.test_disk import rig as rig  # a fixture
@@ -32,10 +32,9 @@ def starter(rig: Rig) -> Iterator[Any]:
 
 def until(rig: Rig, starter: Any, condition: Callable[[], object] | None = None) -> None:
     """Let kitty's timers go off until the loading is over, or *condition* is true."""
-    end = time.monotonic() + 60
-    while not (condition() if condition is not None else starter.loading.is_over):
-        assert time.monotonic() < end
-        rig.kitty.run_repeats()
+    patience.until(
+        lambda: (condition() if condition is not None else starter.loading.is_over) or rig.kitty.run_repeats()
+    )
 
 
 def test_another_thread_loads_it(rig: Rig, starter: Any) -> None:
@@ -96,6 +95,7 @@ def test_a_fault_is_told_once(rig: Rig, starter: Any, monkeypatch: pytest.Monkey
     assert not [call for call, _, repeats in rig.kitty.timers.values() if repeats]
 
 
+@pytest.mark.slow
 def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host starts without them once the thread that reads them was lent enough time."""
     settings, answers = importlib.import_module("tallylight.hosts.kitty.settings"), threading.Event()
@@ -134,7 +134,7 @@ def test_a_script_is_served_before_the_first_agent(rig: Rig, starter: Any) -> No
     starter.on_load(rig.boss, {})
     until(rig, starter)
     rig.host = starter.loading.watcher.running()
-    name, asked = f"kitty-{os.getpid()}", encode(Look("7", "screen"))
+    name, asked = f"kitty-{os.getpid()}", encode(LookRequest("7", "screen"))
     rig.until((rig.run / f"tallylight/{name}.sock").exists, "the socket")
     with sockets.connect(name, 0.01) as connection:
         connection.sendall(asked)

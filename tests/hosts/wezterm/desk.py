@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
+from tests.patience import until
 from tests.terminal import bare_environment, launcher
 
 T = TypeVar("T")
@@ -167,23 +168,17 @@ class Desk:
         found = self.panes().get(pane)
         return found.status.value if found is not None else ""
 
-    def wait(self, found: Callable[[], T], what: str, timeout: float = 30) -> T:
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            if result := found():
-                return result
-            time.sleep(0.02)
-        raise AssertionError(f"{what}: not within {timeout} s; {self.panes()}; {self.lights}")
+    def wait(self, found: Callable[[], T], what: str) -> T:
+        return until(found, lambda: f"{what} did not come; {self.panes()}; {self.lights}")
 
-    def wait_status(self, pane: int, status: str, timeout: float = 30) -> None:
-        self.wait(lambda: self.status(pane) == status, f"{status} in pane {pane}", timeout)
+    def wait_status(self, pane: int, status: str) -> None:
+        self.wait(lambda: self.status(pane) == status, f"{status} in pane {pane}")
 
-    def wait_light(self, pane: int, status: str, since: float, timeout: float = 30) -> float:
+    def wait_light(self, pane: int, status: str, since: float) -> float:
         """When the light of a pane, at *since* or later, became this."""
         return self.wait(
             lambda: next((at for at, name in self.lights.get(pane, ()) if name == status and at >= since), 0.0),
             f"{status} in pane {pane}",
-            timeout,
         )
 
     def variables(self, pane: int) -> dict[str, str]:

@@ -621,7 +621,7 @@ def test_one_a_wezterm(other: Desk) -> None:
     other.wait(scene.exists, "what is drawn")
     os.kill(other.gui.pid, signal.SIGKILL)
     other.gui.wait()
-    other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)
+    other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm")
     left = {path.name for path in (other.home / "run" / "tallylight").iterdir()}
     assert left <= {Path(first["snapshot"]).name, f"{Path(first['snapshot']).stem}.requests"}
 
@@ -687,7 +687,7 @@ def test_wezterm_that_fails(other: Desk, how: str) -> None:
     else:
         (other.folder / "broken").unlink()
     another = other.spawn()
-    other.wait(lambda: other.status(another), "the new pane", 20)
+    other.wait(lambda: other.status(another), "the new pane")
 
 
 def test_hostile_feed(other: Desk) -> None:

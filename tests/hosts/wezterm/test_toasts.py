@@ -145,6 +145,7 @@ def test_what_a_toast_of_wezterm_has_none_of(tmp_path: Path, settings: str) -> N
     assert len(screen.shown) == 1
 
 
+@pytest.mark.slow
 def test_the_length_of_a_snooze(tmp_path: Path) -> None:
     """The key in WezTerm puts an agent off for as long as the settings say, and what was put off is not told."""
     screen = screen_with(tmp_path, "snooze_min = 3")

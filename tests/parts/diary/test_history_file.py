@@ -147,6 +147,7 @@ _TURNS = st.builds(
 _LINES = st.lists(st.one_of(_TURNS.map(history_file._line), st.binary(max_size=40).map(lambda data: data + b"\n")))
 
 
+@pytest.mark.slow
 @given(_LINES, st.integers(-5, 40), st.integers(0, 600) | st.none())
 def test_trimming(lines: list[bytes], before: int, room: int | None) -> None:
     """Whole lines in their order, each turn once by its last word, none too old, the newest kept, no more than fits."""

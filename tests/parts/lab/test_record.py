@@ -20,6 +20,7 @@ from tallylight.parts.lab.asciicast import Event, Header, Input, Output, Resize
 from tallylight.parts.lab.decoder import Problem, decode
 from tallylight.parts.lab.events import Exit, ForegroundChange
 from tallylight.parts.lab.verbs import record
+from tests.patience import until
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
@@ -71,10 +72,7 @@ class Desk:
         return b"".join(event.what.data for event in self.events() if isinstance(event.what, Output))
 
     def wait_for(self, text: str) -> None:
-        end = time.monotonic() + 30
-        while not self.file.exists() or text not in self.file.read_text("utf-8"):
-            assert time.monotonic() < end, f"{text} was not recorded"
-            time.sleep(0.02)
+        until(lambda: self.file.exists() and text in self.file.read_text("utf-8"), f"{text} was not recorded")
 
 
 @pytest.fixture

@@ -210,6 +210,15 @@ def test_a_line_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert second == "2.000 s ? codex waiting (question) protocol: OSC 1338"
 
 
+def test_a_recording_of_another_recorder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command in its header is the agent in front; where that names none, it is said why nothing is shown."""
+    for command, is_lit, said in (("codex -s", True, ""), ("bash", False, "no agent named, so no screen was read")):
+        path = write(tmp_path / "a.cast", (0.5, Output(b"x")), (9.0, Output(b"y")), header=Header(command=command))
+        assert main(["replay", path]) == 0
+        told = capsys.readouterr()
+        assert ("codex" in told.out, said in told.err, bool(told.err)) == (is_lit, True, bool(said))
+
+
 def test_json_is_an_object_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --json each line is one object that carries a version."""
     path = write(tmp_path / "a.cast", (0.5, CODEX))

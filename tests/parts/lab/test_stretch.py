@@ -26,7 +26,7 @@ from tallylight.parts.lab.events import Claimed
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.processes import RecordedProcesses
 from tallylight.parts.lab.replay import Replay
-from tallylight.wire.scanner import Scanner
+from tallylight.parts.lab.scanner import Scanner
 from tests.tables import each
 
 AGENTS, _ = agent_files.load_agents({})

@@ -106,6 +106,19 @@ def test_a_question_is_read_and_answered_once() -> None:
         assert isinstance(rows, Rows) and any("touch made1" in row for row in rows.rows)
 
 
+def test_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list reads a question by itself while a person presses a key for it: the second waits for the first."""
+    both = b"".join(encode(Ask(number, "sessions-7", asked("question", "3"))) for number in (1, 2))
+    with far([shown(WAITING)], {"3": Desk(seen(DIALOG))}) as end:
+        end.lines(3)
+        end.send(both)
+        told = [decode(line) for line in end.lines(2)]
+        assert [(one.number, type(one.told)) for one in told] == [(1, Question), (2, Question)]  # type: ignore[union-attr]
+        monkeypatch.setattr("tallylight.parts.remote.bridge.BUSY_S", 0.0)
+        end.send(both)
+        assert {type(decode(line).told) for line in end.lines(2)} == {Question, Refusal}  # type: ignore[union-attr]
+
+
 @each(
     "words, rule",
     [

@@ -30,7 +30,6 @@ from tallylight.snapshot.elsewhere import local_id
 from tests.actions.real_panes import RealPanes, real_panes
 from tests.actions.words import asked
 from tests.parts.remote.test_machine import HELLO, PANE, QUESTION
-from tests.parts.remote.test_real_ssh import wait
 from tests.patience import until
 from tests.test_other_users import STRANGER, needs_root
 
@@ -123,7 +122,7 @@ def near(request: pytest.FixtureRequest) -> Iterator[Near]:
         host = MachinesHost.serve({**env, "PATH": os.environ["PATH"]})
         try:
             snapshot = folder / f"run/tallylight/machines-{os.getpid()}.json"
-            wait(lambda: (snapshot.exists() and ID in snapshot.read_text()) or None, "its pane is shown")
+            until(lambda: snapshot.exists() and ID in snapshot.read_text(), "its pane is shown")
             (folder / "panes").mkdir()
             with real_panes(folder / "panes") as panes:
                 yield Near(folder, config, snapshot.with_suffix(".sock"), panes)
@@ -146,7 +145,7 @@ def snapshot(near: Near) -> dict[str, Any]:
 def allow(near: Near, level: str) -> None:
     """Write a lower level into the configuration, and wait until it is in force."""
     near.config.write_text(f'[scripting]\nallow = "{level}"\n{near.config.read_text()}')
-    wait(lambda: snapshot(near).get("allow") == level or None, "the level is in force")
+    until(lambda: snapshot(near).get("allow") == level, "the level is in force")
 
 
 @pytest.mark.slow
@@ -204,7 +203,7 @@ def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
         f'{_ALL}{settings.replace("/bridge ", "/other ")}ci = "touch {ran}"\nlab = {{ command = "touch {ran}" }}\n'
     )
 
-    wait(lambda: snapshot(near).get("withheld") or None, "what is withheld")
+    until(lambda: snapshot(near).get("withheld"), "what is withheld")
     assert snapshot(near)["withheld"] == ["scripting.allow", "machines.devbox", "machines.ci", "machines.lab"]
     assert "allow" not in snapshot(near)
     machines = {one["name"]: one["says"] for one in snapshot(near)["machines"]}
@@ -214,7 +213,7 @@ def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
     told = near.ask("say", "7", "8", "", "1", "rm -rf /", by_agent=True)
     assert isinstance(told, Refusal) and told.rule == "permission"
     near.config.write_text(settings)
-    wait(lambda: "withheld" not in snapshot(near) or None, "that it was taken back")
+    until(lambda: "withheld" not in snapshot(near), "that it was taken back")
     assert near.asked() == []
     assert not ran.exists()
 
@@ -226,10 +225,10 @@ def test_a_change_that_lets_programs_do_less_counts_at_once(near: Near) -> None:
     assert isinstance(near.ask(*ANSWER, by_agent=True), Done)
     settings = near.config.read_text()
     near.config.write_text(settings.replace(_ALL, ""))
-    wait(lambda: "allow" not in snapshot(near) or None, "that less is allowed")
+    until(lambda: "allow" not in snapshot(near), "that less is allowed")
     assert isinstance(near.ask(*ANSWER, by_agent=True), Refusal)
     near.config.write_text(settings)
-    wait(lambda: "withheld" in snapshot(near) or None, "what is withheld")
+    until(lambda: "withheld" in snapshot(near), "what is withheld")
     assert isinstance(near.ask(*ANSWER, by_agent=True), Refusal)
 
 
@@ -253,7 +252,7 @@ def test_a_machine_that_was_renamed(near: Near) -> None:
     """What was shown of it under its old name is gone: nothing is typed there by that name, and nothing is asked."""
     near.config.write_text(near.config.read_text().replace("devbox", "buildbox"))
     renamed = local_id("buildbox", "sessions-7", PANE.id)
-    wait(lambda: (renamed in near.socket.with_suffix(".json").read_text()) or None, "its pane under the new name")
+    until(lambda: renamed in near.socket.with_suffix(".json").read_text(), "its pane under the new name")
     for words in (*TYPING, ("question",)):
         told = near.ask(*words)
         assert isinstance(told, Refusal) and told.rule == "gone", (words, told)

@@ -34,7 +34,7 @@ from tallylight.pane.pane import Pane
 from tallylight.parts.remote.host import MachinesHost
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import Panes, Row, read_panes
-from tests import far_agent
+from tests import far_agent, patience
 from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
 from tests.actions.sshd import other_machine, sshd
@@ -81,15 +81,6 @@ while data := sys.stdin.buffer.raw.read(1):
 """
 
 
-def wait(look: Callable[[], T | None], what: str, seconds: float = 40.0) -> T:
-    """What *look* finds."""
-    end = time.monotonic() + seconds
-    while (found := look()) is None:
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-    return found
-
-
 @attrs.define
 class Machines:
     """This machine and the others."""
@@ -119,7 +110,7 @@ class Machines:
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
     # What asks here is a script, wherever the tests are run; with a key it is a person.
     near = "tallylight.parts.remote.host"
-    monkeypatch.setattr(f"{near}.caller_of", lambda *_: CALLERS[Who.SCRIPT])
+    monkeypatch.setattr("tallylight.actions.client.caller_of", lambda *_, **__: CALLERS[Who.SCRIPT])
     monkeypatch.setattr(f"{near}.seated", lambda *_: CALLERS[Who.PERSON])
     if os.geteuid() or not (shutil.which("sshd", path="/usr/sbin:/usr/bin") and shutil.which("tmux")):
         pytest.skip("NOT TESTED: needs root, ssh, sshd and tmux")
@@ -166,7 +157,7 @@ def test_far_away(machines: Machines) -> None:
     typed = machines.folder / "typed"
     command = f"exec -a claude {sys.executable} {machines.folder}/agent {machines.folder}/dialog {typed}"
     machines.tmux("new-session", "-d", "-x", "120", "-y", "40", "-s", "work", f"bash -c '{command}'")
-    row = wait(machines.row, "the question is shown")
+    row = patience.until(machines.row, "the question is shown")
     assert row.short == "far tmux 0" and row.pane.place.host_title.startswith("far: work")
 
     reach = PaneClient(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
@@ -176,7 +167,7 @@ def test_far_away(machines: Machines) -> None:
 
     done = reach.perform(row, question.answer(1))
     assert isinstance(done, Done), done
-    assert wait(lambda: typed.read_bytes() or None, "the key arrives")
+    assert patience.until(lambda: typed.read_bytes(), "the key arrives")
     once = typed.read_bytes()
     for change in ({"pid": question.pid + 1}, {"start": 1}, {"fingerprint": "0" * 32}, {"number": 9}, {}):
         told = reach.perform(row, attrs.evolve(question.answer(1), **change))
@@ -189,7 +180,7 @@ def test_far_away(machines: Machines) -> None:
     assert isinstance(told, Refusal), told
     assert typed.read_bytes() == once
 
-    said = wait(
+    said = patience.until(
         lambda: found if len(found := machines.says()) == 5 and "not connected" not in str(found) else None, "all"
     )
     assert said["far"].startswith("connected, tally ")
@@ -199,11 +190,11 @@ def test_far_away(machines: Machines) -> None:
 
 def test_one_that_hangs(machines: Machines) -> None:
     """Its rows go and it says so; the others and the questions to this machine go on meanwhile."""
-    wait(lambda: machines.says().get("far", "").startswith("connected") or None, "it is connected")
+    patience.until(lambda: machines.says().get("far", "").startswith("connected"), "it is connected")
     link = machines.host._links["far"]
     os.killpg(link.child.pid, signal.SIGSTOP)
-    wait(lambda: machines.says().get("far") == "has stopped answering" or None, "it is given up")
-    wait(lambda: machines.says().get("far", "").startswith("connected") or None, "it is asked again")
+    patience.until(lambda: machines.says().get("far") == "has stopped answering", "it is given up")
+    patience.until(lambda: machines.says().get("far", "").startswith("connected"), "it is asked again")
 
 
 def test_an_agent_in_plain_ssh(machines: Machines) -> None:
@@ -226,7 +217,7 @@ def test_an_agent_in_plain_ssh(machines: Machines) -> None:
             pane = next(iter(poller.panes.values()), None)
             return pane if pane is not None and found(pane) else None
 
-        return wait(look, what)
+        return patience.until(look, what)
 
     try:
         until(lambda pane: pane.unknown.is_remote, "ssh is in front")

@@ -534,6 +534,7 @@ def test_broken_files(client: TestClient, served: Served, store: Store) -> None:
     assert client.get("/api/v1/push").json()["why"] == ""
 
 
+@pytest.mark.slow
 def test_without_the_extra(client: TestClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says how to get it, makes nothing, and everything else is as it was."""
     monkeypatch.setitem(sys.modules, "tallylight.parts.web.push.sealing", None)

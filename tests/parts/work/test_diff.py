@@ -100,6 +100,7 @@ def test_the_difftool_is_the_persons(
     assert not trap.ran()
 
 
+@pytest.mark.slow
 def test_undo_is_asked(
     pane: Pane, trap: Trap, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -160,6 +160,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
+@pytest.mark.slow
 def test_since_you_looked(desk: Desk) -> None:
     """Turns that nobody looked at add up, without what the person wrote between them. The last look is none."""
     desk.turn(1, one="1\n")
@@ -299,6 +300,7 @@ def undone(desk: Desk) -> undo.Plan:
     return plan
 
 
+@pytest.mark.slow
 def test_undo(desk: Desk) -> None:
     """Files of the turn are as they were, but for those that have changed since; and all of it can be taken back."""
     trap = desk.trap

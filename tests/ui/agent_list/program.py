@@ -13,6 +13,7 @@ from tallylight.snapshot import requests
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
+from tests.patience import until
 from tests.terminal import Terminal, bare_environment, launcher
 
 COLUMNS, LINES = 60, 12
@@ -51,30 +52,31 @@ class List:
         pyte.ByteStream(screen).feed(self.terminal.received)
         return [line.rstrip() for line in screen.display]
 
-    def wait(self, found: str | Callable[[list[str]], object], timeout: float = 30) -> list[str]:
+    def _shown(self) -> str:
+        return "\n".join(self.screen())
+
+    def wait(self, found: str | Callable[[list[str]], object]) -> list[str]:
         """Wait until the screen shows this."""
-        end = time.monotonic() + timeout
-        while True:
+
+        def is_found() -> list[str] | None:
             shown = self.screen()
-            if found in "\n".join(shown) if isinstance(found, str) else found(shown):
-                return shown
-            assert time.monotonic() < end, "\n".join(shown)
+            return shown if (found in "\n".join(shown) if isinstance(found, str) else found(shown)) else None
+
+        return until(is_found, self._shown) or []
 
     def answer(self, key: bytes, outcome: str) -> None:
         """Press *key* until it counts, since what has just come to the screen is answered by none."""
-        end = time.monotonic() + 30
-        while outcome not in "\n".join(self.screen()):
-            assert time.monotonic() < end, "\n".join(self.screen())
+
+        def counts() -> bool:
             self.terminal.type(key)
             again = time.monotonic() + 2 * PICTURE_SHOWN_S
-            while time.monotonic() < again and outcome not in "\n".join(self.screen()):
+            while not (is_there := outcome in self._shown()) and time.monotonic() < again:
                 pass
+            return is_there
+
+        until(counts, self._shown)
 
     def end(self) -> int:
         """Wait for the list to leave."""
-        end = time.monotonic() + 30
-        while self.process.poll() is None:
-            self.terminal._read(0.05)
-            assert time.monotonic() < end
-        self.terminal._read(0)
+        until(lambda: not self.terminal._read(0.05) and self.process.poll() is not None, self._shown)
         return self.process.returncode

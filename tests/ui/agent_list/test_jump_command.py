@@ -50,7 +50,7 @@ def test_a_dry_run_tells_the_order(spool: requests.Spool, capsys: pytest.Capture
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["4", "5"]
     main(["jump", "--dry-run", "--previous"])
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["5", "4"]
-    assert spool.is_empty()
+    assert spool.take() == []
 
 
 def test_a_dry_run_has_the_panes_of_an_attached_tmux(

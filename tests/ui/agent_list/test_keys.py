@@ -107,6 +107,6 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     decoder = Decoder()
     for piece in pieces:
         for event in decoder.feed(piece):
-            assert isinstance(event, Key | Mouse | Paste)
+            assert isinstance(event, Event)
     decoder.flush()
     assert not decoder.is_pending

@@ -296,7 +296,7 @@ def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: H
     shown.terminal.type(b"j")
     shown.wait(lambda lines: "? help" in lines[-1])
 
-    assert host.spool.is_empty()
+    assert host.spool.take() == []
 
 
 @pytest.mark.slow

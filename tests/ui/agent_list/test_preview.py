@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 
 import attrs
 from hypothesis import given, settings
@@ -22,6 +20,7 @@ from tallylight.ui.ansi import Depth
 from tallylight.ui.keys import Mouse
 from tallylight.wire.styled import StyledScreen, read_screen
 from tallylight.wire.text import width
+from tests.patience import until
 from tests.strategies import at_most
 from tests.tables import each
 from tests.ui.agent_list.panes import NOW, OWN, asked, asking, glanced, listed, pane, pressed, rows_of, texts
@@ -276,15 +275,6 @@ class Source:
         if self.fault is not None:
             raise self.fault
         return screen(str(len(self.looks)))
-
-
-def until(found: Callable[[], object]) -> object:
-    """What it returns as soon as that is anything."""
-    end = time.monotonic() + 30
-    while (result := found()) is None:
-        assert time.monotonic() < end
-        time.sleep(0.001)
-    return result
 
 
 def test_a_screen_is_read_four_times_a_second() -> None:

@@ -83,15 +83,7 @@ class TmuxPane:
             return Refusal("mode", "that pane is in copy mode, or its input is off; nothing was typed")
         if target.is_synchronized:
             return Refusal("synchronized", "input of that pane also goes to other panes; nothing was typed")
-        return Seen(
-            pane=self.entry.id,
-            foreground=self.holder(target.pid, target.title),
-            look=look,
-            status=self.entry.status,
-            kind=self.entry.kind,
-            confirmed_kind=self.entry.confirmed_kind,
-            takes_paste=target.takes_paste,
-        )
+        return Seen.of(self.entry, self.holder(target.pid, target.title), look, takes_paste=target.takes_paste)
 
     def screen(self) -> StyledScreen:
         found = self._look("-e")
@@ -191,14 +183,7 @@ class ScreenPane:
             source_pane, look = self._look()
         if source_pane is None or look is None or screen_target(source_pane.attach) != (self.address, self.window):
             return _GONE
-        return Seen(
-            pane=self.entry.id,
-            foreground=self.holder(source_pane.leader, ""),
-            look=look,
-            status=self.entry.status,
-            kind=self.entry.kind,
-            confirmed_kind=self.entry.confirmed_kind,
-        )
+        return Seen.of(self.entry, self.holder(source_pane.leader, ""), look)
 
     def screen(self) -> StyledScreen:
         """Return the screen; a hardcopy has no colours."""

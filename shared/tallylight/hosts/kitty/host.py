@@ -243,7 +243,7 @@ class KittyHost(Engine[int]):
         self.guarded("attached sessions", self._attached.look)(now, windows)
         # In a call of its own: focusing a window is work for kitty, too.
         self.guarded("requests", self._store.take)(
-            lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False), now
+            lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False)
         )
         # After all requests for files: it is lent time once.
         self.worker.lend()

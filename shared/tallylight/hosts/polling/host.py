@@ -233,7 +233,7 @@ class PollingHost(Engine[str]):
         self._look_at_due(now)
         self._screens.flush(now)
         if is_tick:
-            self.guarded("requests", self._store.take)(self._carry_out, now)
+            self.guarded("requests", self._store.take)(self._carry_out)
             if self._ticks % POWERS_EVERY == 0:
                 self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._files_changed)
             self.guarded("ledger", self._add_waiting_time)(now)

@@ -28,8 +28,8 @@ from typing import TypeVar
 
 from tallylight.actions import request
 from tallylight.actions.answered import OnDisk
-from tallylight.actions.caller import Being, Caller, caller_of
-from tallylight.actions.client import PaneClient
+from tallylight.actions.caller import Being, Caller
+from tallylight.actions.client import PaneClient, identify_by
 from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import KEYS_SETTLE_S, LATE_LOOK_S, Once
@@ -38,7 +38,6 @@ from tallylight.actions.perform import Access, perform
 from tallylight.actions.permission import PERSON_ONLY, Verb, Verdict
 from tallylight.actions.request import DeferredText, Reply, Request, Unqueue, asks_for_tape
 from tallylight.actions.seat import seated
-from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts import night
 from tallylight.hosts.mailbox import Mailbox
@@ -122,11 +121,7 @@ class DeferredTexts:
         """
         Return the reply to *asked* from the process at the other end; with *is_key*, a person pressed a key for it.
         """
-        agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-
-        def identify(pid: int) -> Caller:
-            return caller_of(pid, agents, table)
-
+        identify, table = identify_by(self._environ), process_table.table()
         caller = caller_at(connection, lambda pid: seated(identify(pid), identify, table) if is_key else identify(pid))
         return self.act(asked, caller) if caller is not None else PERSON_ONLY
 

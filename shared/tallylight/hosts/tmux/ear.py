@@ -23,13 +23,13 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.view import view_of
+from tallylight.relay.passthrough import Unwrapper
 from tallylight.relay.protocol_reader import ProtocolReader
 from tallylight.relay.records import NOTED
 from tallylight.relay.splitter import Splitter
 from tallylight.tracker.notify import enriched
 from tallylight.wire import envelope, osc9_4, osc133, osc1338
 from tallylight.wire.notification import Notification
-from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar

@@ -22,7 +22,7 @@ from tallylight.files import read_write
 from tallylight.hosts.wezterm import scene
 from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.hosts.wezterm.scene import VERSION, Place
-from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_PANES
 from tallylight.model.report import Source
 from tallylight.model.status import Status
@@ -143,11 +143,8 @@ class _Before(NamedTuple):
 
 def _read(path: Path) -> _Before:
     """Return the contents of the file at *path*; nothing if it is missing or damaged."""
-    try:
-        found = values.load(read_write.read_own(path, _MAX_SCENE_BYTES))
-    except (OSError, TallyError, DecodeError):
-        found = None
-    if not isinstance(found, dict) or found.get("version") != VERSION:
+    found = values.members(read_write.own_or_nothing(path, _MAX_SCENE_BYTES))
+    if found.get("version") != VERSION:
         return _Before({}, {})
     tabs, seen = found.get("tabs"), found.get("seen")
     drawn = list(tabs.values())[:MAX_PANES] if isinstance(tabs, dict) else []

@@ -179,9 +179,8 @@ def holder(place: Place) -> int:
     """Return the pid of the sidecar that holds the lock; 0 if it does not write it in time."""
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
-        with contextlib.suppress(OSError, TallyError):
-            if is_number(text := read_write.read_own(place.file("lock"), 32).decode("ascii", "replace"), 10):
-                return int(text)
+        if is_number(text := read_write.own_or_nothing(place.file("lock"), 32).decode("ascii", "replace"), 10):
+            return int(text)
         time.sleep(0.01)
     return 0
 

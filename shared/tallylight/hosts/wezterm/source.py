@@ -364,10 +364,7 @@ class WezTermSource:
             return
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
-            try:
-                feed = pane_list.read_feed(read_write.read_own(self._feed_path, pane_list.MAX_FEED))
-            except (OSError, TallyError):
-                feed = None
+            feed = pane_list.read_feed(read_write.own_or_nothing(self._feed_path, pane_list.MAX_FEED))
             if feed is None:
                 return
             is_moved = feed.front != self._feed.front or feed.places != self._feed.places

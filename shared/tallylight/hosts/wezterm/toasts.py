@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tallylight.files import read_write
 from tallylight.hosts.wezterm.mux_word import ServerReport
-from tallylight.model.errors import DecodeError, TallyError
+from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.tracker.notify import Notice
@@ -102,9 +102,5 @@ def _status_key(told: ServerReport) -> str:
 
 
 def _read(path: Path) -> dict[str, str]:
-    try:
-        found = values.load(read_write.read_own(path, _MAX_TOASTS_BYTES))
-    except (OSError, TallyError, DecodeError):
-        return {}
-    pairs = list(found.items())[:MAX_NOTIFIED_PANES] if isinstance(found, dict) else []
+    pairs = list(values.members(read_write.own_or_nothing(path, _MAX_TOASTS_BYTES)).items())[:MAX_NOTIFIED_PANES]
     return {key: word for key, word in pairs if isinstance(word, str)}

@@ -79,14 +79,7 @@ class WezTermPane:
         leader = terminals.leaders(self.gui, {row.tty}, process_table.table()).get(row.tty)
         if leader is None:
             return _REMOTE
-        return Seen(
-            pane=self.entry.id,
-            foreground=self.holder(leader, row.title),
-            look=look,
-            status=self.entry.status,
-            kind=self.entry.kind,
-            confirmed_kind=self.entry.confirmed_kind,
-        )
+        return Seen.of(self.entry, self.holder(leader, row.title), look)
 
     def press(self, keys: str, seen: Seen | None = None) -> bool:
         """Press *keys*, passed on standard input: no argument list shows them."""

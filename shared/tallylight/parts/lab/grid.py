@@ -20,7 +20,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
-from tallylight.wire.scanner import Item, SequenceKind, Text
+from tallylight.parts.lab.scanner import Item, Text
+from tallylight.wire.scanner import SequenceKind
 
 _CONTROLS = re.compile("([\x00-\x1f\x7f-\x9f]+)")
 _CSI = re.compile(rb"([<=>?]?)([0-9;:]*)([ -/]*)([@-~])")

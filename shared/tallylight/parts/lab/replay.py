@@ -29,6 +29,7 @@ from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
 from tallylight.parts.lab.events import Claimed, Exit, ForegroundChange, Moment
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.processes import RecordedProcesses
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.parts.lab.selective import SelectiveTracker
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
@@ -37,7 +38,7 @@ from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.osc9_4 import ProgressReport
 from tallylight.wire.osc133 import Mark
-from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 

@@ -30,9 +30,9 @@ from tallylight.model.decision import Decision
 from tallylight.parts.lab.asciicast import Event, Header, Output, Resize
 from tallylight.parts.lab.events import Exit
 from tallylight.parts.lab.grid import Grid
+from tallylight.parts.lab.scanner import Scanner
 from tallylight.parts.lab.scoring import class_of, truth_of
 from tallylight.wire.osc9_4 import ProgressReport
-from tallylight.wire.scanner import Scanner
 from tallylight.wire.scanner import Sequence as Control
 from tallylight.wire.title import Title
 

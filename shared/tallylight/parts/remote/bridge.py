@@ -48,8 +48,9 @@ from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Row
 from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.feed import Hosts
-from tallylight.snapshot.requests import Request, is_host
+from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.sockets import is_host
 
 #: Bytes that may wait for the other end to read; beyond them no pane is sent.
 MAX_UNREAD = 64 * 1024
@@ -59,6 +60,8 @@ MAX_REPLIES = 8 * 1024 * 1024
 POLL_UNNOTIFIED_S = 0.2
 #: Without a message for so many seconds the other end is gone: a lost connection is silent.
 PEER_GONE_S = 60.0
+#: For how long, in seconds, a request waits for the one before it to the same pane, and how many requests wait.
+BUSY_S, MAX_WAITING_REQUESTS = 10.0, 64
 _CHUNK_BYTES = 64 * 1024
 _GONE = Refusal("gone", "that pane is gone; nothing was done")
 _BUSY = Refusal("busy", "something else is just being done to that pane; nothing was done")
@@ -131,6 +134,8 @@ class Bridge:
         self._results: Mailbox[Callable[[], None]] = Mailbox()
         self._wake: int | None = None
         self._jobs = Jobs(self._deliver)
+        #: Requests for panes that have another one in hand, and when they came.
+        self._waiting: list[tuple[float, Ask]] = []
         self._news: Iterator[bytes] = self.sender.news()
         self._unsent = bytearray(encode(Hello(PROTOCOL, version, CAN, round(wall(), 3))))
         self._beat_at = self._received_at = time.monotonic()
@@ -172,6 +177,9 @@ class Bridge:
             os.read(wake, _CHUNK_BYTES)
         while not self._results.is_empty():
             self._results.get()()
+        waiting_asks, self._waiting = self._waiting, []
+        for came, asked in waiting_asks:
+            self._take(asked, came)
         if fd_in in readable:
             if not (data := os.read(fd_in, _CHUNK_BYTES)):
                 return False
@@ -192,10 +200,12 @@ class Bridge:
     # Requests -----------------------------------------------------------------------------------------------
 
     def _received(self, line: bytes) -> None:
-        """Carry out the request in *line* on a thread; ignore a line without one."""
-        asked = decode(line)
-        if not isinstance(asked, Ask):
-            return
+        """Carry out the request in *line*; ignore a line without one."""
+        if isinstance(asked := decode(line), Ask):
+            self._take(asked, time.monotonic())
+
+    def _take(self, asked: Ask, came: float) -> None:
+        """Carry out a request on a thread, after the one before it to that pane."""
         host, id_ = asked.host, asked.asked.pane
         pane = self.sender.find(host, id_)
         if pane is None:
@@ -203,7 +213,11 @@ class Bridge:
             return
         perform = functools.partial(self._perform, asked, Row(host, pane))
         done, failed = functools.partial(self._reply, asked), functools.partial(self._failed, asked)
-        if not self._jobs.submit((host, id_), perform, done, failed):
+        if self._jobs.submit((host, id_), perform, done, failed):
+            return
+        if time.monotonic() - came < BUSY_S and len(self._waiting) < MAX_WAITING_REQUESTS:
+            self._waiting.append((came, asked))
+        else:
             self._reply(asked, _BUSY)
 
     def _perform(self, asked: Ask, found: Row) -> request.Reply:

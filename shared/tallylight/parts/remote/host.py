@@ -23,12 +23,12 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
-from tallylight.actions.caller import Caller, caller_of
+from tallylight.actions.caller import Caller
+from tallylight.actions.client import identify_by
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import check, refusal_of, verb_of
 from tallylight.actions.request import UNKNOWN, LookRequest, Mark, Reply, decode_request, encode_reply
 from tallylight.actions.seat import Identify, seated
-from tallylight.agents import agent_files
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.powers import ALLOW, MACHINES
 from tallylight.evidence import process_table
@@ -298,9 +298,7 @@ class MachinesHost:
 
     def _take_requests(self, now: float) -> None:
         """Pass on the marks of persons. No reply is awaited: the rows show the result."""
-        if self._spool is None or self._spool.is_empty():
-            return
-        for request in self._spool.take():
+        for request in self._spool.take() if self._spool is not None else ():
             name, host, id_ = parts(request.pane)
             asked = Mark(request.verb, id_, request.args)
             if is_carried(asked) and (machine := self._machines.get(name)) is not None:
@@ -313,11 +311,7 @@ class MachinesHost:
             connection, _ = self._listener.accept()
             connection.setblocking(False)
             # The client's identity, from the process table at this moment.
-            agents, table = agent_files.load_agents(self._environ)[0], process_table.table()
-
-            def identify(pid: int) -> Caller:
-                return caller_of(pid, agents, table)
-
+            identify = identify_by(self._environ)
             self._peers.append(_Peer(connection, caller_at(connection, identify), identify, self._clock() + PEER_S))
 
     def _serve(self, peer: _Peer) -> None:

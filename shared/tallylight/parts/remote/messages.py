@@ -34,8 +34,8 @@ from tallylight.actions.answer import Answer
 from tallylight.actions.request import HOLDER, QUESTION, SCREEN, LookRequest, Mark
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model import attributes
-from tallylight.snapshot.requests import is_host
 from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.sockets import is_host
 from tallylight.wire import values
 
 #: The version of the protocol. A bridge with another one cannot be used; `can` announces new verbs instead.

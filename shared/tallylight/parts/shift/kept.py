@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tallylight.actions.say import MAX_TYPED
 from tallylight.files import directories, read_write
-from tallylight.model.errors import TallyError
 from tallylight.model.limits import MAX_EXACT, MAX_PANES
 from tallylight.model.queued import Queued
 from tallylight.parts.shift.steps import of
@@ -74,9 +73,6 @@ class QueuedRecorder:
 
 def _read(path: Path, pid: int, start: int) -> Queued | None:
     """Return the text that `keep` wrote; None if it is unreadable, or something else."""
-    try:
-        fields = values.members(read_write.read_own(path, read_write.MAX_CONFIG_BYTES))
-    except (OSError, TallyError):
-        return None
+    fields = values.members(read_write.own_or_nothing(path, read_write.MAX_CONFIG_BYTES))
     text, at = values.exact(fields.get("text"), MAX_TYPED), values.integer(fields.get("at"), 1, MAX_EXACT)
     return Queued(pid=pid, start=start, text=text, at=at, problem=LEFT) if text and at is not None else None

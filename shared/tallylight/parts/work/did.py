@@ -22,7 +22,6 @@ from tallylight.actions import git
 from tallylight.evidence.records.reading import LONG_CELLS, Ran
 from tallylight.files import directories, read_write
 from tallylight.model import attributes
-from tallylight.model.errors import TallyError
 from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.row_fields import DID
@@ -86,10 +85,7 @@ def path_of(address: str, environ: Mapping[str, str]) -> Path:
 
 def load(address: str, environ: Mapping[str, str]) -> Did | None:
     """Return what is known of a pane; None for nothing."""
-    try:
-        found = read(Did, wire_values.load(read_write.read_own(path_of(address, environ), MAX_DID_BYTES)))
-    except (OSError, TallyError):
-        return None
+    found = read(Did, wire_values.members(read_write.own_or_nothing(path_of(address, environ), MAX_DID_BYTES)))
     return found if isinstance(found, Did) and found.pane == address else None
 
 

@@ -5,20 +5,18 @@ tmux: https://github.com/tmux/tmux/blob/master/input.c (`input_dcs_dispatch`)
 GNU Screen: https://git.savannah.gnu.org/cgit/screen.git/tree/src/ansi.c (`StringEnd`)
 
 `unwrap` returns the bytes in one envelope. `Unwrapper` reads the bytes of all envelopes as one stream, like the
-terminal outside: a frame may span several. It also opens nested envelopes, to a bounded depth.
+terminal outside: a frame may span several. It also opens nested envelopes, to a bounded depth, and finds the sequences
+that a `Splitter` does.
 """
 
 from __future__ import annotations
 
-import re
-
+from tallylight.relay.splitter import Splitter
 from tallylight.wire.envelope import SCREEN_PAYLOAD
-from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, ST, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import Sequence, SequenceKind
 
-#: The most nested multiplexers; each level costs a scanner.
+#: The most nested multiplexers; each level costs a splitter.
 NESTED_ENVELOPES = 4
-#: All of one envelope of tmux, as the scanner finds it.
-_ENVELOPE = re.compile(rb"\x1bPtmux;(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+\x1b\\", re.DOTALL)
 
 
 def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
@@ -45,21 +43,21 @@ class Unwrapper:
 
     def __init__(self, *, screen: bool = False, levels: int = NESTED_ENVELOPES) -> None:
         self._screen = screen
-        self._scanner = Scanner(screen=screen)
+        self._found: list[Sequence] = []
         self._inner = Unwrapper(screen=screen, levels=levels - 1) if levels > 1 else None
+        self._splitter = Splitter(self._take, lambda: None, self._open if self._inner else None, screen=screen)
 
     def feed(self, sequence: Sequence) -> list[Sequence]:
         """Open one envelope; return the whole sequences from all levels. Anything but an envelope returns none."""
         data = unwrap(sequence, screen=self._screen)
-        if data is None:
-            return []
-        if self._inner is not None and not self._screen and _ENVELOPE.fullmatch(data) and self._scanner.is_idle:
-            # The content is one more envelope: the common case in a flood.
-            is_too_long = len(data) > MAX_SEQUENCE_BYTES
-            return [] if is_too_long else self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data))
-        out: list[Sequence] = []
-        for item in self._scanner.feed(data):
-            if isinstance(item, Sequence):
-                nested = self._inner is not None and unwrap(item, screen=self._screen) is not None
-                out += self._inner.feed(item) if nested and self._inner else [item]
-        return out
+        self._splitter.feed(data or b"", [])
+        found, self._found = self._found, []
+        return found
+
+    def _take(self, sequence: Sequence) -> bool:
+        self._found.append(sequence)
+        return True
+
+    def _open(self, sequence: Sequence) -> None:
+        if self._inner is not None:
+            self._found += self._inner.feed(sequence)

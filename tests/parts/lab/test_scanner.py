@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire.scanner import CSI_LIMIT, MAX_SEQUENCE_BYTES, Item, Scanner, Sequence, SequenceKind, Text
+from tallylight.parts.lab.scanner import CSI_LIMIT, Item, Scanner, Text
+from tallylight.wire.scanner import MAX_SEQUENCE_BYTES, Sequence, SequenceKind
 from tests.helpers import coalesce, is_linear, raw
 from tests.strategies import chunkings, streams
 from tests.tables import each

@@ -282,7 +282,6 @@ def seconds_left(end: float) -> float:
 
 
 def is_installed() -> bool:
-    """Return whether git is installed."""
     try:
         return bool(_git())
     except FileNotFoundError:

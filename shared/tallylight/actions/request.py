@@ -269,7 +269,6 @@ def decode_reply(line: bytes) -> Reply | Visible:
 
 
 def to_json(message: Request | Reply | Visible) -> dict[str, object]:
-    """Return *message* as a JSON object."""
     found = {"message": message.message} if isinstance(message, Picture) else attrs.asdict(message)
     return {"type": type_of(type(message)), **found}
 

@@ -105,7 +105,6 @@ class Output:
         return cls.to(sys.stdout, colours.chosen(environ, color))
 
     def line(self, text: str = "") -> None:
-        """Write one line."""
         self.stream.write(f"{text}\n")
 
     def decision(self, head: str, decision: Decision, words: str = "", room: int = 22) -> None:

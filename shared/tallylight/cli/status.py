@@ -66,7 +66,6 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """List the panes."""
     options = make_parser().parse_args(argv)
     if options.broker:
         from tallylight.parts import index

@@ -48,7 +48,6 @@ _ORDER = tuple(_CODES)
 
 
 def add_timeout(parser: Parser) -> None:
-    """Add the option for the time to wait."""
     seconds = within(0, 999_999_999, float)
     parser.add_argument(
         "--timeout", type=seconds, default=math.inf, metavar="SECONDS", help="stop waiting after so long"

@@ -143,12 +143,10 @@ class PsutilTable:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
     def open_files(self, pid: int) -> tuple[str, ...]:
-        """Return the paths of the files that *pid* has open."""
         found = self._try(lambda: self._psutil.Process(pid).open_files()) or []
         return tuple(str(file.path) for file in found)
 
     def pids(self) -> list[int]:
-        """Return the numbers of all processes."""
         return list(self._psutil.pids())
 
     def unix_sockets(self, pid: int) -> tuple[tuple[str, str], ...]:
@@ -196,7 +194,6 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
 
 
 def pids(of: Table) -> list[int]:
-    """Return the numbers of all processes."""
     return of.pids() if isinstance(of, ProcTable | PsutilTable) else []
 
 
@@ -424,7 +421,6 @@ class ForegroundReader:
         self._seen.clear()
 
     def look(self, pgid: int) -> Identity:
-        """Return the identity in the foreground of process group *pgid*."""
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)

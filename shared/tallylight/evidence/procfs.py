@@ -335,7 +335,6 @@ class ProcTable(ProcFiles):
         return sorted(found)
 
     def pids(self) -> list[int]:
-        """Return the numbers of all processes."""
         return sorted(int(name) for name in _names(self._root) if name.isdecimal())
 
     def stats(self) -> Iterator[tuple[int, Stat]]:

@@ -243,7 +243,6 @@ def before_prompt(lines: Sequence[str]) -> tuple[str, bool]:
 
 
 def _with_frame_and_subject(dialog: Dialog, screen: _Screen, rule: ScreenRule | None) -> Dialog:
-    """Return *dialog* with its frame, and with the subject of a permission."""
     lines = screen.lines
     found = framed(dialog, lines, screen.columns, rule)
     # A question with answers of its own names its subject.

@@ -448,7 +448,6 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 
 
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
-    """Return the signs in the rows above."""
     first = offer.starts[0]
     over = [row for row in rows[max(0, first - _ABOVE_ANSWERS_ROWS) : first] if row.text and not row.is_edge]
     over = [row for row in over if row.indent < offer.column + _BESIDE_ANSWERS_COLUMNS][-_ASKING_ROWS:]

@@ -23,7 +23,6 @@ EXTRAS = {
 
 
 def root(env: Mapping[str, str] = os.environ) -> Path:
-    """Return the directory of all extras."""
     return directories.data_dir(env) / "extras"
 
 

@@ -148,7 +148,6 @@ def _is_answer(line: str) -> bool:
 
 
 def _sentence(line: str) -> str:
-    """Return the last sentence of *line*."""
     bare = line.lstrip("#>* ").rstrip(_AROUND)
     places = [(bare.rfind(end, 0, len(bare) - 1), end) for end in _ENDS]
     start = max((place + len(end) for place, end in places if place >= 0), default=0)

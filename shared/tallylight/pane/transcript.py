@@ -101,7 +101,6 @@ class TranscriptRequest:
 
     @property
     def process(self) -> Process:
-        """The process of the agent."""
         return self.transcript.process
 
     @property

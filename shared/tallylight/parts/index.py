@@ -58,7 +58,6 @@ class InstalledPart:
 
 
 def path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the path of the index."""
     return directories.state_dir(environ) / "parts" / "index.json"
 
 
@@ -217,7 +216,6 @@ def _members(value: object) -> dict[str, Any]:
 
 @functools.cache
 def used() -> tuple[InstalledPart, ...]:
-    """Return the parts that are used."""
     extras.enable(EXTRA)
     return tuple(found for found in all_parts() if found.is_used)
 

@@ -147,7 +147,6 @@ def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.A
 
 
 def _kitty_conf(system: System, conf: Path) -> Finding:
-    """Check the include in *conf*."""
     what, name = "kitty.conf", system.short(conf)
     ours = install_paths.layout(system).kitty_conf
     try:

@@ -68,7 +68,6 @@ class Panes:
 
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
-        """Return the panes in the snapshots *hosts*."""
         hosts = tuple(hosts)
         panes = [Row(host.name, pane) for host in hosts for pane in host.panes]
         machines = [machine for host in hosts for machine in host.machines]

@@ -80,7 +80,6 @@ class Changes:
         return [self._watch, *self._writers.values()]
 
     def close(self) -> None:
-        """Close all descriptors."""
         for descriptor in (*self._writers.values(), *([self._watch] if self._watch is not None else ())):
             with contextlib.suppress(OSError):
                 os.close(descriptor)

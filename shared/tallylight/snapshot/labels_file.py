@@ -28,7 +28,6 @@ class BrokenError(TallyError):
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Return the path of the file."""
     return directories.state_dir(environ) / "labels" / "labels.json"
 
 

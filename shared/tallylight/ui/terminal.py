@@ -35,7 +35,6 @@ def size(fd: int) -> tuple[int, int]:
 
 
 def write(fd: int, data: bytes) -> None:
-    """Write all of *data* to *fd*."""
     while data:
         data = data[os.write(fd, data) :]
 
@@ -130,5 +129,4 @@ class Terminal:
             return None
 
     def write(self, text: str) -> None:
-        """Write all of *text*."""
         write(self._out, encoded(text))

@@ -110,7 +110,6 @@ _COUNT = re.compile(r"[0-9]{1,4}")
 
 
 def decode(sequence: Sequence) -> Report:
-    """Read one sequence."""
     check_length(sequence.raw, FRAME_LIMIT)
     text = utf8(sequence.payload)
     if sequence.number != NUMBER:

@@ -190,7 +190,6 @@ def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
 
 
 def plain(line: StyledLine) -> str:
-    """Return the text of *line*."""
     return "".join([run.text for run in line])
 
 

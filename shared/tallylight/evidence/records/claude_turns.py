@@ -228,7 +228,6 @@ class Turns:
         return self._report_of(reading, Status.IDLE, rule + more)
 
     def _ending_report(self, reading: Reading, found: Ending) -> Report:
-        """Return the report of the end *found* in the transcript."""
         rule = f"transcript: the turn ended {'at a limit' if found.kind is Kind.LIMIT else f'as {found.status}'}"
         about = {"kind": found.kind, "message": found.message, "background": found.background}
         return self._report_of(reading, found.status, rule, **about)

@@ -62,7 +62,6 @@ def ends(text: object, at: float | None) -> float:
 
 
 def _next_clock_time(found: re.Match[str], at: float) -> float:
-    """Return the time of the day that was *found*, the next one from *at* on."""
     return _clock_time(found, at) + _IN_MINUTE_S * bool(found["minute"])
 
 

@@ -86,7 +86,6 @@ class TmuxPane:
         return Seen.of(self.entry, self.holder(target.pid, target.title), look, takes_paste=target.takes_paste)
 
     def screen(self) -> StyledScreen:
-        """Return the screen with its colours."""
         found = self._look("-e")
         if found is None:
             raise SessionError("the session is gone")
@@ -227,7 +226,6 @@ class ScreenPane:
         return self.press(f"{text}\r" if enter else text, seen)
 
     def close(self) -> None:
-        """Close the window."""
         self._command("kill")
 
     def _command(self, *command: str) -> None:

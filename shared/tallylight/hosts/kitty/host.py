@@ -378,7 +378,6 @@ class KittyHost(Engine[int]):
 
 
 def _open_tabs(boss: Any) -> Mapping[str, Tab]:
-    """Return the tabs by their ids."""
     tabs = (place for manager in boss.all_tab_managers for place in enumerate(manager))
     return {str(tab.id): Tab(position, clean_title(tab.name)) for position, tab in tabs}
 

@@ -8,7 +8,6 @@ APPLICATION = "Tallylight"
 
 
 def show(boss: Any, title: str, body: str) -> None:
-    """Show it."""
     manager = boss.notification_manager
     command = manager.create_notification_cmd()
     command.title, command.body, command.application_name = title, body, APPLICATION

@@ -98,7 +98,6 @@ class WezTermPane:
         return True
 
     def close(self) -> None:
-        """Close the pane."""
         self._command("kill-pane")
 
     def screen(self) -> StyledScreen:

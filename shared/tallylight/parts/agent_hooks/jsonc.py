@@ -50,7 +50,6 @@ class Node(NamedTuple):
         return next((node for key, node in reversed(self.items) if key is not None and key.value == name), None)
 
     def values(self) -> Iterator[Node]:
-        """Return the values of an array."""
         return (node for _, node in self.items)
 
     def data(self) -> Any:
@@ -102,7 +101,6 @@ def _value(text: str, at: int, depth: int) -> Node:
 
 
 def _string(text: str, at: int) -> Node:
-    """Return the text that begins at *at*."""
     found = _STRING.match(text, at)
     if found is None:
         raise _error(text, at, "this text does not end on its line, or has a wrong escape")

@@ -64,7 +64,6 @@ class RestorePage:
         return None
 
     def key(self, key: str) -> Act:
-        """Handle one key."""
         if key in ("escape", "q", "\x03", "\x04"):
             return Act.LEAVE
         if key == "enter":

@@ -166,7 +166,6 @@ class Scene:
 
 @refuses
 def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan:
-    """Plan *verb* for the pane of *scene*."""
     agent = must(_identified(verb, scene, agents))
     front = must(_front(verb, scene, agent))
     found = must(_continued(verb, scene, agent))

@@ -71,7 +71,6 @@ class History:
 
 
 def total(turns: Iterable[Turn]) -> Sum:
-    """Return the sum of all *turns*."""
     return added(
         Sum(
             turns=int(not turn.goes_on),
@@ -94,7 +93,6 @@ def merged(sums: Iterable[Sum]) -> list[Sum]:
 
 
 def added(sums: Iterable[Sum], *, agent: str = "", project: str = "") -> Sum:
-    """Return the sum of *sums*, for *agent* and *project*."""
     every = list(sums)
     numbers = {name: sum(getattr(one, name) for one in every) for name in _NUMBERS}
     return Sum(agent=agent, project=project, **numbers)

@@ -40,7 +40,6 @@ TRIMMED_SHARE = 0.8
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Return the path of the file."""
     return directories.state_dir(environ) / "history" / "turns.jsonl"
 
 

@@ -55,7 +55,6 @@ def changes(replay: Replay, events: Iterable[Event]) -> Iterator[Change]:
 
 
 def at(shown: Sequence[Change], time: float) -> Decision | None:
-    """Return the decision *shown* at *time*."""
     return next((change.decision for change in reversed(shown) if change.time <= time), None)
 
 
@@ -75,7 +74,6 @@ class Result:
     strange: str = ""
 
     def at(self, time: float) -> Decision | None:
-        """Return the decision shown at *time*."""
         return at(self.changes, time)
 
     @property

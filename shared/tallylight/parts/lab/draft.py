@@ -112,7 +112,6 @@ class Draft:
 
 
 def draft(seen: Sequence[Seen]) -> Draft:
-    """Draft the rules of *seen*."""
     looks = [
         attrs.evolve(look, segment=look.segment + 10_000 * number)
         for number, one in enumerate(seen)

@@ -105,7 +105,6 @@ class LineError(ValueError):
 
 
 def encode(evidence: Evidence) -> dict[str, object]:
-    """Return *evidence* as a JSON object."""
     match evidence:
         case Exit(code, signal):
             return {"type": "exit", "code": code, "signal": signal}

@@ -79,7 +79,6 @@ _KEPT = RowFile(Grade, "grades", MAX_GRADES, MAX_GRADES_BYTES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Return the path of the file."""
     return directories.state_dir(environ) / "history" / "accuracy.json"
 
 

@@ -52,7 +52,6 @@ class Sink:
         self._problem = ""
 
     def write(self, what: What, now: float) -> None:
-        """Record *what*, which happens *now*."""
         if not self._problem:
             self._buffer += self._encoder.event(Event(max(0.0, now - self._start), what))
             if len(self._buffer) >= BUFFER_BYTES:

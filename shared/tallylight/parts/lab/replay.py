@@ -218,7 +218,6 @@ class Replay:
         pane.tick(self.now)
 
     def _read_screen(self) -> Look:
-        """Return a look at the grid."""
         if self._look is None:
             grid = self._grid
             self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)

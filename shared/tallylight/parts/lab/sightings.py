@@ -218,7 +218,6 @@ class Looks:
         return label
 
     def seen(self, *, has_bar: bool = False) -> Seen:
-        """Return all sightings."""
         return Seen(_segmented(self._looks), has_bar, bool(self._truth))
 
 

@@ -52,7 +52,6 @@ def of_tape(data: bytes) -> Stretch:
 
 
 def _of_entries(entries: Sequence[tuple[float, str, Any]]) -> Stretch:
-    """Return the stretch of the entries of a tape."""
     start = entries[0][0] if entries else 0.0
     first = next((data for _, _, data in entries if isinstance(data, Look)), Look((), 0, 0, 80))
     header = Header(first.columns, max(1, len(first.lines)) if first.lines else 24)

@@ -40,7 +40,6 @@ MAX_PASSWORD_BYTES = 4096
 
 
 def machine_name(fleet: Fleet) -> str:
-    """Return the name of this machine in its fleet."""
     return fleet.machine or socket.gethostname() or "unnamed"
 
 

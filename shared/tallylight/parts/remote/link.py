@@ -98,7 +98,6 @@ class Link:
             os.killpg(self.child.pid, signal.SIGTERM if is_asked else signal.SIGKILL)
 
     def close(self) -> None:
-        """Close the pipes."""
         for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
             if pipe is not None:
                 with contextlib.suppress(OSError):

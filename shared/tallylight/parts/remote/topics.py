@@ -134,7 +134,6 @@ def decode_mark(payload: bytes) -> Mark | None:
 
 
 def _level(name: str) -> str:
-    """Return *name* as one level of a topic."""
     return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")) or "%20"
 
 

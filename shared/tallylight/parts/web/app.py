@@ -104,7 +104,6 @@ class Service:
     _asked: asyncio.Semaphore = attrs.field(init=False, factory=lambda: asyncio.Semaphore(MAX_QUERIES))
 
     def app(self) -> ASGIApp:
-        """Return the application."""
         app = FastAPI(
             title="Tallylight",
             version=__version__,
@@ -188,7 +187,6 @@ class Service:
         return is_new
 
     def _session(self, found: Row) -> model.Session:
-        """Return the session of *found* for a reply."""
         return model.session_of(
             found,
             self._repositories.get(found.pane.agent_pid or 0),
@@ -199,8 +197,6 @@ class Service:
     # Routes --------------------------------------------------------------------------------------------------
 
     def _add_routes(self, app: FastAPI) -> None:
-        """Add all routes to *app*."""
-
         # The token is checked by the middleware; this states it in the document.
         guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": PROBLEMS}
         one: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, **NO_SESSION}}

@@ -60,7 +60,6 @@ _KEPT = RowFile(Device, "devices", MAX_DEVICES)
 
 
 def path(environ: Mapping[str, str]) -> Path:
-    """Return the path of the file."""
     return directories.serve_devices(environ)
 
 
@@ -158,7 +157,6 @@ class Devices:
 
 
 def without(known: Known, id_: str) -> Known:
-    """Return all devices except one."""
     return {key: one for key, one in known.items() if key != id_}
 
 

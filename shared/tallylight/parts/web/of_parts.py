@@ -21,7 +21,6 @@ _LOG = logging.getLogger("uvicorn.error")
 
 
 def add_routes(app: FastAPI, guarded: dict[str, Any]) -> None:
-    """Add the routes that parts declare to *app*."""
     for path, name in index.routes():
         app.get(f"/api/parts/{path}", include_in_schema=False, **guarded)(_route(path, name))
 

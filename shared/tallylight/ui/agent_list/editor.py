@@ -118,12 +118,10 @@ def _is_mark(char: str) -> bool:
 
 
 def _to_line_start(editor: Editor) -> Editor:
-    """Return *editor* with the cursor at the start of its line."""
     return attrs.evolve(editor, cursor=editor.before.rfind("\n") + 1)
 
 
 def _to_line_end(editor: Editor) -> Editor:
-    """Return *editor* with the cursor at the end of its line."""
     end = editor.text.find("\n", editor.cursor)
     return attrs.evolve(editor, cursor=len(editor.text) if end < 0 else end)
 

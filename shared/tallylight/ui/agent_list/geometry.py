@@ -91,7 +91,6 @@ def is_beside(state: State) -> bool:
 
 
 def list_columns(state: State) -> int:
-    """Return the columns of the list."""
     return LIST_COLUMNS if is_beside(state) else state.columns
 
 

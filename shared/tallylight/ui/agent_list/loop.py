@@ -297,7 +297,6 @@ class _List:
         return None if math.isinf(patience) else max(0.0, patience)
 
     def _carry_out(self, effect: effects.Effect) -> None:
-        """Carry out one effect of a key."""
         match effect:
             case effects.Plain.QUIT:
                 self._is_open = False
@@ -348,7 +347,6 @@ class _List:
         return Proposal(act, targets, tuple((row, reply.text) for row, reply in found if isinstance(reply, Refusal)))
 
     def _show(self, row: Row, asked: Request, reply: Reply) -> None:
-        """Show the reply to the request *asked* of the pane of *row*."""
         match reply, asked:
             case Question(choices=()), _:
                 self._notify("it asks for text, not for a choice; press Enter to go there")

@@ -70,7 +70,6 @@ def press(state: State, event: Event, at: float = math.inf) -> tuple[State, Effe
 
 
 def _list_key(state: State, name: str) -> tuple[State, Effects]:
-    """Apply a key in the list."""
     if (moved := _moved(state, name) if name != " " else None) is not None:
         return moved, ()
     if (shown := _preview_key(state, name)) is not None:
@@ -99,7 +98,6 @@ def _step_back(state: State) -> tuple[State, Effects]:
 
 
 def _sort_next(state: State) -> tuple[State, Effects]:
-    """Sort by the next order."""
     order = after(state.order, tuple(Order))
     return states.notified(states.filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
 
@@ -401,7 +399,6 @@ def _number_at(state: State, event: Mouse) -> int:
 
 
 def _is_in_preview(state: State, event: Mouse) -> bool:
-    """Return whether the place of *event* is in the preview."""
     if not geometry.is_previewing(state):
         return False
     parts = geometry.areas(state)

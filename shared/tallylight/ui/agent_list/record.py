@@ -49,7 +49,6 @@ OVER = (Mode.TEXT, Mode.HELP, Mode.CONFIRM)
 
 
 def question_id(row: Row) -> QuestionId:
-    """Return the identity of the question of *row*."""
     return row.address, row.pane.prompt, row.pane.since, row.pane.asks
 
 
@@ -160,5 +159,4 @@ class State:
 
     @property
     def row(self) -> Row | None:
-        """The selected row."""
         return self.shown[self.index] if self.shown else None

@@ -86,7 +86,6 @@ def aged(row: Row, state: State) -> str:
 
 
 def draw(state: State, height: int) -> list[Line]:
-    """Return *height* lines of rows."""
     if not state.shown and not state.folded:
         return filled(_nothing(state), height)
     each = geometry.drawn_heights(state)
@@ -110,7 +109,6 @@ def draw(state: State, height: int) -> list[Line]:
 
 
 def _row(row: Row, state: State, columns: table.Table, height: int) -> list[Line]:
-    """Return the *height* lines of one row."""
     is_selected = state.has_focus and row.address == state.selected
     look, is_needy = style_of(row, state), table.needs_person(row, state.now)
     said = table.row_text(row, state)

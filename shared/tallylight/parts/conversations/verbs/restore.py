@@ -62,7 +62,6 @@ _STATES = {
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally restore`."""
     parser = Parser(
         prog="tally restore",
         description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "

@@ -49,7 +49,6 @@ _CHECK_TURN_S = 0.1
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally start`."""
     parser = Parser(
         prog="tally start",
         description="Start an agent in this directory, in a new pane of the kitty or tmux around you. The caller may "

@@ -18,7 +18,6 @@ from tallylight.parts.conversations import worktrees
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally worktree`."""
     parser = Parser(
         prog="tally worktree",
         description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "

@@ -28,7 +28,6 @@ MOST_S = SEARCHED_DAYS * 86_400.0
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally away`."""
     parser = Parser(
         prog="tally away",
         description="Print what happened since you left: how many turns ended, what they came to, and what needs you.",
@@ -55,7 +54,6 @@ def _span(word: str) -> float:
 
 
 def main(argv: list[str]) -> int:
-    """Print it."""
     options = make_parser().parse_args(argv)
     now = time.time()
     turns = history_file.recent(os.environ, now, SEARCHED_DAYS).turns

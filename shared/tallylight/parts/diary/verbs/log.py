@@ -28,7 +28,6 @@ _ENDINGS = {Ending.OPEN: "", Ending.MIDNIGHT: "midnight"}
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally log`."""
     parser = Parser(
         prog="tally log",
         description="Print what the agents did: turns, how long they worked and waited for you, questions and errors.",

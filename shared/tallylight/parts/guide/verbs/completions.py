@@ -20,7 +20,6 @@ from tallylight.snapshot.addresses import read_panes
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally completions`."""
     parser = Parser(
         prog="tally completions",
         description="Print a script that completes verbs, options, panes and agents in your shell, or write the manual "

@@ -221,7 +221,6 @@ class Demo:
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally demo`."""
     parser = Parser(
         prog="tally demo",
         description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop.",

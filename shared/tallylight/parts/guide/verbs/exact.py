@@ -22,7 +22,6 @@ _LAST = "You can combine them. `tally why` shows which source lit a pane."
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally exact`."""
     return Parser(
         prog="tally exact",
         description="Explain the three ways to make a light exact: hooks, your shell, or one command.",
@@ -32,7 +31,6 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Print it."""
     make_parser().parse_args(argv)
     sys.stdout.write(f"{paragraph(_FIRST)}\n{two_columns(_WAYS.items())}\n{paragraph(_LAST)}")
     return 0

@@ -68,7 +68,6 @@ With `--json` each command prints an object.
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally skill`."""
     return Parser(
         prog="tally skill",
         description="Print a skill file. It teaches an agent to start, wait for, read and instruct others.",
@@ -78,7 +77,6 @@ def make_parser() -> Parser:
 
 
 def main(argv: list[str]) -> int:
-    """Print it."""
     make_parser().parse_args(argv)
     sys.stdout.write(SKILL)
     return 0

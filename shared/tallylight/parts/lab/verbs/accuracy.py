@@ -32,7 +32,6 @@ _WORSE, _ERRORS, _MIN_TURNS = 0.1, 2.6, 3
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally accuracy`."""
     parser = Parser(
         prog="tally accuracy",
         description="Print how well titles and screens were read, by what agents report and record themselves.",

@@ -50,7 +50,6 @@ Recorded = tuple[str, Header, list[Event]]
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally agent`."""
     parser = Parser(
         prog="tally agent",
         description="Describe an agent that Tallylight does not know, and try the description.",

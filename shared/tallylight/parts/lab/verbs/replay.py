@@ -34,7 +34,6 @@ MAX_LISTED_PROBLEMS = 20
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally replay`."""
     parser = Parser(
         prog="tally replay",
         description="Replay a recording through the tracker: one line per decision, with time, status and reason.",

@@ -35,7 +35,6 @@ _MAX_LIGHTS = 16
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally wrong`."""
     parser = Parser(
         prog="tally wrong",
         description="Say what was right where a light was wrong in the last two minutes, and have a rule made of it.",

@@ -25,7 +25,6 @@ _BRIDGED_ANSWER_S, _PERSON_S = 10.0, 60.0
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally bridge`."""
     return Parser(
         prog="tally bridge",
         description="Report this machine's agents to another machine, and answer, write and mark for it. The sessions "

@@ -17,7 +17,6 @@ from tallylight.parts.remote.fleet import configured
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally publish`."""
     parser = Parser(
         prog="tally publish",
         description="Send the state of this machine's agents to the fleet's broker.",

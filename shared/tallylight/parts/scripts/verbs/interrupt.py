@@ -12,7 +12,6 @@ from tallylight.snapshot.addresses import add_pane
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally interrupt`."""
     parser = Parser(
         prog="tally interrupt",
         description="Interrupt an agent that works, by its own key. By default only in panes that the caller started; "

@@ -25,7 +25,6 @@ from tallylight.wire.text import sanitise
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally read`."""
     parser = Parser(
         prog="tally read",
         description="Print an agent's question, last reply or screen. It types nothing.",

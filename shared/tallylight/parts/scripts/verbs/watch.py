@@ -38,7 +38,6 @@ Line = dict[str, Any]
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally watch`."""
     parser = Parser(
         prog="tally watch",
         description="Print the state of every pane as one JSON line, then one line per change.",

@@ -29,7 +29,6 @@ _EDITOR = "vi"
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally config`."""
     parser = Parser(
         prog="tally config",
         description="Show, edit and check the settings. `tally config default` explains each of them.",

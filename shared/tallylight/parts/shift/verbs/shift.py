@@ -27,7 +27,6 @@ _NO_LIMIT = Refusal("no-limit", "it is not stopped by a limit, or does not say w
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally shift`."""
     parser = Parser(
         prog="tally shift",
         description="Type a text into an agent when the limit that stops it has ended. It is typed at the agent's "

@@ -96,7 +96,6 @@ class Store:
             return new
 
     def load(self) -> dict[str, Subscription]:
-        """Return all stored subscriptions, by their endpoints."""
         try:
             return {one.endpoint: one for one in _KEPT.read(self.file, is_strict=True) if one.endpoint}
         except BrokenError as error:

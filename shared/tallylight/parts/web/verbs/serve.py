@@ -60,7 +60,6 @@ _HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
 def make_parser() -> Parser:
-    """Return the parser of `tally serve`."""
     parser = Parser(
         prog="tally serve",
         description=__doc__,

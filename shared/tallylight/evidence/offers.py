@@ -86,7 +86,8 @@ ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECA
 _YES_KEY = r"y(?= to (?:con|app|acc|all|pro|run))"
 _PRESSED = re.compile(rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|{_YES_KEY})\b", re.IGNORECASE)
 GO_ON = re.compile(
-    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|space|{_YES_KEY})\b|(?:\benter|\breturn|\bany key|[⏎↵])\W{0, 2}(?:to )?"
+    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|space|{_YES_KEY})\b"
+    r"|(?:\benter|\breturn|\bany key|[⏎↵])\W{0,2}(?:to )?"
     r"(?:sel|con|cho|sub|proc|start|open|acc|log|sign|save)|\[y\] ?\w.{1,40}\[n\] ?\w",
     re.IGNORECASE,
 )

@@ -33,13 +33,16 @@ _LABEL_CHARS, BARE_CHARS, _LEADING_ANSWER_CHARS, _ANSWER_ROW_CHARS, _OFFERED_BUT
 #: Answers in one row, and rows below a library's question, at most.
 _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
-_MARK = re.compile(r"([❯›>→▶▸►➤➜⏵▷»☞⦿*●◉•◆■◼+○◯◻☐=-]{1,2}|\[[ xX*•✓✔-]?\]|\([ xX*•●o]?\)) {1,3}(?=\S)")
+#: The last but one is a bracket around the selected row.
+_MARK = re.compile(
+    r"([❯›>→▶▸►➤➜⏵▷»☞⦿*●◉•◆■◼+○◯◻☐=-]{1,2}|\[[ xX*•✓✔-]?\]|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
+)
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 _YES_OR_NO = re.compile(
     r"[\[(<{] ?y(?:es)? ?[/|,] ?(?:\w{1,9} ?[/|,] ?)?n|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
-    r"|\byes(?:/| or )no\b|\by=yes",
+    r"|\byes(?:/| or )no\b|\b\w ?= ?yes\b",
     re.IGNORECASE,
 )
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
@@ -80,9 +83,11 @@ SUBMITTED = "keys that submit it"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: The mark that libraries put before a question. `? for shortcuts` is a hint.
 ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECASE)
-_PRESSED = re.compile(r"\b(?:press|hit|tap) \W?(?:enter|return|any key)\b", re.IGNORECASE)
+_YES_KEY = r"y(?= to (?:con|app|acc|all|pro|run))"
+_PRESSED = re.compile(rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|{_YES_KEY})\b", re.IGNORECASE)
 GO_ON = re.compile(
-    r"\b(?:press|hit|tap) \W?(?:enter|return|any key|space)\b|(?:\benter|\breturn|\bany key|[⏎↵])\W{0,2}(?:to )?"
+    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|space|{_YES_KEY})\b"
+    r"|(?:\benter|\breturn|\bany key|[⏎↵])\W{0,2}(?:to )?"
     r"(?:sel|con|cho|sub|proc|start|open|acc|log|sign|save)|\[y\] ?\w.{1,40}\[n\] ?\w",
     re.IGNORECASE,
 )

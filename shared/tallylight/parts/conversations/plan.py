@@ -373,7 +373,7 @@ def _notes(
     """Return the sentences that a person has to read before they start the plan."""
     notes = []
     if isinstance(asked, Refusal):
-        notes.append(f"The program asked for something else, which is refused: {asked.text} (rule: {asked.rule}).")
+        notes.append(f"The program asked for something else, which is refused: {asked.text}.")
     if scene.program:
         notes.append(f"{agent.display} has no agent file: it supplied this command itself.")
     if method is Method.LATEST:

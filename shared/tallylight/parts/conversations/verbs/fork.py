@@ -106,7 +106,7 @@ def _start(
         mover = Mover.of(found, os.environ) if options.location else None
         return _ask_here(attrs.evolve(offer, is_here=mover is None), found, environ, mover)
     if isinstance(plan, Refusal):
-        raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
+        raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)}")
     command = launch_command(found, plan, offer.place, os.environ)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if command is None and is_terminal and not (options.location or options.dry_run):

@@ -163,6 +163,23 @@ def test_other_keys_answer_nothing(key: str) -> None:
     assert now.message in (f"{key} does nothing here", f"there is no choice {key}")
 
 
+def test_a_number_says_why_it_answers_nothing() -> None:
+    """In the list where nothing is asked, and on a page that has no question yet."""
+    assert pressed(listed(pane(1)), "1")[0].message == "it asks nothing"
+    assert pressed(listed(), "1")[0].message == "no agent is selected"
+    assert "snoozed" in pressed(listed(asking(1, snoozed_until=NOW + 60)), "1")[0].message
+    page = attrs.evolve(asked(listed(*THREE)), asking=None)
+    for key in ("1", "G"):
+        assert pressed(page, key)[0].message == "its question is still being read"
+
+
+def test_what_cannot_be_scrolled_is_said() -> None:
+    """All of a short question is on its page: the end is where the person is."""
+    shown = asked(listed(*THREE))
+    now, _ = pressed(shown, "G")
+    assert (attrs.evolve(now, message=""), now.message) == (shown, "all of it is on the screen")
+
+
 def test_a_choice_without_known_keys_is_not_made() -> None:
     """Where it is not known what chooses an answer, nothing is typed, and the list says so."""
     shown = asked(listed(asking(1, choices=(("", "Maybe"), ("2", "No")))))

@@ -17,6 +17,8 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
 _OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
+_NOT_SNOOZED = "Nothing in this window needs you, so there is nothing to snooze."
+_IN_LIST = "This window shows a session with panes of its own. Snooze one of them in the list of agents, with s."
 
 
 def jump(boss: Any, options: Sequence[str]) -> None:
@@ -40,8 +42,12 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
 
     def turn(host: KittyHost) -> None:
         pane = host.panes.get(window_id)
-        minutes = ("0",) if pane is not None and pane.attention.snoozed else tuple(args)
-        host.carry_out([Request("snooze", str(window_id), minutes)])
+        is_snoozed = pane is not None and pane.attention.snoozed
+        if pane is None or not (is_snoozed or pane.decision.needs_person):
+            is_outer = pane is not None and pane.shows_sessions
+            boss.show_error("Tallylight", _IN_LIST if is_outer else _NOT_SNOOZED)
+            return
+        host.carry_out([Request("snooze", str(window_id), ("0",) if is_snoozed else tuple(args))])
 
     _guarded(boss, turn)
 

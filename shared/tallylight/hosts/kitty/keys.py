@@ -1,5 +1,5 @@
 """
-The actions of kitty's keys that need no window: for `jump.py`, `agents.py`, `panel.py` and `snooze.py`.
+The actions of kitty's keys that need no window: for all kittens but the watcher.
 
 If one fails, the person and kitty's log get the error.
 """
@@ -7,12 +7,11 @@ If one fails, the person and kitty's log get the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list, panels, watcher
+from tallylight.hosts.kitty import agent_list, fork, panels, watcher
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
@@ -26,15 +25,20 @@ def jump(boss: Any, options: Sequence[str]) -> None:
     _guarded(boss, lambda host: host.carry_out([Request("jump", "", tuple(options))]))
 
 
-def agents(boss: Any, window_id: int, kittens: Path, options: Sequence[str] = ()) -> None:
-    """Open the list over window *window_id*, with `--key d` for that key there. *kittens* has our kittens."""
+def agents(boss: Any, window_id: int, options: Sequence[str] = ()) -> None:
+    """Open the list over window *window_id*, with `--key d` for that key there."""
     key = options[1] if options[:1] == ["--key"] and len(options) == 2 else ""
-    _guarded(boss, lambda host: agent_list.show(host, window_id, kittens, key))
+    _guarded(boss, lambda host: agent_list.show(host, window_id, key))
 
 
-def panel(boss: Any, window_id: int, kittens: Path) -> None:
-    """Open or close the panel beside window *window_id*. *kittens* is the folder of our kittens."""
-    _guarded(boss, lambda host: panels.toggle(host, window_id, kittens))
+def panel(boss: Any, window_id: int) -> None:
+    """Open or close the panel beside window *window_id*."""
+    _guarded(boss, lambda host: panels.toggle(host, window_id))
+
+
+def conversation(boss: Any, window_id: int, words: Sequence[str]) -> None:
+    """Open the page that forks or resumes the conversation in window *window_id*; *words* are the kitten's."""
+    _guarded(boss, lambda host: fork.page(host, window_id, words))
 
 
 def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:

@@ -24,9 +24,8 @@ from tallylight.actions.page import Place, command_line, sentence
 from tallylight.agents import agent_files
 from tallylight.cli.output import JSON_VERSION, Output, clean, complain
 from tallylight.cli.parser import Parser
-from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
-from tallylight.parts.conversations import fork, worktrees
+from tallylight.parts.conversations import fork, in_kitty, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
 from tallylight.parts.conversations.wezterm_place import Mover
@@ -78,7 +77,15 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
 
 def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
-    options = make_parser(verb).parse_args(argv)
+    try:
+        options = make_parser(verb).parse_args(argv)
+    except SystemExit as error:
+        if in_kitty.CHANNEL in os.environ and error.code:
+            input("\nPress Enter to close this.")  # the message would vanish with the window
+        raise
+    place = Place(options.location or Place.VSPLIT)
+    if in_kitty.CHANNEL in os.environ:
+        return in_kitty.page(verb, place, wants_worktree=getattr(options, "worktree", False))
     environ = colours.chosen(os.environ, options.color)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
@@ -90,7 +97,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
     # Offer exactly the request, or its refusal: never a fork without its worktree.
     offered = plan if isinstance(plan, Refusal) else here
-    offer = ForkPage(verb, offered, Place(options.location or Place.VSPLIT), base is not None, base, options.here)
+    offer = ForkPage(verb, offered, place, base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
@@ -169,6 +176,9 @@ def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, s
     """
     Return the command that opens the new pane in the tmux or kitty around us; None without one that has this pane.
     """
+    # It loads the hosts of tmux and Screen, which the page over a kitty pane can do without.
+    from tallylight.hosts.detached import starts
+
     how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
     if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
         return command

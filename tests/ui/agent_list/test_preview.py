@@ -72,6 +72,7 @@ def test_a_large_screen_has_it_from_the_beginning() -> None:
     """Detail and screen share the right side; a question that is longer than half of it has all of it."""
     now = state.pictured(listed(SHOP, columns=200, lines=50), f"{OWN}:1", screen("$ claude"))
     assert beside(now)[0].startswith("─ screen ─") and "$ claude" in beside(now)
+    assert texts(now)[-1].startswith(" Enter go") and "Space close" in texts(now)[-1]
     assert pressed(now, "escape")[1] == (Plain.QUIT,), "it is no step that has to be taken back"
     assert areas(pressed(now, " ")[0]).preview == 0
     assert areas(glanced(now)).preview == 24

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import flow
-from tallylight.ui.agent_list.geometry import is_previewing
+from tallylight.ui.agent_list.geometry import is_large, is_previewing
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span, cells
@@ -102,7 +102,8 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
     if is_previewing(state):
-        return (*_PREVIEW, *(hint for hint in hints if hint[0] != "Space"))
+        others = tuple(hint for hint in hints if hint[0] != "Space")
+        return (*others, *_PREVIEW) if is_large(state) else (*_PREVIEW, *others)
     return tuple(hints)
 
 

@@ -325,5 +325,5 @@ def test_the_reason_is_true() -> None:
     editor = plan(Verb.RESUME, scene(process("nvim", "a.txt")), AGENTS)
     shell = plan(Verb.FORK, scene(process("bash")), AGENTS)
     assert isinstance(editor, Refusal) and isinstance(shell, Refusal)
-    assert editor.text.startswith("nvim is not known as an agent, so what it reports is not used to continue it")
+    assert editor.text.startswith("nvim runs in this pane, and is not known as an agent")
     assert shell.text == "no agent runs in this pane"

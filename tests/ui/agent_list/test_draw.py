@@ -217,6 +217,8 @@ def test_nothing_to_list_is_said() -> None:
     """An empty list says how to begin; a filter that finds none says that."""
     empty = "\n".join(texts(listed()))
     assert "No agent runs yet." in empty and "Start one in any tab" in empty and "tally doctor" in empty
+    narrow = texts(state.resized(State(is_panel=True), 32, 24))
+    assert not any("…" in line for line in narrow) and "  claude or codex." in narrow, "a panel has it whole"
     assert "No agent matches." in texts(pressed(listed(pane(1)), "/", "z")[0])[2]
 
 

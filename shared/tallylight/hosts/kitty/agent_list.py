@@ -246,6 +246,7 @@ def open_list(host: KittyHost, make: Make, *, is_panel: bool = False) -> Any:
     window, near = channel.opened(lambda fd: make(words, {CHANNEL: str(fd), **env}, fd))
     opened = _lists[window.id] = _List(host, Channel(near), is_panel=is_panel, window_id=window.id)
     window.actions_on_removal.append(opened.removed)
+    host.when_left.add(_close_all)
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next list: our command may have moved.
@@ -254,6 +255,17 @@ def open_list(host: KittyHost, make: Make, *, is_panel: bool = False) -> Any:
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
+
+
+def is_list(window_id: int) -> bool:
+    """Return whether window *window_id* is a list or a panel."""
+    return window_id in _lists
+
+
+def _close_all() -> None:
+    """Close every list and panel: their kitty has us no more."""
+    for id_, found in list(_lists.items()):
+        found.host.boss.mark_window_for_close(id_)
 
 
 def receive(window: Any) -> None:

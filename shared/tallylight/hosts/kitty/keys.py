@@ -16,6 +16,7 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
 _OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
+_OF_A_ROW = "This window is the list. Select an agent in it, then press f to fork it, or r to resume it."
 _NOT_SNOOZED = "Nothing in this window needs you, so there is nothing to snooze."
 _IN_LIST = "This window shows a session with panes of its own. Snooze one of them in the list of agents, with s."
 
@@ -38,6 +39,9 @@ def panel(boss: Any, window_id: int) -> None:
 
 def conversation(boss: Any, window_id: int, words: Sequence[str]) -> None:
     """Open the page that forks or resumes the conversation in window *window_id*; *words* are the kitten's."""
+    if agent_list.is_list(window_id):
+        boss.show_error("Tallylight", _OF_A_ROW)
+        return
     _guarded(boss, lambda host: fork.page(host, window_id, words))
 
 

@@ -69,6 +69,10 @@ class Panels:
             self._everywhere.add(tab.os_window_id)
         return ""
 
+    def leave(self) -> None:
+        """Open no panel any more: kitty's configuration has us no more."""
+        self._everywhere.clear()
+
     def follow(self) -> None:
         """Adjust the panels after windows were added, removed or moved, or another tab is shown."""
         if self._is_busy or not (self._shown or self._everywhere):
@@ -195,6 +199,7 @@ def toggle(host: KittyHost, window_id: int) -> None:
     if _panels is None:
         _panels = Panels(host)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
+        host.when_left.add(_panels.leave)
     if problem := _panels.toggle(window_id):
         log_error(f"tallylight: {problem}")
         host.boss.show_error("Tallylight", problem)

@@ -278,7 +278,7 @@ def _nobody(found: Identity) -> str:
     leader = found.leader or found.process
     if leader is not None and not found.is_shell:
         name = base_name(leader.argv[0] if leader.argv else leader.exe or leader.comm)
-        return f"{name} is not known as an agent, so what it reports is not used to continue it"
+        return f"{name} runs in this pane, and is not known as an agent"
     return "no agent runs in this pane"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +112,10 @@ def test_wrong_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     with pytest.raises(SystemExit):
         main(["--location", "background"])
     assert "background" in capsys.readouterr().err and "Press Enter" in asked[0]
+
+
+def test_the_page_loads_no_other_terminal() -> None:
+    """A person waits for it: the hosts of tmux, Screen and WezTerm take three times as long as all the rest."""
+    code = "import sys, tallylight.parts.conversations.verbs.fork; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not [name for name in done.stdout.split() if name.startswith("tallylight.hosts")]

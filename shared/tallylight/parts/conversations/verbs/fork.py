@@ -28,11 +28,16 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.conversations import fork, in_kitty, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
-from tallylight.parts.conversations.wezterm_place import Mover
 from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # The hosts of other terminals take three times as long to load as the rest, which is a page that a person waits
+    # for: they are imported where they are needed.
+    from tallylight.parts.conversations.wezterm_place import Mover
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
@@ -110,6 +115,8 @@ def _start(
     """Ask and start *offer* for the pane *found*, or print it where no person can be asked."""
     verb = offer.verb
     if options.here:
+        from tallylight.parts.conversations.wezterm_place import Mover
+
         mover = Mover.of(found, os.environ) if options.location else None
         return _ask_here(attrs.evolve(offer, is_here=mover is None), found, environ, mover)
     if isinstance(plan, Refusal):
@@ -176,7 +183,6 @@ def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, s
     """
     Return the command that opens the new pane in the tmux or kitty around us; None without one that has this pane.
     """
-    # It loads the hosts of tmux and Screen, which the page over a kitty pane can do without.
     from tallylight.hosts.detached import starts
 
     how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}

@@ -402,6 +402,17 @@ _PANES = st.lists(
 _SIZES = st.tuples(st.integers(1, 130), st.integers(1, 30))
 
 
+def test_a_question_that_goes_leaves_the_selection_in_view() -> None:
+    """Below a preview it had made room for one row more."""
+    now = pressed(listed(*THREE), " ")[0]
+    row = flow.wanted(now)
+    assert row is not None
+    now = flow.read(now, row, question_of(row.pane))
+    more = [pane(0, age=0), pane(1, age=0), *(asking(number, 0) for number in (2, 3, 4))]
+    now = state.refreshed(now, rows_of(*more), NOW)
+    assert now.asking is None and now.top <= now.index < now.top + areas(now).rows
+
+
 @pytest.mark.slow
 @settings(max_examples=at_most(60), deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(_EVENTS), _PANES, _SIZES), max_size=12))

@@ -70,7 +70,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
         # In the detail, also below a typed text, it is read again; in a run the next one follows.
         is_page = state.mode is Mode.ANSWER
         is_kept = not is_page or state.selected in state.run
-        state = attrs.evolve(state, asking=None) if is_kept else listing(state)
+        state = settled(attrs.evolve(state, asking=None)) if is_kept else listing(state)
         state = notified(state, "that question is gone") if is_page else state
     if problem := _lost(state):
         state = notified(listing(state), problem)

@@ -101,10 +101,15 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
     left_out |= set() if choices else {"1-9"}
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
-    if is_previewing(state):
-        others = tuple(hint for hint in hints if hint[0] != "Space")
-        return (*others, *_PREVIEW) if is_large(state) else (*_PREVIEW, *others)
-    return tuple(hints)
+    return _with_preview(state, tuple(hints))
+
+
+def _with_preview(state: State, hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
+    """Return *hints* with those of an open preview: first, but last where it is always open."""
+    if not is_previewing(state):
+        return hints
+    others = tuple(hint for hint in hints if hint[0] != "Space")
+    return (*others, *_PREVIEW) if is_large(state) else (*_PREVIEW, *others)
 
 
 #: Whether a key has an effect on a pane with this light; keys that are missing here always have.

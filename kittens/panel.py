@@ -17,8 +17,6 @@ from tallylight.hosts.kitty import starter as _starter
 
 _keys = _starter.finished("keys")
 
-_FOLDER = Path(sys.path[0])
-
 
 def main(args):
     """Do nothing: this kitten has no window of its own."""
@@ -27,4 +25,4 @@ def main(args):
 @result_handler(no_ui=True)
 def handle_result(_args, _answer, target_window_id, boss):
     """Open or close the panel, in kitty itself."""
-    _keys.panel(boss, target_window_id, _FOLDER)
+    _keys.panel(boss, target_window_id)

@@ -32,6 +32,7 @@ from tallylight.wire.text import sanitise, width
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
 from tests.evidence.styled import named
+from tests.tables import each
 
 
 def test_a_question_is_shown_whole() -> None:
@@ -43,6 +44,18 @@ def test_a_question_is_shown_whole() -> None:
     assert shown.context[shown.first] == " Bash command"
     assert [(choice.number, choice.keys) for choice in shown.choices] == [(1, "1"), (2, "2"), (3, "3"), (4, "4")]
     assert shown.choices[1].label == "Yes, and always allow access to /home/user/project from this project"
+
+
+@each("columns", [40, 80, 120])
+def test_an_advertisement_is_left_out(columns: int) -> None:
+    """Claude's own tip below the title is not shown, however it is wrapped; whoever adds a word to it is."""
+    now = seen(f"claude/permission-bash-{columns}")
+    shown = Desk(now).shown()
+    told = Desk(with_lines(now, [row + " or rm" if row.endswith(" below") else row for row in now.look.lines])).shown()
+
+    assert [row.strip() for row in shown.context[shown.first :]][:2] == ["Bash command", "A command of the script"]
+    assert any(row.endswith("below or rm") for row in told.context[told.first :])
+    assert any(row.strip().startswith("Tip: auto mode") for row in told.context[told.first :])
 
 
 def test_a_description_stands_apart_from_its_choice() -> None:

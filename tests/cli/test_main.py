@@ -83,7 +83,14 @@ def test_unknown_verb(verb: str, wanted: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == f"tally: there is no verb `{verb}`; you want `tally {wanted}`\n"
 
 
-@each(("argv", "said"), [(["status", "--jsn"], "--jsn; did you mean '--json'?\n"), (["status", "--zzz"], "--zzz\n")])
+@each(
+    ("argv", "said"),
+    [
+        (["status", "--jsn"], "--jsn; did you mean '--json'?\n"),
+        (["status", "--zzz"], "--zzz\n"),
+        (["jump", "shop"], "'shop' is one word too many; `tally jump --help` shows what it takes\n"),
+    ],
+)
 def test_unknown_option(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An option that is like one of the verb's names that; one like none names nothing."""
     assert main(argv) == 2

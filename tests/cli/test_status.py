@@ -195,6 +195,23 @@ def test_how_far_it_is_stands_before_what_it_says() -> None:
     assert drawn([attrs.evolve(pane, message="On it")])[0].endswith("1/3  Fix login  On it")
 
 
+def test_the_name_of_a_session_is_no_text() -> None:
+    """tmux calls its first session `0`, on another machine `far: 0`: that says nothing of what an agent does."""
+    pane = attrs.evolve(WORKING, project="shop", title="0", detail="Fix the rounding")
+    for host_title in ("0", "far: 0"):
+        assert drawn([pane_with(pane, host_title=host_title)])[0].endswith("  Fix the rounding")
+    assert drawn([pane])[0].endswith("  Fix the rounding  0"), "a program can call itself so"
+
+
+def test_what_a_worker_was_asked_to_do() -> None:
+    """A session without a title of its own shows its last prompt, and not the name that Claude gave it."""
+    worker = pane_with(
+        WORKING, project="docs", title="docs-dc", host_title="docs-dc", last_prompt="Rewrite the tutorial"
+    )
+    assert drawn([worker])[0].endswith("  Rewrite the tutorial")
+    assert drawn([attrs.evolve(worker, title="The tutorial")])[0].endswith("  The tutorial")
+
+
 def test_json_of_waiting_panes(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--waiting narrows the JSON as well."""
     publish(runtime, EVERY)

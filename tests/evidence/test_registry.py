@@ -106,6 +106,8 @@ def test_not_a_file_of_it(text: str) -> None:
         ({"name": "a\u202eb\x07"}, "name", "ab"),
         ({"name": "\ud800"}, "name", ""),
         ({"name": None}, "name", ""),
+        ({"name": "api-2c", "nameSource": "derived"}, "name", ""),
+        ({"name": "Fix the build", "nameSource": "auto"}, "name", "Fix the build"),
         ({"statusUpdatedAt": "soon"}, "at", 0),
     ],
 )

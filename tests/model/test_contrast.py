@@ -21,7 +21,6 @@ from tallylight.model.contrast import (
     legible,
     marked,
     moved,
-    needs_caps,
     news,
     ratio,
     readable_on,
@@ -80,16 +79,12 @@ def test_a_sign_can_be_read_on_any_ground(colour: RGB, ground: RGB) -> None:
 
 def test_fills() -> None:
     """
-    Amber stays amber, and where it hardly differs from a tab it has caps; red moves from a dark bar.
+    Amber stays amber, also where it hardly differs from a tab; red moves from a dark bar.
 
-    The red of Nord, and where caps are needed, are those of a table made by another program.
+    The red of Nord is that of a table made by another program.
     """
-    touching = frozenset({BLACK, GREY})
-    assert filled(AMBER, touching) == AMBER
-    assert needs_caps([AMBER, RED], touching)
-    assert not needs_caps([AMBER, RED], frozenset({BLACK}))
+    assert filled(AMBER, frozenset({BLACK, GREY})) == AMBER
     assert filled(RED, NORD) == (0xF3, 0x56, 0x59)
-    assert not needs_caps([AMBER, filled(RED, NORD)], NORD)
 
 
 def test_news_is_not_filled_where_it_would_look_like_amber() -> None:

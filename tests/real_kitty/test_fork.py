@@ -338,7 +338,7 @@ def test_a_method_that_names_a_shell(bench: Bench) -> None:
         bench.say(window, user_var("tally", said + words))
         wait_said(bench, window, "bash", at=at)
         bench.press(FORK)
-        page, shown = bench.page("rule: deny-list")
+        page, shown = bench.page("something else")
         bench.press("Escape")
         bench.gone(page)
         shown = re.sub(r"\s+", " ", shown)
@@ -358,7 +358,7 @@ def test_the_example_of_the_protocol(bench: Bench) -> None:
     wait_said(bench, window, "--fork")
     count = len(bench.diary())
     bench.press(FORK)
-    _, shown = bench.page("rule: option")
+    _, shown = bench.page("something else")
     bench.press("Return")
     second = bench.started(count)
 

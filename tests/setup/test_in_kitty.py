@@ -99,6 +99,12 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
     assert "ctrl+shift+y jump, " in found["keys"]["text"]
     assert "arrived in kitty-" in found["light"]["text"]
 
+    def lists() -> list[str]:
+        return [window["title"] for window in kitty.windows() if window["title"] == "Agents"]
+
+    kitty.xdotool("key", "--clearmodifiers", "ctrl+shift+a", "p")
+    kitty.wait_until(lists, 30, "the panel")
+
     # Taken back from a window: the lights go out, and the keys are the person's again, without a restart.
     told.unlink()
     assert any("tallylight" in key for key in bound(kitty))
@@ -111,6 +117,7 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
     assert "history/turns.jsonl" in told.read_text()
     kitty.wait_until(lambda: "tally_status" not in kitty.user_vars(before), 10, "the end of the lights")
     kitty.wait_until(lambda: not any("tallylight" in key for key in bound(kitty)), 10, "the end of the keys")
+    kitty.wait_until(lambda: not lists(), 10, "the end of the panel")
     lights = set(LIGHTS.values())
     kitty.wait_until(lambda: not lights & {c for tab in kitty.tab_colours().values() for c in tab}, 10, "dark tabs")
     send(kitty, before, "state=waiting;tool=mine")

@@ -112,6 +112,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         "unread", "answered", "waited_s", "notified", "visible", "host_title", "said_per_s",
         "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal", "model", "context",
         "outcome", "diffstat", "did", "vars", "queued_until",
+        "last_prompt",
         "children", "reply", "limited_until", "cost", "strange_record", "hangs", "queued", "unsent", "unknown", "signs",
     }  # fmt: skip
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

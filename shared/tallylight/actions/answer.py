@@ -26,12 +26,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 import attrs
 
 from tallylight.actions.gate import Refusal, must, refuses
+from tallylight.agents.agent import Agent
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.frame import inside
@@ -53,6 +54,8 @@ PLAIN = (Kind.QUESTION, Kind.INPUT)
 MAX_ABOVE_ROWS = 100
 #: Characters of a dialog, above its choices, that are shown; a longer one must be read in its pane.
 MAX_CONTEXT_CHARS = 100_000
+#: Rows that an agent's advertisement of itself may take.
+MAX_ADVERT_ROWS = 6
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
 _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
@@ -277,7 +280,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     dialog = dialog_of(seen)
     if seen.status is not Status.WAITING or dialog is None:
         return Refusal("no-question", "it asks nothing with known answers")
-    context, first = _context(seen.look, dialog)
+    context, first = _context(seen.look, dialog, seen.foreground.agent)
     labels = _labels(seen.look, dialog)
     if sum(map(len, context[first:])) > MAX_CONTEXT_CHARS or any(
         width(row) >= MAX_DIALOG_ROW_CELLS for row in (*context[first:], *labels)
@@ -372,8 +375,8 @@ def missing_message(dialog: Dialog) -> str:
     return f"part of this cannot be seen here: {dialog.missing}; answer it in its own pane" if dialog.missing else ""
 
 
-def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
-    """Return the rows to show above the choices, and the index of the first row of the dialog."""
+def _context(look: Look, dialog: Dialog, agent: Agent | None = None) -> tuple[tuple[str, ...], int]:
+    """Return the rows to show above the choices, and the index of the first row of the dialog of *agent*."""
     lines, place = look.lines, dialog.place
     if place is None:
         return tuple(map(_row, lines)), 0
@@ -383,10 +386,21 @@ def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
     # Its first line or edge is of no use to a reader.
     while len(rows) > 1 and (not rows[0].strip() or is_edge(rows[0])):
         del rows[0]
-    shown = [_row(line) for line in (*above, *rows)]
+    shown = [_row(line) for line in (*above, *_without_advert(rows, agent.adverts if agent is not None else ()))]
     while shown and not shown[-1]:
         shown.pop()
     return tuple(shown), min(len(above), len(shown))
+
+
+def _without_advert(rows: Sequence[str], adverts: Sequence[str]) -> Sequence[str]:
+    """Return *rows* without the one of *adverts* that is below the first of them, wrapped or not."""
+    said = ""
+    for number, row in enumerate(rows[1 : 1 + MAX_ADVERT_ROWS], 1):
+        said = f"{said} {row.strip()}".strip()
+        # The whole sentence, letter by letter: a model must not be able to hide a word of its own.
+        if said in adverts:
+            return [rows[0], *rows[1 + number :]]
+    return rows
 
 
 def _labels(look: Look, dialog: Dialog) -> list[str]:

@@ -162,6 +162,8 @@ class Agent:
     harmless: tuple[str, ...] = ()
     #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
     aliases: tuple[tuple[str, str], ...] = ()
+    #: Sentences with which it advertises itself below the first row of a dialog: they are not shown.
+    adverts: tuple[str, ...] = ()
     #: The form of its session ids, one of `IDS` or `STRANGE_IDS`.
     ids: str = "plain"
     #: Whether these rules are added to those of the agent of the same name, if there is one.
@@ -243,6 +245,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         restricts=table.words("restricts"),
         harmless=table.words("harmless"),
         aliases=_aliases(table),
+        adverts=table.words("adverts"),
         ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),
         adds=table.boolean("adds", False),

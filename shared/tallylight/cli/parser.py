@@ -67,6 +67,8 @@ class Parser(argparse.ArgumentParser):
 
             known = (option for action in self._actions for option in action.option_strings)
             message += did_you_mean(unknown[0].partition("=")[0], known)
+        elif unknown:
+            message = f"{unknown[0]!r} is one word too many; `{self.prog} --help` shows what it takes"
         super().error(message)
 
     def format_help(self) -> str:

@@ -191,11 +191,11 @@ def _row(found: Row, now: float, *, narrow: bool) -> list[str]:
 
 def _summary(pane: Pane, name: str) -> str:
     """Return the most useful words about a pane with this *name*: its question or outcome, else its progress."""
-    text = pane.outcome or pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
+    text = details.best_text(pane, name)
     if pane.status is Status.WAITING:
-        return GAP.join(dict.fromkeys(filter(None, (pane.asks or text, pane.detail))))
+        return GAP.join(dict.fromkeys(filter(None, (text, pane.detail))))
     doing = details.doing(pane, cells=0)
-    return GAP.join(part for part in (doing, text, fields.words(pane.more)) if part)
+    return GAP.join(part for part in (doing, pane.outcome or text, fields.words(pane.more)) if part)
 
 
 def to_json(

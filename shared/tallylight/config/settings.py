@@ -271,6 +271,12 @@ class Config:
 #: The form of each field, and every setting, in the order of the file.
 FORMS = forms(Config)
 SETTINGS: tuple[Setting, ...] = tuple(settings(FORMS, Config()))
+#: The table of each key that only one table has: its heading is easily forgotten.
+_HOMES = {
+    one.key.rpartition(".")[2]: one.table
+    for one in SETTINGS
+    if one.table and sum(other.key.endswith(f".{one.key.rpartition('.')[2]}") for other in SETTINGS) == 1
+}
 
 
 def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
@@ -313,7 +319,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     tables["list"].retire("ports", "pull_requests")
     tables["kitty"].retire("mark", "strip_glyphs")
     for table in tables.values():
-        table.close()
+        table.close(_HOMES)
     return config, top.errors
 
 

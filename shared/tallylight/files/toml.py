@@ -12,6 +12,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
@@ -241,11 +242,12 @@ class Table:
             for item, place in zip(value, places, strict=True)
         ]
 
-    def close(self) -> None:
-        """Report the keys that were not read, with the word that may have been meant."""
+    def close(self, homes: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Report the keys that nothing has read; *homes* are the tables that keys of other tables belong to."""
         unknown = [key for key in self._data if key not in self._taken]
         for key in unknown[:MAX_LOCATED]:
-            meant = did_you_mean(key, self._taken - set(self._data))
+            home = f"; it belongs to [{homes[key]}]" if key in homes else ""
+            meant = home or did_you_mean(key, self._taken - set(self._data))
             self.complain(key, f"is unknown{meant or '; is it misspelt, or from another version?'}")
         if len(unknown) > MAX_LOCATED:
             self.complain(unknown[MAX_LOCATED], f"and {len(unknown) - MAX_LOCATED - 1} more are unknown")

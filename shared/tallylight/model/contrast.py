@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from tallylight.model.lights import FILLED, RGB
 from tallylight.model.status import Status
@@ -62,11 +61,8 @@ def chroma(colour: RGB) -> float:
     return math.hypot(a, b)
 
 
-class Fills(NamedTuple):
-    """The fill colours of statuses that need a person. *has_caps*: their marks get black cells."""
-
-    needs: dict[Status, RGB]
-    has_caps: bool
+#: The fill colours of statuses that need a person.
+Fills = dict[Status, RGB]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -102,21 +98,15 @@ def filled(colour: RGB, touching: frozenset[RGB]) -> RGB:
     """
     Return *colour* as the fill of a status that needs a person, in a bar with the colours *touching* it.
 
-    It moves away from dark colours only: black `caps` separate it from light ones.
+    It moves away from dark colours only: amber that moved away from light ones would be brown. Its text is readable.
     """
     dark = frozenset(ground for ground in touching if ratio(BLACK, ground) < FILL_CONTRAST)
     return moved(colour, dark, FILL_CONTRAST) or WHITE
 
 
-def needs_caps(fills: Iterable[RGB], touching: frozenset[RGB]) -> bool:
-    """Return whether one of *fills* has too little contrast with *touching*, so that marks need black cells."""
-    return any(ratio(fill, ground) < FILL_CONTRAST for fill in fills for ground in touching)
-
-
 def fills_of(colours: Mapping[Status, RGB], touching: frozenset[RGB]) -> Fills:
     """Return the fills of statuses that need a person, for lights in *colours* and the colours *touching* them."""
-    needs = {status: filled(colour, touching) for status, colour in colours.items() if status in FILLED}
-    return Fills(needs, needs_caps(needs.values(), touching))
+    return {status: filled(colour, touching) for status, colour in colours.items() if status in FILLED}
 
 
 def news(colour: RGB, ground: RGB, amber: RGB) -> RGB | None:

@@ -37,6 +37,8 @@ class Details:
     tasks: tuple[str, ...] = ()
     progress: Progress | None = None
     children: tuple[Child, ...] = ()
+    #: The first line of the last prompt.
+    prompt: str = ""
     reply: str = ""
     #: The last sentence of the reply, or the question at its end.
     outcome: str = ""

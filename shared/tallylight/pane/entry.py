@@ -67,6 +67,7 @@ def pane_entry(
             model=details.model,
             mode=report.mode,
             worktree=report.worktree,
+            last_prompt=details.prompt,
             context=details.context,
             cost=details.cost,
             children=tuple((child.name, child.status.value) for child in details.children),

@@ -28,7 +28,10 @@ NAMED = "3, 'tmux 2', kitty-4711:3, or a project, name or agent, as `tally statu
 LISTED = ("tally", "attach")
 _LISTED = "`tally status --all` lists them"
 #: The message for no host at all.
-NO_HOST = "no terminal runs Tallylight: start kitty or WezTerm; `tally doctor` lists what is missing"
+NO_HOST = (
+    "no terminal runs Tallylight: start kitty or WezTerm, or in tmux run `tally setup --with tmux`; "
+    "`tally doctor` lists what is missing"
+)
 #: The message for an empty name: a script has one if its own command failed. It never means the most urgent pane.
 EMPTY = "the pane is empty; name one that `tally status` lists"
 

@@ -191,6 +191,7 @@ class AboutEntry:
     model: str = key("", "the model, from the agent's record")
     mode: str = key("", "the agent's mode: `plan`")
     worktree: str = key("", "its worktree, as the agent reports it")
+    last_prompt: str = key("", "the first line of your last prompt, from the agent's record")
     context: int | None = key(None, "used part of its context, in percent", _PERCENT)
     cost: float | None = key(None, "its cost in US dollars, as it reports it", _COST)
     children: Pairs = key((), "its subagents, each with its activity", _NAMED)

@@ -43,10 +43,9 @@ UNKNOWN = Ground()
 
 @attrs.frozen
 class _Paint:
-    """The colours on one ground: text and background of each light, of its mark, of dim text; the raised ground."""
+    """The colours on one ground: text and background of each light, of dim text; the raised ground."""
 
     lights: dict[Status, tuple[RGB, RGB | None]]
-    marks: dict[Status, tuple[RGB, RGB | None]]
     dim: RGB
     raised: RGB | None
 
@@ -62,17 +61,16 @@ def _paint(ground: Ground) -> _Paint:
         grounds.add(raised)
         faint = lights.blend(ground.foreground, background, _DIM)
         dim = _sign(faint, background, frozenset(grounds))
-    fills, has_caps = contrast.fills_of(lights.COLOURS, frozenset({background}))
+    fills = contrast.fills_of(lights.COLOURS, frozenset({background}))
     found: dict[Status, tuple[RGB, RGB | None]] = {
         status: (_sign(colour, background, frozenset(grounds)), None) for status, colour in lights.COLOURS.items()
     }
     found |= {Status.IDLE: (dim, None)}
     found |= {status: (contrast.readable_on(fill), fill) for status, fill in fills.items()}
-    marks = {**found, **({status: (fill, contrast.BLACK) for status, fill in fills.items()} if has_caps else {})}
     news = contrast.news(lights.COLOURS[Status.DONE], background, fills[Status.WAITING])
     if news is not None:
-        found[Status.DONE] = marks[Status.DONE] = (contrast.readable_on(news), news)
-    return _Paint(found, marks, dim, raised)
+        found[Status.DONE] = (contrast.readable_on(news), news)
+    return _Paint(found, dim, raised)
 
 
 def _sign(colour: RGB, background: RGB, grounds: frozenset[RGB]) -> RGB:
@@ -109,7 +107,7 @@ def _coloured(span: Span, depth: Depth, paint: _Paint) -> list[str]:
     text: RGB | None = paint.dim if span.is_dim else None
     ground = paint.raised if span.is_raised else None
     if (chip := span.chip) in paint.lights:
-        text, fill = (paint.marks if span.is_mark else paint.lights)[chip]
+        text, fill = paint.lights[chip]
         ground = fill or ground
     codes = _attributes(attrs.evolve(span, is_dim=False, is_reverse=span.is_reverse and ground is None))
     codes += [_colour(48, ground, depth)] if ground is not None else []

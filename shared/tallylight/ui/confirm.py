@@ -78,7 +78,12 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
 def announce(verb: str, fd: int) -> None:
     """Announce a page in a window, or on a screen, of its own, while it is prepared."""
     if os.isatty(fd):
-        write(fd, f"\x1b[H\x1b[2J\r\n  {verb.capitalize()}: reading what there is …".encode())
+        write(fd, f"\x1b[H\x1b[2J\r\n  {announcement(verb)}".encode())
+
+
+def announcement(verb: str) -> str:
+    """Return the words before the page of *verb* is there."""
+    return f"{verb.capitalize()}: reading what there is …"
 
 
 @contextlib.contextmanager

@@ -21,12 +21,15 @@ BAR_CELLS = 6
 _HUNDRED = 100
 
 
-def best_text(pane: Pane) -> str:
+def best_text(pane: Pane, called: str) -> str:
     """
-    Return the most useful text: its question, else its last message, its topic, or a title that is not the project's
-    name.
+    Return the most useful text about a pane that is *called* so: its question, else its message, its topic, its title,
+    or its last prompt.
+
+    A title that repeats the name, or that of its session in tmux, `0`, says nothing.
     """
-    return pane.asks or pane.message or pane.topic or (pane.title if pane.title != pane.project else "")
+    has_title = pane.title not in (called, pane.project) and not pane.place.host_title.endswith(pane.title)
+    return pane.asks or pane.message or pane.topic or (pane.title if has_title else "") or pane.about.last_prompt
 
 
 def context(pane: Pane) -> str:

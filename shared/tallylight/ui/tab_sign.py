@@ -49,14 +49,14 @@ def sign(
     On a ground of its own colour the box is black. Blue, and green that would look like amber, has no box; nor has
     green without room beside it.
     """
-    if status in bar.needs:
-        fill = bar.needs[status]
+    if status in bar:
+        fill = bar[status]
         if is_box and size > 1 and contrast.distance(fill, ground) < NEAR_COLOUR:
             return Run(mark, fill, contrast.BLACK)
         return Run(mark, contrast.readable_on(fill), fill if is_box else None)
     colour = colours[status]
     is_news = status is Status.DONE and size > TINY_TAB_CELLS
-    news = contrast.news(colour, ground, bar.needs[Status.WAITING]) if is_news else None
+    news = contrast.news(colour, ground, bar[Status.WAITING]) if is_news else None
     if news is not None:
         return Run(mark, contrast.readable_on(news), news)
     return Run(mark, contrast.marked(colour, ground))

@@ -79,6 +79,7 @@ class Window:
     user_vars: dict[str, str] = attrs.Factory(dict)
     geometry: object = (0, 0, 720, 432)
     child_title: str = ""
+    default_title: str = ""
     watchers: Any = attrs.Factory(lambda: SimpleNamespace(**{name: [] for name in _WATCHED}))
 
     def tabref(self) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import select
 import socket
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,7 +56,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
         window = Window()
         host = Kept(case.before.look, SimpleNamespace(window_id_map={3: window}))
         host.panes[3] = Pane(case.before.foreground, case.before.status)
-        shown = lists._List(host, Path(), None)
+        shown = lists._List(host, None)
         asked = shown.act(LookRequest("3", "question"))
         if not isinstance(asked, Question) or (isinstance(case.after, Seen) and case.after.pane != asked.pane):
             continue  # it is about colours, or about the id of a window, which is no other window's here
@@ -97,7 +96,7 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
 
     def answered() -> str:
         """`a` and `1`, in a list of its own."""
-        shown = module._List(host, Path(), None)
+        shown = module._List(host, None)
         asked = shown.act(LookRequest("3", "question"))
         assert isinstance(asked, Question)
         return str(shown.act(asked.answer(1)).text)
@@ -125,7 +124,7 @@ def test_the_list_hears_of_an_answer_once_it_is_decided(kitty: Kitty) -> None:
     near.setblocking(False)
     host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}), has_read=False)
     host.panes[3] = Pane(holder("claude"), Status.WAITING)
-    shown = module._lists[9] = module._List(host, Path(), Channel(near))
+    shown = module._lists[9] = module._List(host, Channel(near))
     try:
         asked = shown.act(LookRequest("3", "question"))
         far.sendall(encode(asked.answer(1)) + encode(LookRequest("3", "holder")))
@@ -153,7 +152,7 @@ def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pyt
     window = SimpleNamespace(id=3, screen=screen)
     host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}))
     host.panes[3] = Pane(holder("claude"), Status.WAITING)
-    shown = module._List(host, Path(), None, window_id=7)
+    shown = module._List(host, None, window_id=7)
     seen = {7}
     monkeypatch.setattr(module.kitty_windows, "visible", lambda _boss: seen)
     receiver = Receiver()

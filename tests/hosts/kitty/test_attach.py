@@ -40,6 +40,19 @@ def test_a_key_is_enough(rig: Rig, keys: Any) -> None:
     assert (rig.boss.errors, rig.kitty.log) == ([], [])
 
 
+def test_a_snooze_that_changes_nothing_says_so(rig: Rig, keys: Any) -> None:
+    """Only what needs a person is snoozed; the key again ends it."""
+    keys.attach(rig.boss)
+    rig.host = importlib.import_module("tallylight.hosts.kitty.watcher").running()
+    rig.until(lambda: rig.status(1) is Status.WAITING, "the light")
+    keys.snooze(rig.boss, 2, ())
+    assert ["nothing to snooze" in error for error in rig.boss.errors] == [True]
+    for is_snoozed in (True, False):
+        keys.snooze(rig.boss, 1, ("5",))
+        assert rig.host.panes[1].attention.snoozed is is_snoozed
+    assert len(rig.boss.errors) == 1
+
+
 def test_a_window_of_a_kitty_that_loaded_the_watcher_itself_is_watched_once(rig: Rig, keys: Any) -> None:
     """kitty's own copy of our functions is not added to."""
     on_close = importlib.import_module("tallylight.hosts.kitty.starter").CALLS["on_close"]

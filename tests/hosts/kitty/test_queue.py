@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import attrs
@@ -49,7 +48,7 @@ class Room:
         self.window = Window()
         self.host = Kept(look("claude/working-80"), SimpleNamespace(window_id_map={3: self.window}))
         self.pane = self.host.panes[3] = Queueing(holder("claude"), Status.WORKING)
-        self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, Path(), None)
+        self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, None)
         self.now, self.slept, self.start = 1000.0, 0.0, START
         clock = SimpleNamespace(
             monotonic=lambda: self.now,

@@ -207,6 +207,7 @@ def test_a_new_fuse_counts_for_what_was_reported_before(running: Rig, config: Pa
 def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
     """Every light goes out and nothing is published, until it has us again; one that never had us says nothing."""
     window, ended = running.claude(1, status="busy"), []
+    running.host.when_left.add(lambda: ended.append("lists"))
     running.host.sessions_process = SimpleNamespace(keep=lambda *_, **__: None, close=lambda: ended.append(True))
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light")
     for options in ({"/data/kittens/tally_watcher.py": ""}, {"/other.py": ""}):
@@ -215,7 +216,7 @@ def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
         running.tick()
         assert running.host.is_wired == ("/other.py" not in options)
     running.until(lambda: not running.snapshot(), "the end of the snapshot")
-    assert not running.host.panes and "tally_status" not in window.user_vars and ended == [True]
+    assert not running.host.panes and "tally_status" not in window.user_vars and ended == ["lists", True]
     running.kitty.options = copy.copy(running.kitty.options)
     running.kitty.options.watcher = {"/data/kittens/tally_watcher.py": ""}  # type: ignore[attr-defined]
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light again")

@@ -71,7 +71,7 @@ every_theme = each("name", THEMES)
 def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Run, list[Run], RGB]:
     """An inactive tab of *size* cells: its sign, all of its text, and its ground."""
     bar = theme.look(style)
-    ground = bar.needs.get(status, theme.inactive)
+    ground = bar.get(status, theme.inactive)
     fore = contrast.readable_on(ground) if status in FILLED else theme.text
     one = tab_look.sign(status, mark(status), ground, bar, COLOURS, is_box=False, size=size)
     if size < NARROW_TAB_CELLS:
@@ -83,7 +83,7 @@ def tab(theme: Theme, style: str, status: Status, size: int) -> tuple[Run, list[
 
 def edge(theme: Theme, style: str, status: Status) -> float:
     """The contrast of a tab that needs a person with what it touches."""
-    fill = theme.look(style).needs[status]
+    fill = theme.look(style)[status]
     return min(contrast.ratio(fill, ground) for ground in theme.touching(style))
 
 
@@ -241,7 +241,7 @@ def drawn() -> str:
                 [
                     theme.name,
                     style,
-                    "#" + bytes(bar.needs[Status.WAITING]).hex(),
+                    "#" + bytes(bar[Status.WAITING]).hex(),
                     f"{legibility(theme, style, Status.WAITING):.1f}",
                     *(f"{edge(theme, style, status):.1f}" for status in (Status.WAITING, Status.ERROR)),
                     *(f"{legibility(theme, style, status):.1f}" for status in (Status.DONE, Status.WORKING)),

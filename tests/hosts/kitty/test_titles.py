@@ -62,10 +62,13 @@ def rename(rig: Rig, text: str) -> None:
     rig.host.on_title_change(window, text, True)
 
 
-@pytest.mark.parametrize("bare", ["✳ Claude Code", "claude", "claude --resume", "tally run claude", "CLAUDE", ""])
+@pytest.mark.parametrize(
+    "bare", ["✳ Claude Code", "claude", "claude --resume", "tally run claude", "CLAUDE", "", "bash"]
+)
 def test_a_bare_name_becomes_the_project(rig: Rig, tab: Tab, bare: str) -> None:
     """What the program is called itself tells nobody which of several it is; a summary stays."""
     report(rig, "state=working;tool=claude;project=shop")
+    rig.boss.window_id_map[2].default_title = "bash"
     rename(rig, "✳ Claude Code")
     rename(rig, bare)
     assert title(rig) == "shop"

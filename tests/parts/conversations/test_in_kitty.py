@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from tallylight.evidence import process_table
 from tallylight.model.status import Status
 from tallylight.parts.conversations import in_kitty as fork
 from tallylight.parts.conversations.plan import Verb
+from tallylight.parts.conversations.verbs.fork import main
 from tallylight.snapshot.schema import Pane
 from tests.cli.panes import publish
 from tests.tables import each
@@ -75,8 +80,42 @@ def test_the_pane_around_us(tmp_path: Path) -> None:
     assert fork.pane_of(os.getppid(), environ, table) is None
 
 
-@each("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])
-def test_wrong_options(words: list[str]) -> None:
-    """What the kitten does not know it refuses, as every command does."""
+@each(
+    ("sent", "read"),
+    [
+        (b"", None),
+        (b'{"verb": "fork"}', {"verb": "fork"}),
+        (b'{"verb": ', ""),
+        (b"\xff\xfe", ""),
+        (b"[" * 10_000, ""),
+        (b'"' + b"x" * fork.MAX_ANSWER_BYTES * 2, ""),
+    ],
+)
+def test_what_the_page_sends(sent: bytes, read: object) -> None:
+    """Its last words, whole; nothing if it was left, and whatever else comes starts nothing."""
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    far.setblocking(False)
+    for chunk in (sent[at : at + 4096] for at in range(0, len(sent), 4096)):
+        with contextlib.suppress(BlockingIOError):
+            far.send(chunk)
+    far.close()
+    assert fork.received(near) == read
+    assert near.fileno() == -1
+
+
+def test_wrong_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the key's line has wrong stays to be read: the window would close with its program."""
+    monkeypatch.setenv(fork.CHANNEL, "7")
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or "")
     with pytest.raises(SystemExit):
-        fork.main(["fork.py", *words])
+        main(["--location", "background"])
+    assert "background" in capsys.readouterr().err and "Press Enter" in asked[0]
+
+
+def test_the_page_loads_no_other_terminal() -> None:
+    """A person waits for it: the hosts of tmux, Screen and WezTerm take three times as long as all the rest."""
+    code = "import sys, tallylight.parts.conversations.verbs.fork; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not [name for name in done.stdout.split() if name.startswith("tallylight.hosts")]

@@ -123,26 +123,26 @@ def test_no_harmless_declaration_is_refused() -> None:
 @each(
     ("said", "refused"),
     [
-        (("bash", "-c", "x"), "deny-list"),
-        (("claude", "bash", "-c", "x"), "deny-list"),
-        (("codex", "fork", ID), "program"),
-        (("/tmp/claude", "--resume", ID), "program"),
-        (("claude", "--resume", ID, "--dangerously-skip-permissions"), "dangerous"),
-        (("claude", "--mcp-config", "/tmp/x"), "option"),
-        (("claude", "--resume", "{Nobody}"), "placeholder"),
-        (("claude", "--resume", ID), "list"),
-        (("claude", "--fork", "{SessionId}"), "option"),
+        (("bash", "-c", "x"), "it asks for bash, which runs other programs"),
+        (("claude", "bash", "-c", "x"), "it asks for bash, which runs other programs"),
+        (("codex", "fork", ID), "'codex' is not claude, the agent that runs here"),
+        (("/tmp/claude", "--resume", ID), "'/tmp/claude' is a path; only an agent's own name is accepted"),
+        (("claude", "--resume", ID, "--dangerously-skip-permissions"), "was not started with it"),
+        (("claude", "--mcp-config", "/tmp/x"), "it runs without that"),
+        (("claude", "--resume", "{Nobody}"), "'{Nobody}' is not a known placeholder"),
+        (("claude", "--resume", ID), "it lacks words that claude needs for this"),
+        (("claude", "--fork", "{SessionId}"), "it runs without that"),
     ],
 )
 def test_what_is_refused_is_said_and_replaced(said: tuple[str, ...], refused: str) -> None:
-    """The agent's data file does it instead, and the page says by which rule the program's own wish was refused."""
+    """The agent's data file does it instead, and the page says why the program's own wish was refused."""
     found = planned(Verb.FORK, scene(CLAUDE, conversation=GONE, fork=said))
 
     assert found.argv == ("claude", "--resume", ID, "--fork-session")
     assert found.method is Method.SESSION
     (note,) = found.notes
     assert note.startswith("The program asked for something else, which is refused: ")
-    assert note.endswith(f" (rule: {refused}).")
+    assert note.endswith(f"{refused}.")
 
 
 def test_without_an_id_the_latest_replaces_it() -> None:
@@ -211,10 +211,10 @@ def test_dangerous_flags_of_an_agent_that_is_gone() -> None:
     mild, bold = GONE, ConversationEntry(agent="claude", session=ID, cwd="/w", flags=(said[-1],))
 
     # Its arguments are gone with it: only the data file's words are known then.
-    for known, refused in ((mild, "dangerous"), (bold, "option")):
+    for known, refused in ((mild, "was not started with it"), (bold, "it runs without that")):
         found = planned(Verb.RESUME, scene(process("bash"), conversation=known, resume=said))
         assert found.argv == ("claude", "--resume", ID)
-        assert f"(rule: {refused})" in found.notes[0]
+        assert found.notes[0].endswith(f"{refused}.")
 
 
 def test_resuming_what_still_runs_is_said() -> None:
@@ -325,5 +325,5 @@ def test_the_reason_is_true() -> None:
     editor = plan(Verb.RESUME, scene(process("nvim", "a.txt")), AGENTS)
     shell = plan(Verb.FORK, scene(process("bash")), AGENTS)
     assert isinstance(editor, Refusal) and isinstance(shell, Refusal)
-    assert editor.text.startswith("nvim is not known as an agent, so what it reports is not used to continue it")
+    assert editor.text.startswith("nvim runs in this pane, and is not known as an agent")
     assert shell.text == "no agent runs in this pane"

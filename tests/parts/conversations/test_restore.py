@@ -139,7 +139,7 @@ def test_two_that_asked_for_different_conversations(desk: Desk, capsys: pytest.C
 
     assert [one.get("argv") for one in found[:2]] == [[desk.program, *words] for words in asked[:2]]
     assert found[2]["argv"] == [desk.program, "--continue"]
-    assert found[2]["notes"][0].endswith("was not started with it (rule: dangerous).")
+    assert found[2]["notes"][0].endswith("was not started with it.")
     assert main(["restore", "--list", "1", "2"]) == 0
     shown = capsys.readouterr().out
     assert "claude --resume aaaa1111" in shown and "claude --resume bbbb2222" in shown
@@ -187,7 +187,7 @@ def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[2] == "   “May I run `rm -rf build`?”"
     assert lines[3] == f"   cd {desk.folder}/w1 && {desk.program} --resume {IDS[1]}"
     assert lines[5].endswith(f" in tab “back end” of kitty-{os.getpid()}")
-    assert lines[-1] == f"   not possible: the directory '{desk.folder}/w3' no longer exists (rule: directory)"
+    assert lines[-1] == f"   not possible: the directory '{desk.folder}/w3' no longer exists"
     assert desk.started() == []
 
 

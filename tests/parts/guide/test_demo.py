@@ -142,6 +142,16 @@ def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
         assert b"Traceback" not in received
 
 
+def test_q_leaves_it(tmp_path: Path) -> None:
+    """It says so at its beginning, for it runs again and again; the cursor is back, and nothing has failed."""
+    with Terminal() as terminal:
+        process = terminal.start([*launcher_with_attrs(tmp_path), "demo"], bare_environment(LANG="C.UTF-8"))
+        assert b"until you press q" in terminal.wait_for(b"Press 1 to allow it")
+        terminal.type(b"q")
+        terminal.wait_for(b"\x1b[?25h")
+        assert process.wait(30) == 0
+
+
 def test_dumb_terminal_gets_the_plain_time_line(tmp_path: Path) -> None:
     """A terminal that cannot move its cursor gets no sequences."""
     with Terminal() as terminal:

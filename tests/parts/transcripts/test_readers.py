@@ -28,6 +28,7 @@ DETAILS = {
         context=0,
         tasks=TASKS,
         progress=Progress(1, 3),
+        prompt="AFTER 1 ERROR 400",
         reply=ANSWER,
     ),
     "cline": Details(model="scripted", reply=ANSWER),
@@ -48,8 +49,10 @@ DETAILS = {
     "gemini-plan": Details(model="gemini-2.5-pro", context=0, tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "kilo-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
     "opencode-price": Details(model="scripted", reply=ANSWER, cost=0.00018),
-    "claude-denied": Details(model="claude-opus-5-5", context=0, reply=ANSWER),
-    "claude-limit": Details(model="claude-sonnet-5-5", reply=ANSWER),
+    "claude-denied": Details(
+        model="claude-opus-5-5", context=0, prompt="AFTER 1 TOOL touch again THEN fine", reply=ANSWER
+    ),
+    "claude-limit": Details(model="claude-sonnet-5-5", prompt="AFTER 1 fine", reply=ANSWER),
     "copilot-limit": Details(model="scripted", reply=ANSWER),
     "kimi-limit": Details(model="scripted", reply=ANSWER),
     "aider-price": Details(model="openai/scripted", reply=ANSWER, cost=0.0071),
@@ -250,6 +253,30 @@ def test_subagents() -> None:
     assert seen["copilot"] == states("scripted", Status.WORKING, Status.DONE)
     assert seen["kimi"] == states("A task", Status.WORKING, Status.DONE)
     assert seen["codex"] == states("Nash", Status.WORKING)
+
+
+def test_the_last_prompt() -> None:
+    """The first line of what was typed; not of what Claude writes in a person's name. It is repeated in the record."""
+
+    def told(*entries: dict[str, object]) -> str:
+        state: Reading | None = None
+        for entry in entries:
+            state = kept("claude").reader.read(json.dumps(entry, separators=(",", ":")).encode() + b"\n", state)
+        assert state is not None
+        return state.details.prompt
+
+    def typed(text: object, **more: object) -> dict[str, object]:
+        return {"type": "user", "message": {"role": "user", "content": text}, **more}
+
+    for other in (
+        typed("Caveat: the messages below", isMeta=True),
+        typed("This session continues", isCompactSummary=True),
+        typed("<command-name>/clear</command-name>"),
+        typed([{"type": "tool_result", "content": "done"}]),
+        {"type": "last-prompt", "lastPrompt": None},
+    ):
+        assert told(typed("Fix it\nplease"), other) == "Fix it"
+    assert told({"type": "last-prompt", "lastPrompt": "Rewrite the tutorial"}) == "Rewrite the tutorial"
 
 
 @pytest.mark.slow

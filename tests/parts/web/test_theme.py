@@ -58,24 +58,22 @@ def test_every_light_can_be_seen_and_read(colours: dict[Status, RGB]) -> None:
 
 @pytest.mark.parametrize("colours", [*PALETTES.values(), ODD], ids=[*PALETTES, "odd"])
 def test_what_is_filled_stands_out(colours: dict[Status, RGB]) -> None:
-    """What needs a person stands out by its fill or the cap of its mark, news by its fill; all can be read."""
+    """News stands out by its fill; what is on a fill can be read, mark and name alike."""
     found = properties(stylesheet(colours))
     for status in (*FILLED, Status.DONE):
-        fill, on, cap, sign = (found[f"{status.value}-{part}"] for part in ("fill", "on", "cap", "sign"))
+        fill, on = found[f"{status.value}-fill"], found[f"{status.value}-on"]
         for number in (0, 1):
             assert contrast(on[number], fill[number]) >= SIGN_CONTRAST
-            assert contrast(sign[number], cap[number]) >= SIGN_CONTRAST
-            if status in FILLED or fill[number] != CARD[number]:
-                least = FILL_CONTRAST if status in FILLED else NEWS_HUE_CONTRAST
+            if status is Status.DONE and fill[number] != CARD[number]:
                 for surface in (PAGE[number], CARD[number]):
-                    assert max(contrast(fill[number], surface), contrast(cap[number], surface)) >= least
+                    assert contrast(fill[number], surface) >= NEWS_HUE_CONTRAST
 
 
-def test_amber_has_a_cap_on_a_light_page() -> None:
-    """Amber is never moved for a light page: its mark stands in black there, as beside every light bar."""
+def test_amber_is_one_area_on_a_light_page() -> None:
+    """Amber is never moved for a light page, and no cell of it is black: that reads as two signs."""
     found = properties(stylesheet())
     assert found["waiting-fill"] == (COLOURS[Status.WAITING],) * 2
-    assert found["waiting-cap"] == ((0, 0, 0), COLOURS[Status.WAITING])
+    assert found["waiting-on"] == ((0, 0, 0),) * 2
 
 
 def test_a_colour_that_can_be_read_is_left_alone() -> None:

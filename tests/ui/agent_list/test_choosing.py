@@ -6,6 +6,7 @@ import attrs
 
 from tallylight.actions.answer import Occupant
 from tallylight.actions.request import Mark
+from tallylight.model.status import Status
 from tallylight.ui.agent_list import flow, press, state
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Propose
 from tallylight.ui.agent_list.help import HELP
@@ -39,10 +40,17 @@ def proposed(now: State, effects: Effects, *left_out: str) -> State:
 @each(("key", "verb"), [("s", "snooze"), ("v", "seen"), ("u", "unread")])
 def test_a_key_marks_the_selected_row(key: str, verb: str) -> None:
     """That one, and no other; a snooze that is on is taken back."""
-    assert asked_for(pressed(listed(*MANY), "j", key)[1]) == [("2", verb)]
+    asks = [attrs.evolve(one, status=Status.WAITING) for one in MANY]
+    assert asked_for(pressed(listed(*asks), "j", "j", key)[1]) == [("3", verb)]
     off = pane_with(MANY[0], snoozed_until=NOW + 60)
     _, effects = pressed(listed(off), "s")
     assert [e.asked for e in effects if isinstance(e, Perform)] == [Mark("snooze", "1", ("0",))]
+
+
+def test_what_needs_nobody_is_not_snoozed() -> None:
+    """The key says so: a person who hears nothing presses it again."""
+    now, effects = pressed(listed(pane(1)), "s")
+    assert (now.message, effects) == ("it does not need you now, so there is nothing to snooze", ())
 
 
 @each("key", ["x", "X", "c", "p"])

@@ -217,6 +217,8 @@ def test_nothing_to_list_is_said() -> None:
     """An empty list says how to begin; a filter that finds none says that."""
     empty = "\n".join(texts(listed()))
     assert "No agent runs yet." in empty and "Start one in any tab" in empty and "tally doctor" in empty
+    narrow = texts(state.resized(State(is_panel=True), 32, 24))
+    assert not any("…" in line for line in narrow) and "  claude or codex." in narrow, "a panel has it whole"
     assert "No agent matches." in texts(pressed(listed(pane(1)), "/", "z")[0])[2]
 
 
@@ -277,8 +279,11 @@ def colours_of(drawn: str) -> list[tuple[str, RGB, RGB | None]]:
 
 @each("ground", [DARK, LIGHT, ansi.Ground((0x2E, 0x34, 0x40), (0xD8, 0xDE, 0xE9)), ansi.UNKNOWN])
 def test_all_that_has_a_colour_can_be_read(ground: ansi.Ground) -> None:
-    """Each mark, name and dim word has at least 4.5 to what it stands on, and a fill 3 to the background or a black
-    cell beside it (WCAG 2), selected or not."""
+    """
+    Each mark, name and dim word has at least 4.5 to what it stands on (WCAG 2), selected or not.
+
+    What needs a person is one area: a black cell within amber reads as two.
+    """
     background = ground.background or (0, 0, 0)
     everything = [pane(n, status, project="p", message="it says") for n, status in enumerate(Status)]
     for key in ("g", "G"):
@@ -290,7 +295,7 @@ def test_all_that_has_a_colour_can_be_read(ground: ansi.Ground) -> None:
         lines = draw(pressed(listed(*everything), "G")[0])
         row = next(line for line in lines if any(span.chip is status for span in line[1:2]))
         fills = [own for text, _, own in colours_of(ansi.sgr(row, Depth.FULL, ground)) if own and text.strip()]
-        assert contrast(fills[0], background) >= 3 and len(set(fills)) == (1 if ground != LIGHT else 2)
+        assert len(fills) > 1 and len(set(fills)) == 1
 
 
 def test_what_needs_somebody_is_filled_and_what_works_is_not() -> None:

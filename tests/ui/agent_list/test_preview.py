@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import geometry, state
+from tallylight.ui.agent_list import flow, geometry, state
 from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.effects import Plain
 from tallylight.ui.agent_list.geometry import areas, list_columns
 from tallylight.ui.agent_list.preview import PAGES, Page
 from tallylight.ui.agent_list.reading import PACE_S, Screens
@@ -23,7 +24,19 @@ from tallylight.wire.text import width
 from tests.patience import until
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import NOW, OWN, asked, asking, glanced, listed, pane, pressed, rows_of, texts
+from tests.ui.agent_list.panes import (
+    NOW,
+    OWN,
+    asked,
+    asking,
+    glanced,
+    listed,
+    pane,
+    pressed,
+    question_of,
+    rows_of,
+    texts,
+)
 
 SHOP = asking(1, project="shop", what="Bash: npm test", question="Do you want to proceed?")
 TASKS = ("Read the code", "Write the test", "Change the code")
@@ -53,6 +66,30 @@ def on(page: Page, found: object = SHOP, columns: int = 200) -> list[str]:
 
 
 # Where it stands -------------------------------------------------------------------------------------------------
+
+
+def test_a_large_screen_has_it_from_the_beginning() -> None:
+    """Detail and screen share the right side; a question that is longer than half of it has all of it."""
+    now = state.pictured(listed(SHOP, columns=200, lines=50), f"{OWN}:1", screen("$ claude"))
+    assert beside(now)[0].startswith("─ screen ─") and "$ claude" in beside(now)
+    assert texts(now)[-1].startswith(" Enter go") and "Space close" in texts(now)[-1]
+    assert pressed(now, "escape")[1] == (Plain.QUIT,), "it is no step that has to be taken back"
+    assert areas(pressed(now, " ")[0]).preview == 0
+    assert areas(glanced(now)).preview == 24
+
+    row = now.row
+    assert row is not None
+    long = attrs.evolve(question_of(row.pane), context=tuple(f"row {n}" for n in range(30)))
+    asks = state.drawn(flow.read(now, row, long))
+    assert asks.asking is not None and asks.asking.is_whole and areas(asks).preview == 0
+
+
+@each(("columns", "lines", "is_panel"), [(159, 50, False), (200, 39, False), (200, 50, True)])
+def test_a_smaller_one_has_it_after_a_key(columns: int, lines: int, is_panel: bool) -> None:
+    """Nor has a panel; but a window that grows has it at once."""
+    now = state.resized(State(is_panel=is_panel), columns, lines)
+    assert now.preview is None
+    assert (state.resized(now, 200, 50).preview is None) is is_panel
 
 
 def test_it_opens_beside_the_list() -> None:

@@ -163,6 +163,23 @@ def test_other_keys_answer_nothing(key: str) -> None:
     assert now.message in (f"{key} does nothing here", f"there is no choice {key}")
 
 
+def test_a_number_says_why_it_answers_nothing() -> None:
+    """In the list where nothing is asked, and on a page that has no question yet."""
+    assert pressed(listed(pane(1)), "1")[0].message == "it asks nothing"
+    assert pressed(listed(), "1")[0].message == "no agent is selected"
+    assert "snoozed" in pressed(listed(asking(1, snoozed_until=NOW + 60)), "1")[0].message
+    page = attrs.evolve(asked(listed(*THREE)), asking=None)
+    for key in ("1", "G"):
+        assert pressed(page, key)[0].message == "its question is still being read"
+
+
+def test_what_cannot_be_scrolled_is_said() -> None:
+    """All of a short question is on its page: the end is where the person is."""
+    shown = asked(listed(*THREE))
+    now, _ = pressed(shown, "G")
+    assert (attrs.evolve(now, message=""), now.message) == (shown, "all of it is on the screen")
+
+
 def test_a_choice_without_known_keys_is_not_made() -> None:
     """Where it is not known what chooses an answer, nothing is typed, and the list says so."""
     shown = asked(listed(asking(1, choices=(("", "Maybe"), ("2", "No")))))
@@ -383,6 +400,17 @@ _PANES = st.lists(
     unique_by=lambda found: found.id,
 )
 _SIZES = st.tuples(st.integers(1, 130), st.integers(1, 30))
+
+
+def test_a_question_that_goes_leaves_the_selection_in_view() -> None:
+    """Below a preview it had made room for one row more."""
+    now = pressed(listed(*THREE), " ")[0]
+    row = flow.wanted(now)
+    assert row is not None
+    now = flow.read(now, row, question_of(row.pane))
+    more = [pane(0, age=0), pane(1, age=0), *(asking(number, 0) for number in (2, 3, 4))]
+    now = state.refreshed(now, rows_of(*more), NOW)
+    assert now.asking is None and now.top <= now.index < now.top + areas(now).rows
 
 
 @pytest.mark.slow

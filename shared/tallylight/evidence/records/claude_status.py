@@ -43,6 +43,7 @@ class Reading:
     waiting_for: str = ""
     session: str = ""
     cwd: str = ""
+    #: The name that a person or the agent's model gave the session.
     name: str = ""
     #: When it last changed, in ms since the epoch by the agent's clock; only for telling two readings apart.
     at: int = 0
@@ -117,7 +118,8 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
         sanitise(waiting_for),
         sanitise(session, cells=_MAX_SESSION_CELLS),
         sanitise(cwd) if cwd.startswith("/") else "",
-        sanitise(name),
+        # One made of its directory, `shop-2c`, says less than the project does.
+        sanitise(name) if data.get("nameSource") != "derived" else "",
         values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
         values.integer(_integer(data.get("startedAt")), 0, _MAX_MS) or 0,
         data.get("kind") == "bg",

@@ -125,6 +125,8 @@ class Reading:
     tasks: dict[str, tuple[str, bool | None]] = attrs.Factory(dict)
     children: dict[str, Child] = attrs.Factory(dict)
     calls: dict[str, str] = attrs.Factory(dict)
+    #: The first line of the last prompt. Only sessions without a title need it.
+    prompt: str = ""
     reply: str = ""
     #: The question that the last reply of this turn ends with, and its last sentence.
     question: str = ""
@@ -175,6 +177,7 @@ class Reading:
             tasks=tuple(name for name, _ in in_order),
             progress=Progress(done, len(in_order)) if in_order else None,
             children=tuple(self.children.values()),
+            prompt=self.prompt,
             reply=self.reply,
             outcome=self.outcome,
             limited_until=self.limited_until,

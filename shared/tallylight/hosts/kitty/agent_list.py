@@ -18,7 +18,6 @@ import os
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -34,7 +33,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import DECIDE_S, until_decided
 from tallylight.actions.request import Attach, Draw, Open, Picture, Reply, Request, Visible
 from tallylight.files.program import own_command
-from tallylight.hosts.kitty import actions, answering, channel, screens
+from tallylight.hosts.kitty import actions, answering, channel, fork, screens
 from tallylight.hosts.kitty import colours as kitty_colours
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
@@ -59,8 +58,6 @@ class _List:
     """A list on the screen."""
 
     host: KittyHost
-    #: The folder of our kittens.
-    kittens: Path
     channel: Channel
     is_panel: bool = False
     #: Whether its program believes that it can be seen.
@@ -175,12 +172,11 @@ class _List:
 
             return self._leave(go)
         if verb in ("fork", "resume"):
-            options, kitten = ["--resume"] if verb == "resume" else [], str(self.kittens / "fork.py")
 
             def hand_over() -> None:
-                # That kitten shows what it will run, and asks.
+                # The page shows what it will run, and asks.
                 if actions.focus(boss, id_):
-                    boss.run_kitten_with_metadata(kitten, options, window=boss.window_id_map[id_])
+                    fork.page(self.host, id_, [f"--{verb}"])
 
             return self._leave(hand_over)
         return request.UNKNOWN
@@ -212,9 +208,9 @@ _lists: dict[int, _List] = {}
 _labels = Labels()
 
 
-def show(host: KittyHost, window_id: int, kittens: Path, key: str = "") -> None:
+def show(host: KittyHost, window_id: int, key: str = "") -> None:
     """
-    Open the list over window *window_id*, or close it if that window is a list. *kittens* is our folder of kittens.
+    Open the list over window *window_id*, or close it if that window is a list.
 
     With a *key* that window is selected, and the key is pressed there.
     """
@@ -233,14 +229,14 @@ def show(host: KittyHost, window_id: int, kittens: Path, key: str = "") -> None:
         special = SpecialWindow(command, override_title="Agents", env=env, cwd="/", overlay_for=window_id)
         return tab.new_special_window(special, copy_colors_from=window, pass_fds=(fd,))
 
-    open_list(host, kittens, make)
+    open_list(host, make)
 
 
 #: Makes the window of a list from its command, its variables, and the descriptor that it inherits.
 Make = Callable[[list[str], dict[str, str], int], Any]
 
 
-def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = False) -> Any:
+def open_list(host: KittyHost, make: Make, *, is_panel: bool = False) -> Any:
     """Open a list in the window that *make* makes; return that window."""
     now, (panes, as_of) = time.time(), host.newest(time.monotonic())
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
@@ -248,8 +244,9 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     env = {SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
     words = channel.command(host.command, "panel" if is_panel else "agents")
     window, near = channel.opened(lambda fd: make(words, {CHANNEL: str(fd), **env}, fd))
-    opened = _lists[window.id] = _List(host, kittens, Channel(near), is_panel=is_panel, window_id=window.id)
+    opened = _lists[window.id] = _List(host, Channel(near), is_panel=is_panel, window_id=window.id)
     window.actions_on_removal.append(opened.removed)
+    host.when_left.add(_close_all)
     if is_panel:
         window.set_user_var(PANEL, "1")
     # For the next list: our command may have moved.
@@ -258,6 +255,17 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     first = State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
+
+
+def is_list(window_id: int) -> bool:
+    """Return whether window *window_id* is a list or a panel."""
+    return window_id in _lists
+
+
+def _close_all() -> None:
+    """Close every list and panel: their kitty has us no more."""
+    for id_, found in list(_lists.items()):
+        found.host.boss.mark_window_for_close(id_)
 
 
 def receive(window: Any) -> None:

@@ -1,32 +1,52 @@
-"""Starts an agent beside a window, by kitty's own launch and without a shell. It serves `kittens/fork.py`, too."""
+"""
+Starts an agent beside a window, by kitty's own launch and without a shell; and the page of a fork or resume before it.
+
+A kitten with a window of its own would be a kitty of its own, which starts slowly. So the page is our program, in a
+window over the pane, and it has a channel for its answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kitty.fast_data_types import add_timer
+from kitty.tabs import SpecialWindow
+
 from tallylight.actions.page import Place
 from tallylight.actions.start import Runs
-from tallylight.hosts.kitty import starter
+from tallylight.hosts.kitty import channel
 from tallylight.parts import index
+from tallylight.ui.confirm import announcement
 
 
-def _part() -> Any:
-    return index.need("in_kitty", "forks and resumes")
+def page(host: Any, window_id: int, words: Sequence[str]) -> None:
+    """Open the page over window *window_id* of *host*; *words* are those of the kitten. Start what is agreed to."""
+    part = index.need("in_kitty", "forks and resumes")
+    window = host.boss.window_id_map.get(window_id)
+    tab = window.tabref() if window is not None else None
+    if window is None or tab is None:
+        return
+    verb = "resume" if "--resume" in words else "fork"
+    command = channel.command(host.command, verb, *(word for word in words if word not in ("--fork", "--resume")))
 
+    def make(fd: int) -> Any:
+        env = {part.CHANNEL: str(fd), part.ROOT: str(window.child.pid or 0)}
+        special = SpecialWindow(command, override_title=verb, env=env, cwd="/", overlay_for=window_id)
+        return tab.new_special_window(special, copy_colors_from=window, pass_fds=(fd,))
 
-def main(args: Sequence[str]) -> Any:
-    """Show the page over the pane and ask; return what is to be started, or nothing."""
-    return _part().main(args)
+    opened, near = channel.opened(make)
+    opened.screen.draw(f"\r\n  {announcement(verb)}")
+    opened.screen.cursor_visible = False
+    start = part.Start(host.boss, window_id, add_timer, launch)
 
+    def ended(_window: Any) -> None:
+        # The page is about to close; a lookup before that may find it half closed.
+        answer = part.received(near)
+        if answer is not None:
+            add_timer(lambda _timer: start.guarded(lambda: start.begin(answer, host)), 0.0, False)
 
-def handle_result(answer: object, window_id: int, boss: Any) -> None:
-    """Start the agent that the person agreed to, unless something has changed since."""
-    from kitty.fast_data_types import add_timer
-
-    start = _part().Start(boss, window_id, add_timer, launch)
-    # kitty is about to close the page; a lookup before that may find it half closed.
-    add_timer(lambda _timer: start.guarded(lambda: start.begin(answer, starter.running())), 0.0, False)
+    opened.actions_on_removal.append(ended)
 
 
 def launch(

@@ -60,6 +60,8 @@ class KittyHost(Engine[int]):
         self.worker = Worker(log)
         #: Called at each tick: they look for scripts' requests and queued texts.
         self.each_tick: list[Callable[[], None]] = []
+        #: Called when kitty's configuration has us no more.
+        self.when_left: set[Callable[[], None]] = set()
         self.door = Door(self.wake)
         #: The answers given in the panes, an `actions.once.Once`; None before the first request.
         self.once: Any = None
@@ -273,6 +275,8 @@ class KittyHost(Engine[int]):
         if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
+            for call in self.when_left:
+                call()
             if self.sessions_process is not None:
                 self.sessions_process.close()
         self._store.leave()

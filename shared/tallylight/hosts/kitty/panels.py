@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -43,10 +42,9 @@ class _Shown:
 
 @attrs.define
 class Panels:
-    """All panels of one kitty. *kittens* is the folder of our kittens."""
+    """All panels of one kitty."""
 
     host: KittyHost
-    kittens: Path
     #: By the id of their windows.
     _shown: dict[int, _Shown] = attrs.field(factory=dict)
     #: The OS windows with a panel in each tab.
@@ -70,6 +68,10 @@ class Panels:
         elif self.host.config.panel.per == "window":
             self._everywhere.add(tab.os_window_id)
         return ""
+
+    def leave(self) -> None:
+        """Open no panel any more: kitty's configuration has us no more."""
+        self._everywhere.clear()
 
     def follow(self) -> None:
         """Adjust the panels after windows were added, removed or moved, or another tab is shown."""
@@ -121,7 +123,7 @@ class Panels:
                 except ValueError:
                     return f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts."
             make = functools.partial(self._make, tab, before if before != LAYOUT else "")
-            window = agent_list.open_list(self.host, self.kittens, make, is_panel=True)
+            window = agent_list.open_list(self.host, make, is_panel=True)
             # Not at once: kitty is about to arrange the remaining windows.
             follow = self.host.guarded(FEATURE, lambda _timer: self.follow())
             window.actions_on_removal.append(lambda _window: add_timer(follow, 0, False))
@@ -191,12 +193,13 @@ def _measures(tab: Any) -> tuple[float, ...]:
 _panels: Panels | None = None
 
 
-def toggle(host: KittyHost, window_id: int, kittens: Path) -> None:
+def toggle(host: KittyHost, window_id: int) -> None:
     """Open or close a panel beside window *window_id*; show why if that failed."""
     global _panels  # noqa: PLW0603 - one a process, as the host
     if _panels is None:
-        _panels = Panels(host, kittens)
+        _panels = Panels(host)
         host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
+        host.when_left.add(_panels.leave)
     if problem := _panels.toggle(window_id):
         log_error(f"tallylight: {problem}")
         host.boss.show_error("Tallylight", problem)

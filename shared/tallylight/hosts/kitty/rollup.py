@@ -190,8 +190,9 @@ class TabRollup:
         said = (pane.clean_title or str(owner.title)) if is_own else report.title
         project = pane.project if is_own else report.project
         agent = self.agents.get(report.agent) or pane.agent
-        # A shell makes the whole command the title: `tally run claude`.
-        bare = {"", "tally", report.agent.casefold(), *_own_names(agent)}
+        # A shell makes the whole command the title: `tally run claude`. Where nobody sets one, kitty does: `bash`.
+        unset = str(getattr(owner, "default_title", "")).casefold()
+        bare = {"", "tally", unset, report.agent.casefold(), *_own_names(agent)}
         if name := self.given(owner.id):
             return name
         if not _is_bare(said, bare):

@@ -130,7 +130,7 @@ class TabLights:
 
     def _at_this_moment(self, status: Status, colour: RGB, *, pulses: bool) -> RGB:
         """Return *colour* as it pulses now, if it is the fill of a light of *status* that *pulses*."""
-        is_fill = pulses and self._bar is not None and colour == self._bar.needs.get(status)
+        is_fill = pulses and self._bar is not None and colour == self._bar.get(status)
         return lights.pulsed(colour, self.now()) if is_fill else colour
 
     def _sign(self, decision: Decision, ground: RGB, tab: TabLight | None, *, is_box: bool) -> Run:
@@ -319,7 +319,7 @@ class TabLights:
         if status is Status.LIMITED:
             hollow = contrast.marked(self.colours[status], rgb(draw_data.tab_bg(tab)))
             return tab._replace(inactive_fg=as_int(hollow))
-        if (fill := self._bar.needs.get(status)) is None:
+        if (fill := self._bar.get(status)) is None:
             return tab
         self._filled.add(tab.tab_id)
         now = self._at_this_moment(status, fill, pulses=shown.pulses)

@@ -210,7 +210,7 @@ def _paint(key: tuple[Any, ...], status: Status, ground: RGB, *, keeps: bool) ->
     amber, red, down = (colours[one] for one in (Status.WAITING, Status.ERROR, Status.DOWN))
     fills = tab_sign.bar_of(amber, red, down, touching, active)
     sign = tab_sign.sign(status, "x", ground, fills, colours, is_box=keeps)
-    whole = fills.needs[status] if status in lights.FILLED and not keeps else None
+    whole = fills[status] if status in lights.FILLED and not keeps else None
     fill = sign.back or whole
     plain = contrast.marked(colours[status], ground)
     paint = {

@@ -1,17 +1,19 @@
 """
 Forking and resuming in kitty: both sides of `kittens/fork.py`, except kitty's own functions (`hosts.kitty.fork`).
 
-`main` runs in a process of its own, in a window over the pane: it asks the person, and makes the worktree. `Start` runs
+`page` runs in a process of its own, in a window over the pane: it asks the person, and makes the worktree. `Start` runs
 inside kitty on its main thread, after that window has closed. Everything is read again, the disk by the host's worker.
 Only if the same argument list results, and the process table still agrees, kitty's launch starts it, without a shell.
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import json
 import os
+import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
+from tallylight.model.errors import DecodeError
 from tallylight.model.jobs import raised
 from tallylight.parts.conversations import fork, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
@@ -31,6 +34,7 @@ from tallylight.parts.conversations.plan import plan as plan_of
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.ui.confirm import announce, ask
+from tallylight.wire import values
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
@@ -40,6 +44,10 @@ Json = dict[str, Any]
 DISK_WAIT_S = 10.0
 #: How long, in seconds, the key press itself may block kitty.
 LEND_FOR_KEY_S = 0.1
+#: The variables of the page's program: the descriptor for its answer, and the first process of the pane.
+CHANNEL, ROOT = "TALLYLIGHT_PAGE_CHANNEL", "TALLYLIGHT_PAGE_ROOT"
+#: The longest answer.
+MAX_ANSWER_BYTES = 1 << 18
 #: The longest argument list from the other process, in words; our relay may precede an agent's.
 MAX_RELAYED_WORDS = 64 + 3
 CHANGED = Refusal("changed", "what runs in this pane changed in the meantime; ask again")
@@ -49,21 +57,22 @@ NO_HOST = Refusal("host", "Tallylight does not run in this kitty; run `tally doc
 # In the window over the pane ---------------------------------------------------------------------------------------
 
 
-def main(args: Sequence[str]) -> Json | None:
-    """Show the page and ask; return the command to start, or None."""
-    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
-    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
-    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
-    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
-    options = parser.parse_args(list(args[1:]))
-    verb = Verb.RESUME if options.resume else Verb.FORK
+def page(verb: Verb, place: Place, *, wants_worktree: bool) -> int:
+    """Show the page and ask; send what is to be started to the kitty that has opened it."""
+    answers, root = int(os.environ.pop(CHANNEL)), int(os.environ.get(ROOT, "0"))
+    os.set_inheritable(answers, False)
     announce(verb, 1)
+    agreed = _agreed(verb, place, root, wants_worktree=wants_worktree)
+    if agreed is None:
+        return 1
+    os.write(answers, json.dumps(agreed).encode("ascii"))
+    return 0
+
+
+def _agreed(verb: Verb, place: Place, root: int, *, wants_worktree: bool) -> Json | None:
+    """Return what the person agreed to start for the pane with the first process *root*; None for nothing."""
     agents, _ = agent_files.load_agents(os.environ)
-    root = int(os.environ.get("KITTY_CHILD_PID", "0"))
-    found = plan(verb, agents, root)
-    offer = ForkPage(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
+    offer = ForkPage(verb, plan(verb, agents, root), place, wants_worktree=wants_worktree)
     while ask(offer, 0, os.environ, fork.complete):
         assert isinstance(offer.found, Plan)
         again = plan(verb, agents, root)
@@ -102,6 +111,18 @@ def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
 
 
 # Inside kitty ------------------------------------------------------------------------------------------------------
+
+
+def received(answers: socket.socket) -> object:
+    """Return what the page has sent through *answers*, and close that; None if it has sent nothing."""
+    data = b""
+    with answers, contextlib.suppress(OSError):
+        while len(data) <= MAX_ANSWER_BYTES and (chunk := answers.recv(MAX_ANSWER_BYTES)):
+            data += chunk
+    try:
+        return values.load(data.decode("ascii", "replace"), strict=True) if data else None
+    except DecodeError:
+        return ""
 
 
 @attrs.define

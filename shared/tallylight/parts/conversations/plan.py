@@ -277,7 +277,7 @@ def _nobody(found: Identity) -> str:
     leader = found.leader or found.process
     if leader is not None and not found.is_shell:
         name = base_name(leader.argv[0] if leader.argv else leader.exe or leader.comm)
-        return f"{name} is not known as an agent, so what it reports is not used to continue it"
+        return f"{name} runs in this pane, and is not known as an agent"
     return "no agent runs in this pane"
 
 
@@ -372,7 +372,7 @@ def _notes(
     """Return the sentences that a person has to read before they start the plan."""
     notes = []
     if isinstance(asked, Refusal):
-        notes.append(f"The program asked for something else, which is refused: {asked.text} (rule: {asked.rule}).")
+        notes.append(f"The program asked for something else, which is refused: {asked.text}.")
     if scene.program:
         notes.append(f"{agent.display} has no agent file: it supplied this command itself.")
     if method is Method.LATEST:

@@ -94,7 +94,8 @@ def report(
     private = {environ.get(name, "") for name in ("USER", "LOGNAME", "HOSTNAME", "HOST")}
     private |= {platform.node(), Path(environ.get("HOME", "")).name}
     for pane in (pane for host in hosts for pane in host.panes):
-        private |= {pane.project, pane.title, pane.topic, pane.session, pane.about.worktree, pane.place.host_title}
+        private |= {pane.project, pane.title, pane.topic, pane.session, pane.place.host_title}
+        private |= {pane.about.worktree, pane.about.last_prompt}
     lines = [f"tally {build.name()}", f"system: {_system()}", f"terminal: {_terminal(environ)}"]
     lines += [f"settings: {', '.join(_settings(*config)) or 'the defaults'}"]
     lines += [f"host: {masked(host.host, ours, private)}, {_panes(host.panes)}" for host in hosts]

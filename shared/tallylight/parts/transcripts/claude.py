@@ -30,7 +30,7 @@ from tallylight.evidence.records.reading import (
 from tallylight.model.status import Status
 from tallylight.wire import values
 
-_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"', b'"away_summary"')
+_WORDS = (b'"type":"assistant"', b'"type":"user"', b'"modelId"', b'"away_summary"', b'"last-prompt"')
 #: Words behind a summary that are about the summary.
 _OF_SUMMARY = re.compile(r"\s*\(disable recaps in /config\)\s*$")
 #: The windows of models as `/context` reports them; the transcript does not have them.
@@ -74,12 +74,23 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "user":
             _result(found, message, entry.get("toolUseResult"))
             _ran(found, entry)
+            found.prompt = _prompt(entry, message.get("content")) or found.prompt
         case "system" if entry.get("subtype") == "away_summary":
             found.summarised(_OF_SUMMARY.sub("", values.text(entry.get("content"), 4096)))
+        case "last-prompt":
+            # It is repeated from time to time: a long turn may have begun above what is read.
+            found.prompt = line(entry.get("lastPrompt")) or found.prompt
+            return False
         case _:
             return False
     found.session = word(entry.get("sessionId")) or found.session
     return True
+
+
+def _prompt(entry: dict[str, Any], text: object) -> str:
+    """Return the first line that a person has typed; "" for a caveat or a summary, which Claude writes itself."""
+    is_typed = entry.get("isMeta") is not True and entry.get("isCompactSummary") is not True
+    return line(text) if is_typed and isinstance(text, str) and not text.startswith("<") else ""
 
 
 read = in_lines(_take, _WORDS)

@@ -120,6 +120,7 @@ class Session(BaseModel):
     tasks: list[Clean] = Field(description="its tasks, in order")
     doing: Clean = Field(description="the current task and activity")
     topic: Clean = Field(description="the topic of the conversation, in the agent's words")
+    last_prompt: Clean = Field(description="the first line of your last prompt")
     mode: Clean
     worktree: Clean
     model: Clean = Field(description="from the agent's own record, like the next five")

@@ -3,8 +3,7 @@ The colours of the page, from those of the configuration: a stylesheet of custom
 
 Each light has two colours, `--waiting` for shapes and `--waiting-ink` for text: the configured colour, darker or
 brighter as far as the page and a card require it. Lights that need a person or are news are filled. They have
-`--waiting-fill` with `--waiting-on` for the text on it, `--waiting-cap` and `--waiting-sign` for the mark. A fill with
-little contrast, such as amber on a light page, has its mark in a black cap.
+`--waiting-fill` with `--waiting-on` for the text on it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tallylight.model.contrast import (
-    BLACK,
     FILL_CONTRAST,
     SIGN_CONTRAST,
     fills_of,
@@ -45,20 +43,13 @@ def _scheme(colours: Mapping[Status, RGB], number: int) -> dict[str, RGB]:
     for status, colour in colours.items():
         found[status.value] = legible(colour, hard, FILL_CONTRAST)
         found[f"{status.value}-ink"] = legible(colour, hard, SIGN_CONTRAST)
-    fills, has_caps = fills_of(colours, touching)
+    fills = fills_of(colours, touching)
     for status, fill in fills.items():
-        on = readable_on(fill)
-        mark = (BLACK, legible(fill, BLACK)) if has_caps else (fill, on)
-        found |= _filled(status, fill, on, *mark)
+        found |= {f"{status.value}-fill": fill, f"{status.value}-on": readable_on(fill)}
     done = news(colours[Status.DONE], hard, fills[Status.WAITING])
     if done is None:  # a plain mark: nothing is filled where it would look like amber
-        return found | _filled(Status.DONE, CARD[number], found["done-ink"], CARD[number], found["done-ink"])
-    return found | _filled(Status.DONE, done, readable_on(done), done, readable_on(done))
-
-
-def _filled(status: Status, fill: RGB, on: RGB, cap: RGB, sign: RGB) -> dict[str, RGB]:
-    parts = {"fill": fill, "on": on, "cap": cap, "sign": sign}
-    return {f"{status.value}-{part}": colour for part, colour in parts.items()}
+        return found | {"done-fill": CARD[number], "done-on": found["done-ink"]}
+    return found | {"done-fill": done, "done-on": readable_on(done)}
 
 
 def css(colour: RGB) -> str:

@@ -6,7 +6,7 @@ import attrs
 
 from tallylight.actions.request import Mark
 from tallylight.snapshot import labels
-from tallylight.snapshot.rows import Row, is_snoozed
+from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.ui.agent_list import editor
 from tallylight.ui.agent_list.effects import Effects, Perform, Plain, Relabel
 from tallylight.ui.agent_list.filtering import after
@@ -14,9 +14,13 @@ from tallylight.ui.agent_list.record import Mode, Naming, State
 from tallylight.ui.agent_list.state import filtered, listing, notified
 
 
-def snoozing(row: Row, now: float) -> Effects:
-    """Return the request to snooze *row*, or to end its snooze."""
-    return mark_request(row, "snooze", *(("0",) if is_snoozed(row.pane, now) else ()))
+def snooze(state: State, row: Row) -> tuple[State, Effects]:
+    """Return the state and the request to snooze *row*, or to end its snooze; a message if there is nothing to."""
+    if is_snoozed(row.pane, state.now):
+        return state, mark_request(row, "snooze", "0")
+    if row.pane.status not in NEEDS:
+        return notified(state, "it does not need you now, so there is nothing to snooze"), ()
+    return state, mark_request(row, "snooze")
 
 
 def mark_request(row: Row, verb: str, *args: str) -> Effects:

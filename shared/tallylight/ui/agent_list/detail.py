@@ -176,7 +176,8 @@ def _fact_texts(row: Row, state: State, columns: int) -> list[str]:
         pane.cwd,
         f"pane {row.name}",
         f"also in pane {', '.join(row.same)}" if row.same else "",
-        pane.place.host_title,
+        # tmux numbers the sessions that nobody has named.
+        "" if pane.place.host_title.isdigit() else pane.place.host_title,
     ]
     if is_snoozed(pane, state.now):
         facts.append(f"snoozed for {left(pane.attention.snoozed_until - state.now)}")

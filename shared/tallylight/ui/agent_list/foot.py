@@ -9,7 +9,7 @@ from collections.abc import Callable
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import flow
-from tallylight.ui.agent_list.geometry import is_previewing
+from tallylight.ui.agent_list.geometry import is_large, is_previewing
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.layout import clean, end_of
 from tallylight.ui.spans import Line, Span, cells
@@ -101,9 +101,15 @@ def _list_hints(state: State) -> tuple[Hint, ...]:
     left_out |= set() if choices else {"1-9"}
     hints = [hint for hint in hints if hint[0] not in left_out]
     hints = [(f"1-{choices}", word) if key == "1-9" and choices else (key, word) for key, word in hints]
-    if is_previewing(state):
-        return (*_PREVIEW, *(hint for hint in hints if hint[0] != "Space"))
-    return tuple(hints)
+    return _with_preview(state, tuple(hints))
+
+
+def _with_preview(state: State, hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
+    """Return *hints* with those of an open preview: first, but last where it is always open."""
+    if not is_previewing(state):
+        return hints
+    others = tuple(hint for hint in hints if hint[0] != "Space")
+    return (*others, *_PREVIEW) if is_large(state) else (*_PREVIEW, *others)
 
 
 #: Whether a key has an effect on a pane with this light; keys that are missing here always have.

@@ -19,6 +19,8 @@ from tallylight.ui.agent_list.record import OVER, Mode, State
 
 #: Columns from 160 on put the detail at the right of the list; the columns of the list, and of the gap.
 BESIDE_FROM_COLUMNS, LIST_COLUMNS, GAP_COLUMNS = 160, 112, 3
+#: Lines of a screen with an open preview from the beginning, at least.
+LARGE_FROM_LINES = 40
 #: Lines of a written text, at least, if there is room.
 WRITTEN_LINES = 3
 #: Columns up to which a panel has rows of its own form.
@@ -54,7 +56,9 @@ def areas(state: State) -> Areas:
     if is_narrow(state) and state.writing is None:
         return Areas(middle, 0)
     if is_beside(state):
-        details = middle // 2 if is_previewing(state) else middle
+        # A question that is longer than half of the screen is worth more than the rest of its own screen.
+        is_long = state.asking is not None and state.asking.must >= middle // 2
+        details = middle // 2 if is_previewing(state) and not is_long else middle
         return Areas(middle, details, middle - details)
     if state.writing is not None:
         wanted = 1 + max(WRITTEN_LINES, len(rows_of(state.writing.editor, state.columns)[0]))
@@ -88,6 +92,11 @@ def is_previewing(state: State) -> bool:
 def is_beside(state: State) -> bool:
     """Return whether the detail is at the right of the list."""
     return state.columns >= BESIDE_FROM_COLUMNS and state.mode is not Mode.ANSWER
+
+
+def is_large(state: State) -> bool:
+    """Return whether detail and screen of the selected row have room at the right of the list, both at once."""
+    return is_beside(state) and state.lines >= LARGE_FROM_LINES and not state.is_panel
 
 
 def list_columns(state: State) -> int:

@@ -16,7 +16,7 @@ import attrs
 from tallylight.actions.answer import Choice
 from tallylight.actions.request import PROMPT_AGENT, QUESTION, DeferredText, LookRequest, Unqueue
 from tallylight.actions.say import MAX_TYPED, Say
-from tallylight.snapshot.rows import Row
+from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui.agent_list import commands, editor, flow, geometry, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import state as states
@@ -33,6 +33,9 @@ WHEEL_LINES = 3
 _NUMBERS = tuple("123456789")
 _NUMBERED = (Mode.LIST, Mode.ANSWER)
 _READ_ALL = "read all of it first: scroll with up, down and the page keys"
+_NO_QUESTION = "it asks nothing"
+_UNREAD = "its question is still being read"
+_NO_CHOICE = "there is no choice {}"
 _TOO_SOON = "this has only just appeared: read it, then press {} again"
 #: More than any text over the list has.
 MAX_SCROLLED_LINES = 100_000
@@ -110,7 +113,7 @@ def _preview_key(state: State, name: str) -> State | None:
         return states.select(turned, turned.index)
     if state.preview is None:
         return None
-    if name == "escape":
+    if name == "escape" and not geometry.is_large(state):
         return attrs.evolve(state, preview=None)
     if name in ("tab", "shift+tab"):
         return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
@@ -153,8 +156,10 @@ def _answer_key(state: State, name: str) -> tuple[State, Effects]:
     if state.run and name in ("enter", "backspace"):
         return flow.stepped(state, 1 if name == "enter" else -1), ()
     if shown is None:
-        return state, ()
+        return states.notified(state, _UNREAD), ()
     if (step := _step(name, max(1, shown.height - 1), len(shown.lines))) is not None:
+        if len(shown.lines) <= shown.height:
+            return states.notified(state, "all of it is on the screen"), ()
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
     if state.run and name == "S":
         return state, (Gather(flow.alike(state), shown.question),)
@@ -168,18 +173,25 @@ def _answer_by_number(state: State, name: str, at: float, *, is_click: bool = Fa
     if isinstance(state.proposal, SharedAnswer):
         return _answer_all(typed, state.proposal, name, too_soon)
     if row is None or not (is_page or state.asks(row)):
-        return typed, ()
+        return states.notified(typed, _asks_nothing(state, row)), ()
     if shown is None:
-        return (typed, ()) if is_page else _open_question(typed, row)
+        return (states.notified(typed, _UNREAD), ()) if is_page else _open_question(typed, row)
     if not is_page and (not shown.is_whole or shown.question.missing):
         return states.asked(attrs.evolve(typed, asking=None), row, shown.question), ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == name), None)
     if choice is None:
-        return states.notified(typed, f"there is no choice {name}"), ()
+        return states.notified(typed, _NO_CHOICE.format(name)), ()
     if problem := _problem(shown, choice, name, too_soon):
         return states.notified(typed, problem), ()
     after = attrs.evolve(typed, asking=None) if state.run else states.listing(typed)
     return attrs.evolve(after, read_question=question_id(row)), (Perform(row, shown.question.answer(choice.number)),)
+
+
+def _asks_nothing(state: State, row: Row | None) -> str:
+    """Return why a number answers nothing on *row*."""
+    if row is None:
+        return "no agent is selected"
+    return "it is snoozed; a shows its question, s ends the snooze" if is_snoozed(row.pane, state.now) else _NO_QUESTION
 
 
 def _problem(shown: asking.Asking, choice: Choice, name: str, too_soon: bool) -> str:
@@ -197,7 +209,7 @@ def _answer_all(state: State, found: SharedAnswer, name: str, too_soon: bool) ->
     """Give the same answer to several agents, each for its own screen as it was shown."""
     given = found.chosen(name)
     if not given:
-        return state, ()
+        return states.notified(state, _NO_CHOICE.format(name)), ()
     if found.read < len(state.text):
         return states.notified(state, _READ_ALL), ()
     if too_soon:
@@ -349,7 +361,7 @@ _OF_A_ROW: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "i": lambda state, row: (state, (Propose(Act.INTERRUPT, (row,)),)),
     "n": commands.naming,
     "r": lambda state, row: (state, opening(row, "resume")),
-    "s": lambda state, row: (state, commands.snoozing(row, state.now)),
+    "s": commands.snooze,
     "u": lambda state, row: (state, commands.mark_request(row, "unread")),
     "v": lambda state, row: (state, commands.mark_request(row, "seen")),
     "w": lambda state, _row: (state, (Plain.WHY,)),

@@ -14,7 +14,7 @@ from tallylight.snapshot.rows import Row, is_snoozed
 from tallylight.ui import details
 from tallylight.ui.agent_list import geometry, table
 from tallylight.ui.agent_list.record import State
-from tallylight.ui.layout import GAP, age, clean, pad
+from tallylight.ui.layout import GAP, age, clean, folded, pad
 from tallylight.ui.spans import Line, Span, filled
 from tallylight.ui.spans import cells as cells_of
 from tallylight.wire.text import width
@@ -188,4 +188,8 @@ def _fold(state: State) -> Line:
 def _nothing(state: State) -> list[Line]:
     """Return the message that there is no row, and how to begin."""
     texts = _NO_MATCH if state.rows else _BEGIN
-    return [(), *((Span(clean(f"  {text}", state.columns), is_dim=bool(number)),) for number, text in enumerate(texts))]
+    lines: list[Line] = [()]
+    for number, text in enumerate(texts):
+        parts = folded(text, max(1, geometry.list_columns(state) - 2))
+        lines += [(Span(clean(f"  {part}", state.columns), is_dim=bool(number)),) for part in parts]
+    return lines

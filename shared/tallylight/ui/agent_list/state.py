@@ -19,7 +19,16 @@ from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.filtering import grouped, matches, ordered
-from tallylight.ui.agent_list.geometry import areas, heights, in_view, is_folded, is_previewing, least_top, side_columns
+from tallylight.ui.agent_list.geometry import (
+    areas,
+    heights,
+    in_view,
+    is_folded,
+    is_large,
+    is_previewing,
+    least_top,
+    side_columns,
+)
 from tallylight.ui.agent_list.record import OVER, Mode, State
 from tallylight.ui.agent_list.selection import Proposal, SharedAnswer, outcome
 from tallylight.ui.layout import chop
@@ -34,17 +43,23 @@ def fitted(state: State) -> State:
     """Return the state with its question wrapped to the room that it has."""
     if state.asking is None:
         return state
-    columns, height = side_columns(state), max(0, areas(state).details - 1)
-    return attrs.evolve(state, asking=asking.sized(state.asking, columns, height, is_page=state.mode is Mode.ANSWER))
+    columns, is_page, shown = side_columns(state), state.mode is Mode.ANSWER, state.asking
+    for _ in range(2):  # once more with the room of the preview, if it needs that
+        shown = asking.sized(shown, columns, max(0, areas(state).details - 1), is_page=is_page)
+        state = attrs.evolve(state, asking=shown)
+    return state
 
 
 # Events -----------------------------------------------------------------------------------------------------------
 
 
 def resized(state: State, columns: int, lines: int) -> State:
-    """Return the state for a screen of so many cells."""
+    """Return the state for a screen of so many cells. One that has become large has room for the selected screen."""
+    before = state
     state = filtered(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
-    return _laid_out(state, state.proposal) if state.proposal is not None else state
+    if is_large(state) and not is_large(before) and state.preview is None:
+        state = attrs.evolve(state, preview=previews.Preview())
+    return followed(_laid_out(state, state.proposal) if state.proposal is not None else state)
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
@@ -55,7 +70,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
         # In the detail, also below a typed text, it is read again; in a run the next one follows.
         is_page = state.mode is Mode.ANSWER
         is_kept = not is_page or state.selected in state.run
-        state = attrs.evolve(state, asking=None) if is_kept else listing(state)
+        state = settled(attrs.evolve(state, asking=None)) if is_kept else listing(state)
         state = notified(state, "that question is gone") if is_page else state
     if problem := _lost(state):
         state = notified(listing(state), problem)

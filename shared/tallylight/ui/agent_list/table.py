@@ -85,7 +85,7 @@ def row_text(row: Row, state: State) -> RowText:
         before.append(f"snoozed {left(pane.attention.snoozed_until - now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
-    text, behind = details.best_text(pane), ""
+    text, behind = details.best_text(pane, row.called), ""
     if pane.status is Status.DONE:
         text, behind = pane.outcome or text, fields.words(pane.more)
     elif needs_person(row, now):

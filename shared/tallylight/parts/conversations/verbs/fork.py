@@ -24,16 +24,20 @@ from tallylight.actions.page import Place, command_line, sentence
 from tallylight.agents import agent_files
 from tallylight.cli.output import JSON_VERSION, Output, clean, complain
 from tallylight.cli.parser import Parser
-from tallylight.hosts.detached import starts
 from tallylight.model.errors import TallyError
-from tallylight.parts.conversations import fork, worktrees
+from tallylight.parts.conversations import fork, in_kitty, worktrees
 from tallylight.parts.conversations.fork_page import ForkPage
 from tallylight.parts.conversations.plan import Plan, Verb
-from tallylight.parts.conversations.wezterm_place import Mover
 from tallylight.parts.conversations.worktrees import Base
 from tallylight.snapshot.addresses import Row, add_pane, pick, read_panes
 from tallylight.ui import colours
 from tallylight.ui.confirm import ask
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # The hosts of other terminals take three times as long to load as the rest, which is a page that a person waits
+    # for: they are imported where they are needed.
+    from tallylight.parts.conversations.wezterm_place import Mover
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
@@ -78,7 +82,15 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
 
 def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
-    options = make_parser(verb).parse_args(argv)
+    try:
+        options = make_parser(verb).parse_args(argv)
+    except SystemExit as error:
+        if in_kitty.CHANNEL in os.environ and error.code:
+            input("\nPress Enter to close this.")  # the message would vanish with the window
+        raise
+    place = Place(options.location or Place.VSPLIT)
+    if in_kitty.CHANNEL in os.environ:
+        return in_kitty.page(verb, place, wants_worktree=getattr(options, "worktree", False))
     environ = colours.chosen(os.environ, options.color)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
@@ -90,7 +102,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     plan, base = _in_worktree(here) if getattr(options, "worktree", False) else (here, None)
     # Offer exactly the request, or its refusal: never a fork without its worktree.
     offered = plan if isinstance(plan, Refusal) else here
-    offer = ForkPage(verb, offered, Place(options.location or Place.VSPLIT), base is not None, base, options.here)
+    offer = ForkPage(verb, offered, place, base is not None, base, options.here)
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
@@ -103,10 +115,12 @@ def _start(
     """Ask and start *offer* for the pane *found*, or print it where no person can be asked."""
     verb = offer.verb
     if options.here:
+        from tallylight.parts.conversations.wezterm_place import Mover
+
         mover = Mover.of(found, os.environ) if options.location else None
         return _ask_here(attrs.evolve(offer, is_here=mover is None), found, environ, mover)
     if isinstance(plan, Refusal):
-        raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
+        raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)}")
     command = launch_command(found, plan, offer.place, os.environ)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if command is None and is_terminal and not (options.location or options.dry_run):
@@ -169,6 +183,8 @@ def launch_command(found: Row, plan: Plan, place: Place, environ: Mapping[str, s
     """
     Return the command that opens the new pane in the tmux or kitty around us; None without one that has this pane.
     """
+    from tallylight.hosts.detached import starts
+
     how = {Place.VSPLIT: ["split-window", "-h"], Place.HSPLIT: ["split-window", "-v"]}
     if (command := starts.beside(found.pane, how.get(place, ["new-window", "-a"]), plan, environ)) is not None:
         return command

@@ -305,7 +305,7 @@ def _list(output: Output, choices: list[Offered]) -> None:
         for text in choice.about:
             output.line(f"   {clean(text)}")
         if isinstance(choice.found, Refusal):
-            output.line(f"   not possible: {clean(choice.found.text)} (rule: {choice.found.rule})")
+            output.line(f"   not possible: {clean(choice.found.text)}")
         else:
             output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
             for note in choice.found.notes:

@@ -223,9 +223,9 @@ class Demo:
 def make_parser() -> Parser:
     parser = Parser(
         prog="tally demo",
-        description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop.",
+        description="Show the lights on scripted agents in this terminal. Press q to stop.",
         examples={
-            "tally demo": "until you press ctrl-C",
+            "tally demo": "until you press q",
             "tally demo --once --speed 4": "one run, four times as fast",
         },
         codes={130: "you pressed ctrl-C"},
@@ -238,6 +238,10 @@ def make_parser() -> Parser:
     return parser
 
 
+class _LeftError(Exception):
+    """The person has pressed `q`."""
+
+
 def _sleep(seconds: float) -> bool:
     time.sleep(seconds)
     return False
@@ -245,7 +249,11 @@ def _sleep(seconds: float) -> bool:
 
 @contextlib.contextmanager
 def keys() -> Iterator[Callable[[float], bool]]:
-    """Yield a function that passes seconds and returns whether `ANSWER` was pressed; without a terminal never."""
+    """
+    Yield a function that passes seconds and returns whether `ANSWER` was pressed; without a terminal never.
+
+    It raises `_LeftError` once `q` is pressed.
+    """
     if not sys.stdin.isatty():
         yield _sleep
         return
@@ -257,6 +265,8 @@ def keys() -> Iterator[Callable[[float], bool]]:
         while (left := end - time.monotonic()) > 0:
             if select.select([descriptor], [], [], left)[0]:
                 pressed = os.read(descriptor, 64)
+                if b"q" in pressed:
+                    raise _LeftError
                 if ANSWER.encode() in pressed:
                     return True
                 if not pressed:
@@ -278,12 +288,15 @@ def main(argv: list[str]) -> int:
     try:
         if is_live:
             output.stream.write("\x1b[?25l")
+            output.line("This runs again and again until you press q." if not options.once else "q stops it.")
         with keys() if is_live else contextlib.nullcontext(_sleep) as wait:
             while True:
                 Demo(output, options.speed, is_live, wait).run()
                 if options.once or not is_live:
                     return 0
                 output.line()
+    except _LeftError:
+        return 0
     finally:
         if is_live:
             output.stream.write("\r\x1b[J\x1b[?25h")

@@ -153,7 +153,7 @@ def _print(output: Output, shown: list[reference.InForce]) -> None:
             chooser = "the theme" if above == "colours" else "`tally setup`"
             output.line(pad(f"# {name}", _ASIDE_CELLS) + f"# {chooser} chooses")
             continue
-        said = pad(f"{name} = {clean(one.value)}", _ASIDE_CELLS)
+        said = pad(f"{name} = {clean(one.value)} ", _ASIDE_CELLS)
         output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
 
 

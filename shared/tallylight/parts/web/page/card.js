@@ -61,9 +61,9 @@ const newsIn = (text) => (/^\W*tip:/i.test(text) ? "" : text);
 
 // The one thing to know of it: what it asks, how it ended, or what it does.
 function what(session) {
-  const { status, what: about, question, message, reply, topic, limited_until: until } = session;
+  const { status, what: about, question, message, reply, topic, last_prompt: prompt, limited_until: until } = session;
   const done = session.outcome || reply, does = [session.progress, session.doing].filter(Boolean).join(" · ");
-  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic;
+  const said = { waiting: about || newsIn(question), done, working: does, background: does, idle: topic }[status] || newsIn(message) || topic || prompt;
   const more = ["waiting", "error"].includes(status) && !said.includes(session.doing) ? session.doing : "";
   const [asked] = others(session);
   return [queued(session), limit(until), unanswered(session), asked, said, more].filter(Boolean).join(" · ");

@@ -367,6 +367,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         transcript.published if transcript is not None else None,
         conversation.entry,
         conversation.resume,
+        conversation.resume_cwd,
         conversation.fork,
         pane.queued,
     )

@@ -113,8 +113,9 @@ class BasePane:
         self._limited: tuple[Decision, Decision] | None = None
         #: The session that the registry of its agent lists for it; its host's to set.
         self.session_listed = ""
-        #: The last report about the pane itself.
+        #: The last report about the pane itself, and its time.
         self._last_report: Report | None = None
+        self._last_report_at = -math.inf
 
     @property
     def decision(self) -> Decision:
@@ -182,6 +183,11 @@ class BasePane:
         if self._identity.is_remote:
             known = "" if report.cwd else sanitise(self._identity.far, cells=40)
         return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
+
+    @property
+    def cwd(self) -> str:
+        """The directory that its agent reports, or asked to be resumed in."""
+        return self.decision.report.cwd or self.conversation.resume_cwd
 
     def queue(self, queued: Queued | None) -> None:
         """Set the text that waits in this pane to *queued*; None removes it."""

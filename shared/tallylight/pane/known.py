@@ -209,6 +209,11 @@ class BasePane:
         return self.own_files.is_undecided
 
     @property
+    def has_files(self) -> bool:
+        """Return whether `requests` may have one: there is an agent, a program that may be one, or an end to learn."""
+        return self._run is not None or self.unknown.program is not None or self.is_undecided
+
+    @property
     def transcript(self) -> Transcript | None:
         """The transcript of the agent in the foreground, if it keeps one."""
         return self.own_files.transcript

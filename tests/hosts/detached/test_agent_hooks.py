@@ -71,11 +71,16 @@ def test_a_turn(hooked: tuple[Yard, str], request: pytest.FixtureRequest, kind: 
     def by_hook(light: str, since: float, what: str = "") -> Light:
         def found() -> Light | None:
             lights = [one for one in yard.lights.get(id_, []) if one.at >= since and one.name == light]
-            # Codex reports in its output, too, where it is heard; only its hook names the subject.
-            return next((one for one in lights if (one.pane.reason.source, one.pane.what) == ("protocol", what)), None)
+            told = (one for one in lights if one.pane.reason.source == "protocol")
+            return next((one for one in told if what in one.pane.what), None)
 
-        return wait_until(found, 30, f"{light} by a hook\n{yard.history(id_)}")  # type: ignore[no-any-return]
+        try:
+            return wait_until(found, 30, f"{light} by a hook")  # type: ignore[no-any-return]
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}\n{yard.history(id_, since)}") from None
 
+    # Where Codex is heard it reports by OSC 7501, too, without a subject.
+    subject = "" if (name, kind) == ("codex", "attached") else f"Bash: touch {kind}"
     with contextlib.ExitStack() as attached:
         if kind == "attached":
             assert isinstance(session, Tmux)
@@ -84,7 +89,7 @@ def test_a_turn(hooked: tuple[Yard, str], request: pytest.FixtureRequest, kind: 
         prompt = f"TOOL touch {kind} THEN fine"
         entered = submit(session, prompt)
         by_hook("working", entered)
-        waits = by_hook("waiting/permission", entered, f"Bash: touch {kind}")
+        waits = by_hook("waiting/permission", entered, subject)
         shows(session, MANNERS["codex"].permission if name == "codex" else "Do you want to proceed")
         time.sleep(SETTLES)
         pressed = session.send("y" if name == "codex" else "1")

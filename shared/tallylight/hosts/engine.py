@@ -150,6 +150,10 @@ class Engine(ABC, Generic[Id]):
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         """Return the pane's entry for the snapshot; *epoch* converts monotonic seconds to seconds since the epoch."""
 
+    def _rests(self, id_: Id) -> bool:  # noqa: ARG002
+        """Return whether a quiet pane need not be looked at although it is its turn."""
+        return False
+
     def wake(self) -> None:
         """Start all that only a host with agents needs, unless it runs."""
         if not self._is_awake:
@@ -208,7 +212,8 @@ class Engine(ABC, Generic[Id]):
             self._unasked.update(id_ for id_, published in self._published.items() if published.has_files)
         are_few = len(self._panes) <= FEW_PANES
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
-            if are_few or not published.is_quiet or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0:
+            is_due = are_few or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0
+            if not published.is_quiet or (is_due and (are_few or not self._rests(id_))):
                 self._left[id_] = None
 
     def _skip_pause(self, seconds: float) -> None:

@@ -95,8 +95,9 @@ def test_what_is_let_through(zoo: Zoo, verb: Verb, said: tuple[str, ...], argv: 
     ("said", "refused", "text"),
     [
         # Options, and words that an agent would obey.
-        (("zebra", "--resume", ID, "--yolo"), "option", "'--yolo' is not needed by zebra"),
-        (("zebra", "--yolo", "--resume", ID), "option", "'--yolo' is not needed"),
+        (("zebra", "--resume", ID, "--yolo"), "option", "'--yolo' is unknown: zebra has no agent file that names it"),
+        (("zebra", "--yolo", "--resume", ID), "option", "'--yolo' is unknown"),
+        (("zebra", "--branch", ID), "option", f"'--branch {ID[:30]}"),
         (("zebra", "--resume", ID, "--mode=yolo"), "option", "'--mode=yolo'"),
         (("zebra", "--resume", ID, "-y"), "option", "'-y'"),
         (("zebra", "-r", ID), "option", "'-r "),

@@ -15,6 +15,7 @@ from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.snapshot import values
 from tallylight.snapshot.schema import ConversationEntry
+from tallylight.wire.osc1338 import Recipe
 from tests.actions.known import AGENTS, ID, process
 from tests.parts.conversations.test_forking import HandTable
 from tests.tables import each
@@ -168,10 +169,10 @@ def test_what_it_asked_for_is_what_it_asked_last(conversation: Conversation) -> 
 
 def test_an_arm_without_a_status(conversation: Conversation) -> None:
     """It counts while the agent is in the foreground; and stays when the agent is gone."""
-    conversation.set_resume(("claude", "--resume", "a"))
+    conversation.set_resume(Recipe(("claude", "--resume", "a")))
     conversation.take(said(Source.REGISTRY, session=ID))
     conversation.ended()
-    conversation.set_resume(("claude", "--resume", "evil"))
+    conversation.set_resume(Recipe(("claude", "--resume", "evil")))
 
     assert conversation.resume == ("claude", "--resume", "a")
     assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
@@ -255,7 +256,7 @@ def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
     """Until then the last agent's is remembered, whatever else it tells. Its file and directory are its process's."""
     made = stranger()
     made.take(said(agent="zebra", session=ID, cwd="/evil"))
-    made.set_resume(())
+    made.set_resume(Recipe())
     assert made.entry == OF_CLAUDE
     assert made.strangers_pid is None
     made.take(said(agent="zebra", session=ID, cwd="/evil", fork=SAID))
@@ -264,12 +265,24 @@ def test_a_stranger_has_one_once_it_says_how_that_goes_on() -> None:
     assert (made.resume, made.fork, made.strangers_pid) == ((), SAID, 20)
 
 
+def test_the_directory_of_an_arm_is_kept_beside_it() -> None:
+    """It does not replace the process's own, and goes with its arm, or with the next report's command."""
+    made = stranger()
+    made.set_resume(Recipe(SAID, "/w/api"))
+    assert (made.entry.cwd, made.resume_cwd) == (MET.cwd, "/w/api")
+    made.set_resume(Recipe())
+    assert made.resume_cwd == ""
+    made.set_resume(Recipe(SAID, "/w/api"))
+    made.take(said(agent="zebra", resume=SAID))
+    assert (made.resume, made.resume_cwd) == (SAID, "")
+
+
 def test_a_strangers_arm_is_enough() -> None:
     """Without any status; and it stays when the program has gone, when nothing more is heard."""
     made = stranger()
-    made.set_resume(SAID)
+    made.set_resume(Recipe(SAID))
     made.ended()
-    made.set_resume(("zebra", "--resume", "evil1"))
+    made.set_resume(Recipe(("zebra", "--resume", "evil1")))
     made.take(said(agent="zebra", session="evil1", fork=SAID))
 
     assert (made.entry, made.resume, made.fork, made.strangers_pid) == (MET, SAID, (), None)
@@ -305,7 +318,7 @@ def test_no_file_no_conversation(process_: Process) -> None:
     """What is printed while a program runs that is no stranger, or of which no file is known, makes none."""
     made = stranger(process_)
     for _ in range(20):
-        made.set_resume(SAID)
+        made.set_resume(Recipe(SAID))
         made.take(said(resume=SAID, fork=SAID))
 
     assert (made.entry.agent, made.resume, made.fork) == ("claude", (), ())
@@ -315,7 +328,7 @@ def test_a_stranger_behind_our_relay() -> None:
     """It is the process behind it, and goes on behind one."""
     argv = ("/usr/bin/python3", "-I", "/home/me/.local/bin/tally", "run", "zebra")
     made = stranger(Process(30, 10, 30, "tally", argv, argv[0], 300), attrs.evolve(ZEBRA, pid=31, ppid=30, pgrp=31))
-    made.set_resume(SAID)
+    made.set_resume(Recipe(SAID))
 
     assert made.entry == attrs.evolve(MET, relayed=True)
     assert made.strangers_pid == 31
@@ -324,7 +337,7 @@ def test_a_stranger_behind_our_relay() -> None:
 def test_the_same_stranger_again() -> None:
     """Told again it goes on; another run, another program in its process and an agent are others."""
     made = stranger()
-    made.set_resume(SAID)
+    made.set_resume(Recipe(SAID))
     made.ended()
     made.began(identify([ZEBRA], AGENTS), "/x")
     assert (made.entry, made.resume, made.strangers_pid) == (MET, SAID, 20)

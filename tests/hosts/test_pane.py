@@ -138,6 +138,17 @@ def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
     assert pane.decision.status is Status.QUIET
 
 
+def test_new_settings_do_not_feed_the_fuse(pane: Pane) -> None:
+    """A report that is judged again is as old as before: its work ends 300 s after it came."""
+    pane.foreground(CRUSH.pid, 0)
+    pane.user_variable("state=working;tool=crush", 1)
+    pane.recall(200)
+    pane.tick(300.9)
+    assert pane.decision.status is Status.WORKING
+    pane.tick(301.1)
+    assert pane.decision.status is not Status.WORKING
+
+
 @pytest.mark.parametrize("is_gone", [True, False])
 @pytest.mark.parametrize(("says", "left"), [("waiting", "waiting"), ("error", "error"), ("working", "")])
 def test_a_program_leaves_a_shell_without_marks(

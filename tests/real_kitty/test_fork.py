@@ -401,8 +401,8 @@ def test_an_agent_that_no_file_describes(bench: Bench) -> None:
         bench.shut(int(second["window"]))
 
     for said, at, reason in (
-        ("--fork {SessionId}\n--yolo", 3, "'--yolo' is not needed by zebra"),
-        ("--prompt touch-pwned-1", 1, "'--prompt touch-pwned-1' is not needed"),
+        ("--fork {SessionId}\n--yolo", 3, "'--yolo' is unknown"),
+        ("--prompt touch-pwned-1", 1, "'--prompt touch-pwned-1' is unknown"),
         ("bash -c touch$IFSpwned", 1, "It asks for bash, which runs other programs"),
         ("--fork $(touch$IFSpwned1)", 2, "so it is no session id"),
         ("--fork 1;touch$IFSpwned", 2, "so it is no session id"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tallylight import wire
+from tallylight.cli.run import make_core
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.model.timing import Timing
@@ -457,6 +458,33 @@ def test_a_query_is_answered_before_the_terminal_can(core: RelayCore, query: byt
 
     assert core.to_child() == b"\x1b]" + answer + end + b"\x1b[?62;c"
     assert core.to_terminal().endswith(b"\x1b[c")
+
+
+@each(("agent", "is_passed"), [("opencode", True), ("", False)])
+def test_an_agent_that_only_named_itself_can_still_notify(agent: str, is_passed: bool) -> None:
+    """Its notification is the only hint that it wants a person."""
+    line = Line(RelayCore(agent=agent))
+    line.at(1.0, osc("26;CodeAgent=opencode"))
+    found = told(line.at(2.0, b"\x1b]9;Approve?\x07"))
+
+    assert [report.message for report in found] == (["Approve?"] if is_passed else [])
+
+
+@each(
+    ("command", "answer"),
+    [
+        (["claude"], True), (["qed", "--fast"], True), (["bash"], True), (["node", "/x/qed.js"], True),
+        (["nvim", "a.txt"], False), (["ssh", "box"], False), (["less"], False),
+    ],
+)  # fmt: skip
+def test_the_query_of_what_cannot_be_resumed_stays_unanswered(command: list[str], answer: bool) -> None:
+    """OSC 88 is answered where an arm could count: not in an editor or on another machine. OSC 7501 is everywhere."""
+    core = make_core(command)
+    core.from_child(b"\x1b]88;query\x07" * 2, 1.0)
+    assert core.to_child() == b"\x1b]88;supported;v=1\x07" * 2 * answer
+    core.from_child(QUERY, 1.0)
+    assert core.to_child() == QUERY
+    assert core.to_terminal() == b""
 
 
 @each(

@@ -53,6 +53,29 @@ def test_an_unchanged_file_is_not_read_again(folder: Path, monkeypatch: pytest.M
     assert len(read) == 1
 
 
+def test_a_host_does_not_parse_its_own_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its readers get the panes as they are, until it ends or its disk fails; other processes' files are read."""
+    read: list[str] = []
+    original = snapshot.read_living
+    monkeypatch.setattr(snapshot, "read_living", lambda path: read.append(path.name) or original(path))
+    host, feed = writer(folder), Feed(folder)
+    host.is_shared = True
+    host.publish([WORKING], 0.0)
+    feed.poll(0.1)
+    assert feed.snapshots[0].panes[0] is WORKING
+    assert feed.snapshots == (original(host.path),)
+    with host_of(folder):
+        feed.poll(0.2)
+        assert len(feed.snapshots) == 2
+    assert host.path.name not in read
+    monkeypatch.setattr(snapshot, "seal", lambda: (_ for _ in ()).throw(OSError("no memory")))
+    host.publish([attrs.evolve(WORKING, status=Status.DONE)], 1.0)
+    feed.poll(1.1)
+    assert host.path.name in read and feed.stale
+    host.close()
+    assert feed.poll(1.2) and feed.snapshots == ()
+
+
 @pytest.mark.slow
 def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
     """A writer that died without a goodbye is gone at the next look for the living."""

@@ -100,6 +100,22 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     "a shell at its prompt is idle": ([(0, prompt)], "idle"),
     "a command that is no agent is active": ([(0, prompt), (1, starts)], "active"),
     "output of a plain command is nothing": ([(0, starts), (1, output), (2, tick)], "active"),
+    "an agent that only named itself is idle": ([(0, explicit("active", agent="qed")), (60, tick)], "idle"),
+    "until it has left": ([(0, explicit("active", agent="qed")), (1, prompt), (2, starts)], "active"),
+    "what is only active is no agent": ([(0, explicit("active"))], "active"),
+    "a name silences no guess": ([(0, agent()), (1, explicit("active", agent="claude")), (40, output)], "working"),
+    "nor does one from before the start": (
+        [(0, explicit("active", agent="claude")), (1, agent()), (40, screen("waiting"))],
+        "waiting",
+    ),
+    "silence is told of one that only named itself": (
+        [(0, agent()), (0.5, explicit("active", agent="claude")), (31, tick), (36, tick)],
+        "quiet",
+    ),
+    "a status that is taken back leaves the name": (
+        [(0, explicit("working", agent="qed")), (1, explicit("active", agent="qed"))],
+        "idle",
+    ),
     # 1: explicit wins
     "output does not undo an explicit idle": ([(0, agent()), (1, explicit("idle")), (2, output)], "idle"),
     "silence does not undo an explicit working": ([(0, agent()), (1, explicit("working")), (31, tick)], "working"),

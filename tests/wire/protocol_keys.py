@@ -52,7 +52,7 @@ _WAITS = {"tab": "!", "list": "!", "page": "waiting", "why": "waiting"}
 _TASKS = ["Read", "Write", "Test"]
 _METHOD = ["claude", "--resume", "{SessionId}"]
 ROWS = (
-    Row("OSC 26", "CodeAgent", "26;CodeAgent=mine;Status=running", "agent", "mine", "26;CodeAgent=", _in("mine")),
+    Row("OSC 26", "CodeAgent", "26;CodeAgent=mine", "agent", "mine", "26;CodeAgent=", _in("mine")),
     Row("OSC 26", "Status", "26;Status=awaiting-approval", "status", "waiting", "26;Status=", _WAITS),
     Row("OSC 26", "Detail", "26;Detail=api-fail", "detail", "the API fails", "26;Detail=", _in("the API fails")),
     Row("OSC 26", "TaskProgress", "26;TaskProgress=1/3", "progress", "1/3", "26;TaskProgress=", _in("1/3")),

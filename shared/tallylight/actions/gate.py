@@ -240,6 +240,8 @@ def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
     if not found.words:
         return Refusal("list", f"it lacks words that {agent.name} needs for this")
     shown = _shown(" ".join(found.words))
+    if is_option(found.words[0]) and agent.ids == STRANGE_IDS:
+        return Refusal("option", f"{shown!r} is unknown: {agent.name} has no agent file that names it")
     if is_option(found.words[0]):
         return Refusal("option", f"{shown!r} is not needed by {agent.name} for this, and it runs without that")
     return Refusal("word", f"{shown!r} is not a session id; {agent.name} would read it as a prompt")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TextIO
 
 from tallylight.cli.exit_codes import REFUSED
-from tallylight.model import attributes, contrast, lights
+from tallylight.model import attributes, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
@@ -136,6 +136,10 @@ class Output:
 
     def filled(self, rgb: lights.RGB, text: str) -> str:
         """Return *text* on a colour, as in a tab that needs a person."""
+        if not self.colour:
+            return text
+        from tallylight.model import contrast  # a pipe needs none
+
         return self.coloured(rgb, self.coloured(contrast.readable_on(rgb), text), 4)
 
     def strong(self, text: str) -> str:

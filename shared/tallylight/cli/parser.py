@@ -7,6 +7,8 @@ Each verb has `make_parser()`, which returns one of these. The help, the complet
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -102,14 +104,17 @@ def span(word: str) -> float | None:
 
 def help_width() -> int:
     """Return the cells of a line of help, by COLUMNS or the terminal; without either 80 less the margin."""
-    import shutil
-
-    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST_CELLS), WIDEST_CELLS)
+    # As shutil does it, which takes long to load: argparse asks for each option.
+    found = os.environ.get("COLUMNS", "")
+    columns = int(found) if found.isdecimal() else 0
+    with contextlib.suppress(OSError):
+        columns = columns or os.get_terminal_size(1).columns
+    return min(max((columns or 80) - 2, NARROWEST_CELLS), WIDEST_CELLS)
 
 
 def paragraph(text: str) -> str:
     """Return *text* wrapped to the width of help."""
-    import textwrap  # as shutil, only for a help that is printed
+    import textwrap  # only for a help that is printed
 
     return textwrap.fill(text, help_width(), break_on_hyphens=False) + "\n"
 

@@ -86,9 +86,11 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     def handed(payloads: list[str], has_ended: bool) -> None:
         hand.send_to_host([payload.encode("utf-8", "replace") for payload in payloads], environ, waits=has_ended)
 
+    program = functools.cache(lambda: _ask_for_program(command))
     return RelayCore(
         passthrough=passthrough,
-        agent=functools.cache(lambda: _ask_for_agent(command)),
+        agent=lambda: program()[0],
+        may_arm=lambda: program()[1],
         wrap=(lambda data: tty.wrap(data, environ)) if multiplexer else None,
         screen=multiplexer == "screen",
         heartbeat=HEARTBEAT_S if "WEZTERM_PANE" in environ else None,
@@ -96,9 +98,9 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     )
 
 
-def _ask_for_agent(command: list[str]) -> str:
+def _ask_for_program(command: list[str]) -> tuple[str, bool]:
     """
-    Return the name of the agent that *command* is, by a child process.
+    Return the name of the agent that *command* is, and whether it or what it starts can be resumed, by a child process.
 
     The tables of all names take a megabyte: they are loaded in the child and go with it.
     """
@@ -110,26 +112,30 @@ def _ask_for_agent(command: list[str]) -> str:
     except OSError:
         os.close(read_end)
         os.close(write_end)
-        return _agent_of(command)
+        return _program_of(command)
     if not child:
         try:
             signal.set_wakeup_fd(-1)  # the relay's
-            os.write(write_end, _agent_of(command).encode())
+            name, may_arm = _program_of(command)
+            os.write(write_end, f"{may_arm:d}{name}".encode())
         finally:
             os._exit(0)
     os.close(write_end)
-    name = os.read(read_end, 4096)
+    found = os.read(read_end, 4096).decode()
     os.close(read_end)
     os.waitpid(child, 0)
-    return name.decode()
+    return found[1:], found.startswith("1")
 
 
-def _agent_of(command: list[str]) -> str:
-    """Return the name of the agent that *command* is; "" for none."""
+def _program_of(command: list[str]) -> tuple[str, bool]:
+    """Return the name of the agent that *command* is, "" for none, and whether it or what it starts can be resumed."""
     from tallylight.agents import agent_files
     from tallylight.evidence.foreground import identify
+    from tallylight.evidence.ordinary import is_shell
     from tallylight.evidence.process import Process
 
     agents = agent_files.named_agents(os.environ)  # a host reports faults of a user's file
-    agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
-    return agent.name if agent else ""
+    process = Process(os.getpid(), argv=tuple(command))
+    found = identify([process], agents)
+    # An editor or ssh cannot be resumed; a shell may start an agent.
+    return (found.agent.name if found.agent else ""), bool(found.agent or found.stranger or is_shell(process))

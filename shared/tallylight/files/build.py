@@ -7,8 +7,8 @@ installation by `tally setup` is named after its contents.
 
 from __future__ import annotations
 
-import platform
 import re
+import sys
 from pathlib import Path
 
 import tallylight
@@ -23,7 +23,7 @@ def name() -> str:
     found = commit(package)
     release = package.parent.parent if package.parent.parent.parent.name == "releases" else None
     which = f"commit {found[:12]}, " if found else f"build {release.name}, " if release is not None else ""
-    return f"{tallylight.__version__} ({which}Python {platform.python_version()})"
+    return f"{tallylight.__version__} ({which}Python {sys.version.split()[0]})"
 
 
 def commit(package: Path) -> str:

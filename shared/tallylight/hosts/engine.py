@@ -67,6 +67,8 @@ class _Published:
     due: float | None = None
     is_undecided: bool = False
     is_quiet: bool = False
+    #: Whether its agent, or a program that may be one, has files to read.
+    has_files: bool = True
 
 
 class Engine(ABC, Generic[Id]):
@@ -102,7 +104,8 @@ class Engine(ABC, Generic[Id]):
         self._unasked: set[Id] = set()
         #: Whether something has changed since the last snapshot.
         self._is_unsaved = False
-        self._ticks = 0
+        #: The ticks so far, and the last one that the parts know.
+        self._ticks = self._told_tick = 0
         self._last_tick: float | None = None
         self._origin = 0.0
         self.mutes = Mutes()
@@ -146,6 +149,10 @@ class Engine(ABC, Generic[Id]):
     @abstractmethod
     def _entry(self, id_: Id, pane: Pane, epoch: Callable[[float], float]) -> PaneEntry:
         """Return the pane's entry for the snapshot; *epoch* converts monotonic seconds to seconds since the epoch."""
+
+    def _rests(self, id_: Id) -> bool:  # noqa: ARG002
+        """Return whether a quiet pane need not be looked at although it is its turn."""
+        return False
 
     def wake(self) -> None:
         """Start all that only a host with agents needs, unless it runs."""
@@ -202,10 +209,11 @@ class Engine(ABC, Generic[Id]):
         if self._ticks % KEPT_EVERY == 0:
             self._start_sessions_process(now)
         if self._ticks % FILES_EVERY == 0:
-            self._unasked.update(self._panes)
+            self._unasked.update(id_ for id_, published in self._published.items() if published.has_files)
         are_few = len(self._panes) <= FEW_PANES
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
-            if are_few or not published.is_quiet or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0:
+            is_due = are_few or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0
+            if not published.is_quiet or (is_due and (are_few or not self._rests(id_))):
                 self._left[id_] = None
 
     def _skip_pause(self, seconds: float) -> None:
@@ -241,7 +249,9 @@ class Engine(ABC, Generic[Id]):
         self._unasked -= self._files.ask({id_: self._panes[id_] for id_ in self._unasked})
         self._sample({id_: self._panes[id_] for id_ in looked}, now)
         self._projects.name_panes(self._panes[id_] for id_ in looked)
-        self.parts.tick(now, self._panes, looked)
+        if self._touched or self._told_tick != self._ticks:  # else a source has answered, with nothing new
+            self._told_tick = self._ticks
+            self.parts.tick(now, self._panes, looked)
         return looked
 
     def _files_were_read(self, found: Sequence[tuple[Id, Request, object]]) -> None:
@@ -290,11 +300,8 @@ class Engine(ABC, Generic[Id]):
             published = self._published[id_]
             decision = pane.decision
             pane.attention.shown(decision, now)
-            published.due, published.is_undecided, published.is_quiet = (
-                pane.deadline(),
-                pane.is_undecided,
-                pane.is_quiet,
-            )
+            published.due, published.is_undecided = pane.deadline(), pane.is_undecided
+            published.is_quiet, published.has_files = pane.is_quiet, pane.has_files
             shown, more = _compared(pane, decision, self._host_values(id_), origin, self._files.hangs(id_))
             is_drawn = shown != published.shown
             if not is_drawn and more == published.more:
@@ -367,6 +374,7 @@ def _compared(pane: Pane, decision: Decision, *known: object) -> tuple[tuple[obj
         transcript.published if transcript is not None else None,
         conversation.entry,
         conversation.resume,
+        conversation.resume_cwd,
         conversation.fork,
         pane.queued,
     )

@@ -39,6 +39,7 @@ class _Opened:
 
 def _open(host: str, environ: Mapping[str, str], day: str) -> _Opened:
     snapshot = SnapshotWriter.for_host(host, environ, time.time)
+    snapshot.is_shared = True
     spool = Spool(host, environ=environ)
     waited_file = waiting_time_file.WaitingTimeFile(host, environ)
     former = read_former(host, environ, time.time())

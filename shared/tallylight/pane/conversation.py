@@ -3,8 +3,8 @@ The conversation of a pane: how the last agent there could be continued, with it
 
 It outlives the agent, so that it can be resumed after a crash. Only an agent in the foreground may fill it, so that
 text printed into a plain shell cannot. A session id from the agent's own status file is not replaced by one that came
-through the terminal. Nor is a directory that came through the terminal kept: commands run where the agent's own status
-file says, else where its process works.
+through the terminal. Nor does a directory that came through the terminal take the place of the agent's own: commands
+run where its status file says, else where its process works. One that came with a command is kept beside that.
 
 A stranger, which is an agent without an agent file, has a conversation once it has reported how to continue it.
 """
@@ -22,7 +22,7 @@ from tallylight.evidence.process_table import Table
 from tallylight.evidence.stranger import process_and_file, stranger
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
-from tallylight.wire import osc26
+from tallylight.wire import osc26, osc1338
 
 #: How often the process of a stranger is looked for, when it reports how to continue it.
 _STRANGER_LOOKS = 8
@@ -33,13 +33,15 @@ class Conversation:
     """
     The conversation of one pane, held in `entry`.
 
-    `resume` and `fork` are the commands with which the program asked, in this run, to be continued.
+    `resume` and `fork` are the commands with which the program asked, in this run, to be continued. `resume_cwd` is the
+    directory that came with the first one alone.
     """
 
     table: Table
     entry: ConversationEntry = attrs.field(factory=ConversationEntry)
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
+    resume_cwd: str = ""
     _run: tuple[int, int] = (0, 0)
     #: The agent's own process, once it is known.
     _own: tuple[int, int] = (0, 0)
@@ -134,7 +136,7 @@ class Conversation:
         """Begin the conversation of another run, with nothing known but *entry*."""
         self._run, self.entry = run, entry
         self._own_session, self._said_session, self._read, self._pid, self._own = False, "", None, None, (0, 0)
-        self.resume = self.fork = ()
+        self.resume, self.fork, self.resume_cwd = (), (), ""
 
     def _begin_for_stranger(self) -> None:
         """Begin a conversation for the stranger in the foreground, if there is one and its process is found."""
@@ -174,7 +176,7 @@ class Conversation:
         if report.cwd and is_own:
             self.entry = attrs.evolve(self.entry, cwd=report.cwd)
         if report.source is Source.PROTOCOL:
-            self.resume, self.fork = report.resume, report.fork
+            self.resume, self.fork, self.resume_cwd = report.resume, report.fork, ""
 
     def _names_session(self, report: Report) -> bool:
         """Return whether *report* has a session id, or takes one back: a key that OSC 26 leaves out is withdrawn."""
@@ -188,9 +190,9 @@ class Conversation:
         if self._is_listening and session and not self.entry.session:
             self.entry = attrs.evolve(self.entry, session=session)
 
-    def set_resume(self, argv: tuple[str, ...]) -> None:
-        """Keep the command with which the program asked to be resumed; an empty *argv* withdraws it."""
-        if argv:
+    def set_resume(self, recipe: osc1338.Recipe) -> None:
+        """Keep the *recipe* with which the program asked to be resumed; an empty one withdraws it."""
+        if recipe.argv:
             self._begin_for_stranger()
         if self._is_listening:
-            self.resume = argv
+            self.resume, self.resume_cwd = recipe.argv, recipe.cwd

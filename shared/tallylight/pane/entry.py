@@ -57,7 +57,7 @@ def pane_entry(
         message=report.message,
         since=epoch(decision.since),
         pid=pane.pid,
-        cwd=report.cwd,
+        cwd=pane.cwd,
         queue=QueueEntry(text=queued.text, problem=queued.problem, until=float(queued.at)) if queued else QueueEntry(),
         progress=f"{progress.done}/{progress.total}" if progress is not None else "",
         tasks=report.tasks or (details.tasks if report.progress is None else ()),

@@ -113,8 +113,9 @@ class BasePane:
         self._limited: tuple[Decision, Decision] | None = None
         #: The session that the registry of its agent lists for it; its host's to set.
         self.session_listed = ""
-        #: The last report about the pane itself.
+        #: The last report about the pane itself, and its time.
         self._last_report: Report | None = None
+        self._last_report_at = -math.inf
 
     @property
     def decision(self) -> Decision:
@@ -183,6 +184,11 @@ class BasePane:
             known = "" if report.cwd else sanitise(self._identity.far, cells=40)
         return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
 
+    @property
+    def cwd(self) -> str:
+        """The directory that its agent reports, or asked to be resumed in."""
+        return self.decision.report.cwd or self.conversation.resume_cwd
+
     def queue(self, queued: Queued | None) -> None:
         """Set the text that waits in this pane to *queued*; None removes it."""
         self.queued = queued
@@ -201,6 +207,11 @@ class BasePane:
     def is_undecided(self) -> bool:
         """Return whether a turn or an agent is over, and a file may still say how."""
         return self.own_files.is_undecided
+
+    @property
+    def has_files(self) -> bool:
+        """Return whether `requests` may have one: there is an agent, a program that may be one, or an end to learn."""
+        return self._run is not None or self.unknown.program is not None or self.is_undecided
 
     @property
     def transcript(self) -> Transcript | None:

@@ -140,7 +140,8 @@ class Occupied(BasePane):
         if self._reader.look(self._pgid).with_title(self._title).agent is None:
             return
         if self._last_report is not None:
-            self.tracker.report(self._last_report, now)
+            # It is as old as before, so its fuse burns on.
+            self.tracker.report(self._last_report, now, self._last_report_at)
         self.foreground(self._pgid, now)
         if self._last_report is not None:
             self.conversation.take(self._last_report)

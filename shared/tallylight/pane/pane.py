@@ -137,14 +137,14 @@ class Pane(Occupied):
         self.tape.note("carrier", now, payload)
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
-            self.conversation.set_resume(recipe.argv)
+            self.conversation.set_resume(recipe)
             self.tracker.touch()  # it is published even if the status does not change
             return
         said, before = osc1338.decode_variable(payload), self.tracker.after_exit_claim
         self._said = self._pgid, now
         for report in self._order.admit(payload, said) if said is not None else ():
             if not report.id:
-                self._last_report = report
+                self._last_report, self._last_report_at = report, now
             self.conversation.take(report)
             self.tracker.report(report, now)
         self._note_end(before, now)

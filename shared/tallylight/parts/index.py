@@ -12,7 +12,6 @@ import functools
 import importlib
 import json
 import os
-import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
@@ -107,6 +106,8 @@ def find() -> Iterator[InstalledPart]:
 
 def _own() -> Iterator[tuple[str, str, Any]]:
     """Yield our own parts: each with its name, no version, and a function that loads it."""
+    import pkgutil  # the index saves this
+
     for module in pkgutil.iter_modules(parts.__path__):
         if module.ispkg:
             yield module.name, "", functools.partial(load, f"{parts.__name__}.{module.name}:PART")

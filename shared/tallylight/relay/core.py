@@ -69,8 +69,9 @@ class RelayCore(Core):
     The core for one program in one terminal.
 
     *agent* is the name of a known agent, or a function for it, called at the program's first report. The host sees for
-    itself how a known agent ends. *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* is
-    called with all payloads that are sent, and with whether the program has ended.
+    itself how a known agent ends. *may_arm*: the program can be resumed by OSC 88; if not, its query is not answered.
+    *wrap* puts our own writes into the envelope of the multiplexer around us. *hand* is called with all payloads that
+    are sent, and with whether the program has ended.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class RelayCore(Core):
         *,
         passthrough: bool = False,
         agent: str | Callable[[], str] = "",
+        may_arm: Callable[[], bool] = lambda: True,
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         heartbeat: float | None = None,
@@ -87,6 +89,7 @@ class RelayCore(Core):
         self._hand = hand
         self._passthrough = passthrough
         self._agent = agent if callable(agent) else lambda: agent
+        self._may_arm = may_arm
         self._wrap = wrap
         self._mirror = Mirror()
         self._inbox = DeferredSequences(PACE, self._read)
@@ -292,8 +295,9 @@ class RelayCore(Core):
 
     def _notify(self, whole: Notification) -> None:
         """Report a notification of an agent without other reports: it raises attention, no more."""
-        # An agent that reports by a protocol needs no such hint.
-        if not len(self._records) and (agent := self._agent()):
+        # An agent that reports its status by a protocol needs no such hint.
+        is_told = any(report.status is not Status.ACTIVE for report in self._records.current())
+        if not is_told and (agent := self._agent()):
             text = f"{whole.title}: {whole.body}" if whole.body else whole.title
             report = Report(
                 source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", agent=agent, message=text
@@ -306,7 +310,8 @@ class RelayCore(Core):
 
     def _answer(self, sequence: Sequence) -> None:
         """Note the constant answer to a query; beyond the limit a query gets none."""
-        if self._answers.take(self._now):
+        is_heard = sequence.payload != osc88.QUERY or self._may_arm()
+        if is_heard and self._answers.take(self._now):
             if not self._pending_answers:
                 self._answers_since = self._now
             self._pending_answers.append(b"\x1b]" + _ANSWERS[sequence.payload] + sequence.terminator)

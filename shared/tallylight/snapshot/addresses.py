@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from tallylight.files import read_write
-from tallylight.files.toml import did_you_mean
 from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
@@ -181,6 +180,8 @@ def _known_as(panes: Panes, wanted: str, environ: Mapping[str, str]) -> list[Row
             known.setdefault(name, []).append(found)
     is_name = any(c.isalpha() for c in wanted)
     if not is_name or wanted.casefold() not in known:
+        from tallylight.files.toml import did_you_mean  # few names are wrong
+
         meant = did_you_mean(wanted.casefold(), filter(None, known)) if is_name else ""
         raise NoPaneError(wanted, f"there is no pane {wanted!r}{meant}; {_LISTED}")
     return known[wanted.casefold()]

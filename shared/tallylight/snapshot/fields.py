@@ -38,7 +38,7 @@ def read(value: Json) -> dict[str, Any]:
     """Return the fields of parts in *value*, a pane in JSON."""
     found = {}
     for name, field in index.fields().items():
-        if name in value and (one := _safely(field, value[name])) not in _EMPTY:
+        if value.get(name) is not None and (one := _safely(field, value[name])) not in _EMPTY:
             found[name] = one
     return found
 

@@ -17,7 +17,7 @@ from tallylight.wire.values import exact
 
 VERSION = 1
 #: The groupings of a list; the first is none.
-GROUPS = ("", "project", "machine", "terminal", "session")
+GROUPS = ("", "project", "machine", "terminal", "session", "agent")
 #: The most cells of a name.
 MAX_NAME = 40
 #: The most labels; beyond that the one with the oldest change is dropped.

@@ -149,6 +149,8 @@ class SnapshotWriter:
     withheld: tuple[str, ...] = ()
     machines: tuple[MachineEntry, ...] = ()
     error: str = ""
+    #: Whether readers in this process get the panes as they are, and need not parse what it wrote (`own`).
+    is_shared: bool = False
     _birth: str = attributes.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
     _as_of: float = attributes.field(init=False, default=0.0)
@@ -207,6 +209,7 @@ class SnapshotWriter:
         except (OSError, SnapshotError) as error:
             self.error = self._words(error)
             self._is_stale = True
+            _OWN.pop(self.path, None)
             self._mark_stale()
             return False
         self.error, self._is_stale = "", False
@@ -239,6 +242,7 @@ class SnapshotWriter:
         """Remove the file: the host ends."""
         self._panes, self._written = None, ()
         self._texts = {}
+        _OWN.pop(self.path, None)
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -286,6 +290,9 @@ class SnapshotWriter:
         checked_directory(self.path.parent, create=True)
         if sealed is not None:
             fill(sealed, data)
+        if self.is_shared:
+            # Before the file: a reader that sees a new file must not get the panes of the one before.
+            _OWN[self.path] = attributes.evolve(snapshot, panes=panes)
         read_write.atomic_write(self.path, data, 0o600, durable=False)
 
     def _replace_sealed(self, sealed: int | None) -> None:
@@ -293,6 +300,16 @@ class SnapshotWriter:
         before, self._sealed = self._sealed, sealed
         if before is not None:
             os.close(before)
+
+
+#: What the hosts of this process wrote last, by the file.
+_OWN: dict[Path, Snapshot] = {}
+
+
+def own(path: Path) -> Snapshot | None:
+    """Return the snapshot that a host of this process wrote to *path*, without reading it; None if none did."""
+    found = _OWN.get(path)
+    return found if found is not None and found.pid == os.getpid() else None
 
 
 def _dumps(value: object) -> str:

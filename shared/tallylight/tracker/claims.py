@@ -87,6 +87,11 @@ class Claim:
         return Status.IDLE if status is Status.DONE and self.seen else status
 
     @property
+    def is_only_a_name(self) -> bool:
+        """Return whether the report names an agent, and knows nothing of what it does."""
+        return self.report.status is Status.ACTIVE and bool(self.report.agent)
+
+    @property
     def is_over(self) -> bool:
         """Return whether the source says that the turn is over."""
         return self._says(0, is_so=False)

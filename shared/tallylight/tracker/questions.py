@@ -145,11 +145,16 @@ def _knowledge(claim: Claim) -> tuple[bool, int, Source]:
 
 
 def light(found: Answers) -> tuple[Status, Claim] | None:
-    """Return the status to show and the claim it is from; None if no source has a claim."""
+    """
+    Return the status to show and the claim it is from; None if no source has a claim.
+
+    An agent that reported its name alone is `idle`, like any other without a known activity.
+    """
     if found.asks is not None and found.asks.fact.is_so:
         return Status.WAITING, found.asks.claim
     if found.turn is None:
-        return None
+        named = found.claims.get(Source.PROTOCOL)
+        return (Status.IDLE, named) if named is not None and named.is_only_a_name else None
     if found.turn.fact.is_so:
         return Status.WORKING, found.turn.claim
     if found.rest is not None and found.rest.fact.is_so:

@@ -164,7 +164,8 @@ class Tracker:
         """Take in *report*, or the exit that it reports, in place of the earlier claim of its source."""
         source, is_goodbye = report.source, report.status is None
         # A goodbye is explicit too: no guess lights an agent that has just exited.
-        self._explicit |= source is Source.PROTOCOL or (source is Source.REGISTRY and is_goodbye)
+        is_told = source is Source.PROTOCOL and report.status is not Status.ACTIVE
+        self._explicit |= is_told or (source is Source.REGISTRY and is_goodbye)
         if source is Source.PROTOCOL:
             self._at_prompt = False
             # A subagent may report its end after its agent has.
@@ -283,7 +284,7 @@ class Tracker:
         now = self._advance(now)
         if self._start is not None and not is_starting(self._start, now):
             self._start = None
-            if not self.claims.own:
+            if all(claim.status is Status.ACTIVE for claim in self.claims.own.values()):
                 self._report_guess(Status.WORKING, None, "it came to the foreground", now)
         guess = self.claims.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
@@ -336,7 +337,7 @@ class Tracker:
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
             self.claims.own[Source.PROTOCOL] = own
-            self._explicit = True
+            self._explicit = own.status is not Status.ACTIVE
         self._last_output = self._arrived = now
         self._start = Startup(now, foreground.speaks, has_spoken=Source.PROTOCOL in self.claims.own)
         if not is_starting(self._start, now):
@@ -379,7 +380,7 @@ class Tracker:
             kind, at, since = None, now, now
         else:
             source, status, at, since = claim.report.source, shown[0], claim.at, claim.since
-            is_seen = SEEN if status is not claim.report.status else ""
+            is_seen = SEEN if claim.report.status not in (status, Status.ACTIVE) else ""
             rule = f"{claim.report.rule or source.word}{is_seen}"
             kind = report.kind if status is Status.WAITING else claim.report.kind if status is Status.DONE else None
         reason = Reason(source, rule, at, what_would_change(status, source, self.timing))

@@ -81,9 +81,10 @@ class Accumulator:
         """
         Take in an update; return the report of the pane's agent, or None while there is none.
 
-        A report needs an agent and a status: the page's own examples send a status before the agent's name. At
-        `finished`, or when one of the two is cleared, the report withdraws the record, once. Another agent's name
-        clears all values, wherever in the frame it is: that agent must inherit neither status nor session.
+        A report needs an agent: the page's own examples send a status before the agent's name. An agent without a
+        status is `active`. At `finished`, or when the agent is cleared, the report withdraws the record, once; after
+        `finished` a status or a name brings it back. Another agent's name clears all values, wherever in the frame it
+        is: that agent must inherit neither status nor session.
         """
         self._take(update.pairs)
         values, get = self._values, self._values.get
@@ -94,6 +95,8 @@ class Accumulator:
             if status is None:
                 for key in LIVE:
                     values.pop(key, None)
+        elif agent and (self._has_report or "CodeAgent" in dict(update.pairs)):
+            status = Status.ACTIVE
         elif not self._has_report:
             return None
         self._has_report = status is not None

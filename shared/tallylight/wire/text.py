@@ -53,13 +53,14 @@ _STACKERS = {
     "\uaaf6": "[\uaae0-\uaaf5\uabc0-\uabea]",
     "\U00011133": "[\U00011100-\U00011132]",
 }
-#: Vowels and finals of Hangul syllables, which take no room of their own, and the characters before them.
+#: Vowels and finals of Hangul syllables, which take no room of their own, and the characters before them. Like the next
+#: pattern it is slow to compile, and seldom needed.
 _JAMO = "\u1161-\u11ff\ud7b0-\ud7fb"
-_BEFORE_JAMO = re.compile("[\u1100-\u115e\ua960-\ua97c\uac00-\ud7a3]")
+_BEFORE_JAMO = "[\u1100-\u115e\ua960-\ua97c\uac00-\ud7a3]"
 #: Private code points of Unicode that fonts draw all the same: the signs of Nerd Fonts, which
 #: kitty and WezTerm bring along (https://github.com/ryanoasis/nerd-fonts/wiki/Glyph-Sets-and-Code-Points), and emoji to
 #: come (Extended_Pictographic). Nobody knows what the others draw, if anything.
-_DRAWN = re.compile(
+_DRAWN = (
     "[\ue000-\ue00a\ue0a0-\ue0d7\ue200-\ue2a9\ue300-\ue3e3\ue5fa-\ue8ef\uea60-\uec1e\ued00-\uf533\U000f0001-\U000f1af0"
     "\U0001f000-\U0001faff\U0001fc00-\U0001fffd]"
 )
@@ -211,7 +212,7 @@ def _strip(text: str) -> str:
     # Each distinct character is looked at once.
     odd = [char for char in set(text) if not char.isprintable() and category(char) in ("Cn", "Co")]
     # Keep the part of an unknown emoji that common fonts draw.
-    unknown = {ord(char): _UNKNOWN for char in odd if not _DRAWN.match(char)}
+    unknown = {ord(char): _UNKNOWN for char in odd if not re.match(_DRAWN, char)}
     return text.translate(unknown) if unknown else text
 
 
@@ -224,7 +225,7 @@ def _kept(match: re.Match[str]) -> str:
         around = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
         return run if all(re.match(letters, char) for char in around) else ""
     # The other parts of a syllable stay after its beginning.
-    begins = _BEFORE_JAMO.match(text, match.start() - 1) if match.start() else None
+    begins = re.match(_BEFORE_JAMO, text[match.start() - 1]) if match.start() else None
     return re.sub(f"[^{_JAMO}]", "", run) if begins else ""
 
 

@@ -41,7 +41,8 @@ def claude_yard(claude_program: Path) -> Iterator[Yard]:
     version = next((version for version in SUITES if root_of(version)), None)
     if version is None:
         pytest.skip("no root to run agents in: run tests/run once as root")
-    yield from _yard(version, claude_program)
+    with opened(version, claude_program) as yard:
+        yield yard
 
 
 @pytest.fixture
@@ -54,10 +55,13 @@ def yard(request: pytest.FixtureRequest) -> Iterator[Yard]:
     version = getattr(request, "param", "here")
     if version in SUITES and (root_of(version) is None or os.geteuid() != 0):
         pytest.skip(f"no root {version}: run tests/run once as root")
-    yield from _yard(version, None)
+    with opened(version) as yard:
+        yield yard
 
 
-def _yard(version: str, claude: Path | None) -> Iterator[Yard]:
+@contextlib.contextmanager
+def opened(version: str, claude: Path | None = None) -> Iterator[Yard]:
+    """A yard in the room of *version*; at its end nothing of it is left."""
     folder = Path(tempfile.mkdtemp(prefix="tallylight-sessions-", dir="/tmp"))
     room = open_room(version)
     yard = Yard(room, folder, version, claude)

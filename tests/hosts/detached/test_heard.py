@@ -199,6 +199,45 @@ def test_the_client_dies(yard: Yard) -> None:
     assert yard.log() == ""
 
 
+@pytest.mark.parametrize("is_attached", [True, False], ids=["attached", "detached"])
+def test_what_becomes_of_a_session(yard: Yard, is_attached: bool) -> None:
+    """Renamed, moved, linked, its twin ended, and the death of client and server: the rows are right within 2 s."""
+    session = Tmux(yard, "work", "sleep", "1000")
+    session.tmux("new-window", "-d", "-t", "work:", "sleep", "1000")
+    session.tmux("new-session", "-d", "-s", "other", "sleep", "1000")
+    yard.start_host()
+    wait_until(lambda: len(yard.panes()) == 3, 20, "three panes")
+    id_ = min((pane for pane in yard.panes() if pane.host_title == "work"), key=lambda pane: pane.tab).id
+    late: list[str] = []
+
+    def rows() -> list[str]:
+        return [pane.tab for pane in yard.panes() if pane.id == id_]
+
+    def becomes(wanted: list[str], *command: str) -> None:
+        began = time.monotonic()
+        session.tmux(*command)
+        wait_until(lambda: rows() == wanted, 20, f"{wanted} after {' '.join(command)}")
+        if (took := yard.late(time.monotonic(), began)) > 2.0:
+            late.append(f"{' '.join(command)}: {took:.2f} s")
+
+    with contextlib.ExitStack() as people:
+        if is_attached:
+            people.enter_context(contextlib.suppress(OSError))
+            people.enter_context(person(yard, session))
+        becomes(["play:0"], "rename-session", "-t", "work", "play")
+        becomes(["other:7"], "move-window", "-s", "play:0", "-t", "other:7")
+        # A window of two sessions is one row, of the first of them by its name.
+        becomes(["another:9"], "new-session", "-d", "-s", "another", "sleep", "1000", ";",
+                "link-window", "-s", "other:7", "-t", "another:9")  # fmt: skip
+        if is_attached:
+            ours = session.tmux("list-clients", "-F", "#{?client_control_mode,#{client_pid},}").split()
+            yard.run("kill", "-KILL", *ours)
+        becomes(["other:7"], "unlink-window", "-t", "another:9")
+        becomes([], "kill-server")
+    assert late == []
+    assert yard.log() == ""
+
+
 def test_a_flood(yard: Yard) -> None:
     """Beside a pane that floods another one is heard; the flood is paused, and its pane is heard again afterwards."""
     quiet, loud = Speaker(yard), Speaker(yard)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ from typing import Any
 import pytest
 
 from tallylight.files.program import StuckError, run
+from tallylight.hosts.engine import FEW
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.polling import host as poller_module
-from tallylight.hosts.polling.host import SourcePane
+from tallylight.hosts.polling.host import RESTS, SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
 from tallylight.parts.conversations import open_conversations
@@ -55,6 +58,37 @@ def test_idle_shells_are_looked_at_more_seldom(system: System, source: HandSourc
 
     assert ticks[1] == pytest.approx(ticks[3] / 2, rel=0.1)
     assert ticks[0] > ticks[1]
+
+
+def test_plain_panes_that_draw_nothing_rest(
+    system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among many, a shell is looked at each fourth time that it is its turn; one that draws, or an agent, each time."""
+    looks: Counter[str] = Counter()
+    look_at = system.poller._look_at
+    monkeypatch.setattr(
+        system.poller, "_look_at", lambda polled, *rest: looks.update([polled.source_pane.id]) or look_at(polled, *rest)
+    )
+    drew = {"draws": math.inf}
+    source.source_panes = [
+        *(SourcePane(id=f"{n}", group=SHELL.pid) for n in range(FEW)),
+        *(
+            SourcePane(id=id_, group=SHELL.pid, still_since=lambda id_=id_: drew.get(id_, 0.0))
+            for id_ in ("rests", "draws")
+        ),
+        SourcePane(id="agent", group=CLAUDE.pid, still_since=lambda: 0.0),
+    ]
+    system.steps(16)
+    looks.clear()
+    system.steps(32)
+    assert looks["rests"] == pytest.approx(looks["draws"] / RESTS, abs=1)
+    assert looks["draws"] == pytest.approx(looks["0"], abs=1)
+    assert looks["agent"] >= looks["0"] - 1
+
+    looks.clear()
+    drew["rests"] = math.inf
+    system.steps(32)
+    assert looks["rests"] == pytest.approx(looks["0"], abs=1)
 
 
 def test_a_name_given_in_the_list(system: System, source: HandSource) -> None:

@@ -46,8 +46,8 @@ class Yard:
         self.home = folder / "home"
         self.home.mkdir()
         install(self.home, version)
-        self.runtime = self._made("runtime")
-        self.screens = self._made("screens")
+        self.runtime = self.made("runtime")
+        self.screens = self.made("screens")
         self.model: RemoteModel | None = None
         self.env = {
             "HOME": str(self.home),
@@ -55,11 +55,11 @@ class Yard:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "XDG_RUNTIME_DIR": str(self.runtime),
-            "TMUX_TMPDIR": str(self._made("tmux")),
+            "TMUX_TMPDIR": str(self.made("tmux")),
             "SCREENDIR": str(self.screens),
         }
         if claude is not None:
-            self.model = RemoteModel(room, self._made("model"))
+            self.model = RemoteModel(room, self.made("model"))
             launch = prepare_claude(self.home, claude, self.model.port)
             self.env = {**launch.env, **self.env, "PATH": f"{claude.parent}:{self.env['PATH']}"}
         self.lights: dict[str, list[Light]] = {}
@@ -70,7 +70,8 @@ class Yard:
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
 
-    def _made(self, name: str) -> Path:
+    def made(self, name: str) -> Path:
+        """A new folder for this user alone."""
         path = self.folder / name
         path.mkdir(mode=0o700)
         return path

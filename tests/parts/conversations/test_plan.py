@@ -320,6 +320,21 @@ def test_a_folder_that_the_agent_reports(verb: Verb, folder: str, begins: str) -
     assert planned(verb, scene(CLAUDE, process_cwd="/w/api/src", **{**pane, "agent": "codex"})).cwd == "/w/api/src"
 
 
+@each(
+    ("folder", "cwd", "is_named"),
+    [("/w", "/w", False), ("/w/api/src/", "/w/api/src", False), ("/tmp", "/w/api/src", True)],
+)
+@each("agent", ["claude", ""])
+def test_a_directory_that_came_with_a_command(agent: str, folder: str, cwd: str, is_named: bool) -> None:
+    """It is used like a reported one, also without any other report; if it is not, the page says so."""
+    pane = {"agent": agent, "cwd": folder, "resume": ("claude", "--resume", ID)}
+    found = planned(Verb.RESUME, scene(CLAUDE, process_cwd="/w/api/src", **pane))
+
+    assert found.cwd == cwd
+    note = f"It reports the directory {folder}, which is not used: it does not work below that."
+    assert (note in found.notes) is is_named
+
+
 def test_the_reason_is_true() -> None:
     """An editor that asked to be resumed is named: that nobody runs there would be wrong. Of a shell it is right."""
     editor = plan(Verb.RESUME, scene(process("nvim", "a.txt")), AGENTS)

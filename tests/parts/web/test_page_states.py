@@ -286,6 +286,7 @@ def test_other_machines(live: Live, browser: Browser) -> None:
     for value, wanted in (
         ("terminal", ["devbox", "開発機", "kitty"]),
         ("machine", ["devbox", "開発機", "this machine"]),
+        ("agent", ["claude"]),
     ):
         Select(groups).select_by_value(value)
         until(lambda wanted=wanted: browser.texts("#list h2") == wanted, f"not by {value}")

@@ -121,6 +121,7 @@ def test_columns_groups_names_and_the_preview(view: View) -> None:
         ("machine", {"this machine"}),
         ("terminal", {"detached sessions", "kitty"}),
         ("session", {"one pane each"}),
+        ("agent", {"claude", "gemini", "codex"}),
     ):
         view.press("O")
         grouped = view.shows(f"grouped by {by}")

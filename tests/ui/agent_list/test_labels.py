@@ -75,14 +75,19 @@ SEVERAL = (
 
 
 def test_rows_stand_in_groups() -> None:
-    """By project, machine, terminal, session, and by nothing again; a group stands where its neediest stands."""
+    """By project, machine, terminal, session, agent, and by nothing again; a group stands where its neediest stands."""
     now = listed(*SEVERAL)
     now, effects = pressed(now, "O")
     assert effects == (Plain.REGROUP,) and now.group == "project" and texts(now)[-1] == " grouped by project"
     lines = [text.rstrip("─ ") for text in texts(now)]
     assert [lines.index(heading) for heading in ("shop", "docs", "no project")] == [1, 4, 6]
     assert [row.pane.id for row in now.shown] == ["1", "3", "2", "4"]
-    for by, heading in (("machine", "this machine"), ("terminal", "kitty"), ("session", "one pane each")):
+    for by, heading in (
+        ("machine", "this machine"),
+        ("terminal", "kitty"),
+        ("session", "one pane each"),
+        ("agent", "claude"),
+    ):
         now, effects = pressed(now, "O")
         assert effects == (Plain.REGROUP,) and now.group == by and texts(now)[1].startswith(f"{heading} ──")
     now, effects = pressed(now, "O")

@@ -51,6 +51,8 @@ from tallylight.snapshot.writer import MAX_PANES
 POWERS_EVERY = 4
 #: Ticks come so many times more seldom while there is no agent and nothing is likely to happen.
 IDLE_TIMES = 2
+#: A plain pane that draws nothing is looked at each so many times that it is its turn.
+RESTS = 4
 #: Problems that are reported.
 MAX_PROBLEMS_REPORTED = 50
 #: The longest sleep between two steps, in seconds.
@@ -351,10 +353,19 @@ class PollingHost(Engine[str]):
         group = self._groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group
         polled.pane.foreground(group, now)
 
+    def _rests(self, id_: str) -> bool:
+        """Return whether a plain pane has surely drawn nothing since its last look: a program that starts draws."""
+        polled, still_since = self._held[id_], self._held[id_].source_pane.still_since
+        if still_since is None or self._published[id_].has_files or polled.pane.decision.is_lit or self._mutes.ends:
+            return False
+        polled.rests += 1
+        return polled.rests < RESTS and polled.looked_at >= still_since()
+
     def _look(self, id_: str, pane: Pane, now: float) -> None:
         self.guarded(f"pane {id_}", self._look_at)(self._held[id_], pane, now)
 
     def _look_at(self, polled: PolledPane, pane: Pane, now: float) -> None:
+        polled.looked_at, polled.rests = time.time(), 0
         self._foreground(polled, now)
         self._screens.look(polled, now)
         pane.look(polled.source_pane.visible, now)

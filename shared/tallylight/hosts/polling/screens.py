@@ -39,6 +39,9 @@ class PolledPane:
     failures: int = 0
     #: Until then the screen need not be read while its question is known.
     known_until: float = 0.0
+    #: When it was last looked at, in seconds since the epoch, and how often it was its turn in vain since.
+    looked_at: float = 0.0
+    rests: int = 0
     #: The last reading, and until when it may replace another one.
     look: Look | None = None
     good_until: float = 0.0

@@ -24,8 +24,9 @@ class SourcePane:
     *group*. *title* is the one that the program set, None if unknown.
 
     *read* returns the screen, or None if it is gone. It runs on another thread, only while the screen would be
-    evidence, and at most every *read_every* seconds. *is_still* returns whether nothing was drawn since then. It runs
-    on the loop, so it has to be cheap; if unknown, it returns False.
+    evidence, and at most every *read_every* seconds. *is_still* returns whether nothing was drawn since then, and
+    *still_since* since when nothing was drawn, in seconds since the epoch. They run on the loop, so they have to be
+    cheap; if unknown, they return False and infinity.
 
     Panes that one command can read share *together* instead. It gets some of their ids, and returns the screens that it
     read; those left out are asked for again.
@@ -43,6 +44,7 @@ class SourcePane:
     together: Together | None = attrs.field(default=None, eq=False)
     read_every: float = 0.5
     is_still: Callable[[], bool] | None = attrs.field(default=None, eq=False)
+    still_since: Callable[[], float] | None = attrs.field(default=None, eq=False)
     tab: str = ""
     os_window: str = ""
     host_title: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import platform
 import threading
 from collections.abc import Mapping
@@ -144,6 +145,7 @@ class Server:
             together=None if pane.is_dead else self.together,
             read_every=CAPTURE_EVERY_S,
             is_still=functools.partial(self._is_still, pane.id),
+            still_since=functools.partial(self._still_since, pane.id),
             tab=f"{pane.session}:{pane.window}",
             os_window=pane.session_id,
             host_title=pane.session,
@@ -154,10 +156,14 @@ class Server:
             inside=inside,
         )
 
-    def _is_still(self, pane_id: str) -> bool:
-        """Return whether the last capture surely contains the last drawing. tmux counts seconds."""
+    def _still_since(self, pane_id: str) -> float:
+        """Return since when, in seconds since the epoch, nothing was drawn for sure. tmux counts seconds."""
         drawn_at = self._drawn.get(pane_id, 0)
-        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + DRAWING_SETTLES_S
+        return drawn_at + DRAWING_SETTLES_S if drawn_at > 0 else math.inf
+
+    def _is_still(self, pane_id: str) -> bool:
+        """Return whether the last capture surely contains the last drawing."""
+        return self.captured.get(pane_id, 0.0) >= self._still_since(pane_id)
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
         """Return the commands that make its windows show the most urgent light of their panes; empty if they do."""

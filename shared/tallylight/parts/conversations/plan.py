@@ -158,7 +158,8 @@ class Scene:
         """
         pane = self.pane
         entry = pane.conversation if pane.conversation.agent == agent.name else ConversationEntry()
-        reported, folder = (pane.session, pane.cwd.rstrip("/")) if pane.agent == agent.name else ("", "")
+        is_its = pane.agent in ("", agent.name)
+        reported, folder = (pane.session, pane.cwd.rstrip("/")) if is_its else ("", "")
         cwd = entry.cwd or self.process_cwd
         is_around = folder == posixpath.normpath(folder) and f"{cwd}/".startswith(f"{folder}/")
         return attrs.evolve(entry, session=entry.session or reported, cwd=folder if is_around else cwd)
@@ -211,7 +212,7 @@ def _continued(verb: Verb, scene: Scene, agent: Agent) -> Plan | Refusal:
         relayed=known.relayed,
         is_local=template.is_local,
         lost=lost,
-        notes=tuple(_notes(verb, scene, agent, method, asked)),
+        notes=tuple(_notes(verb, scene, agent, method, asked, known.cwd)),
     )
 
 
@@ -367,7 +368,7 @@ def _name(pane: Pane) -> str:
 
 
 def _notes(
-    verb: Verb, scene: Scene, agent: Agent, method: Method, asked: tuple[str, ...] | Refusal | None
+    verb: Verb, scene: Scene, agent: Agent, method: Method, asked: tuple[str, ...] | Refusal | None, cwd: str
 ) -> list[str]:
     """Return the sentences that a person has to read before they start the plan."""
     notes = []
@@ -375,6 +376,8 @@ def _notes(
         notes.append(f"The program asked for something else, which is refused: {asked.text}.")
     if scene.program:
         notes.append(f"{agent.display} has no agent file: it supplied this command itself.")
+    if method is Method.SAID and scene.pane.cwd.rstrip("/") not in ("", cwd.rstrip("/")):
+        notes.append(f"It reports the directory {scene.pane.cwd}, which is not used: it does not work below that.")
     if method is Method.LATEST:
         notes.append(
             f"It is the latest conversation of this directory, and may belong to another {agent.display} there."

@@ -185,15 +185,21 @@ class Collisions(Generic[Id]):
             pids = {pane.agent_pid for pane in own.values()}
             cwds |= {at: pane.works_in for at, pane in others.items() if pane.agent_pid not in pids}
         self._places.ask(set(cwds.values()) - {""})
-        groups: dict[str, list[AgentChanges]] = {}
+        groups: dict[str, list[tuple[str, str]]] = {}
         for address, cwd in cwds.items():
             common, top = self._places.get(cwd) or ("", "")
-            pane, edits = own.get(address), self._others.edits.get(address, ())
-            groups.setdefault(common, []).append(
-                self._own(address, pane, top, cwd) if pane is not None else _party(address, others[address], top, edits)
-            )
+            groups.setdefault(common, []).append((address, top))
         groups.pop("", None)
-        found = {common: here for common, here in groups.items() if here[0].is_own and len(here) > 1}
+        found = {
+            common: [
+                self._own(address, own[address], top, cwds[address])
+                if address in own
+                else _party(address, others[address], top, self._others.edits.get(address, ()))
+                for address, top in here
+            ]
+            for common, here in groups.items()
+            if len(here) > 1 and here[0][0] in own
+        }
         self._others.follow([one.address for here in found.values() for one in here if not one.is_own], now)
         return found
 

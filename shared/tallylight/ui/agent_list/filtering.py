@@ -3,7 +3,7 @@ Filtering: the rows that a filter selects, the orders of rows, and the groups.
 
 A filter is words that must all occur in the texts of a pane. A term such as `is:waiting` or `agent:codex` is compared
 with the beginning of one field. A group is where its first row would be, below a heading: a project, a machine, a
-terminal or a conversation that several panes show.
+terminal, an agent or a conversation that several panes show.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ def _heading(row: Row, by: str, several: set[str]) -> str:
         return row.pane.project or "no project"
     if by == "machine":
         return machine or _HERE
+    if by == "agent":
+        return row.pane.agent or "no agent"
     if by == "session":
         return f"{row.pane.agent} session {row.pane.session[:8]}" if row.same else _ALONE
     kind, _, number = host.rpartition("-")

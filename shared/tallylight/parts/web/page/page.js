@@ -115,6 +115,7 @@ function groupOf(session) {
   const by = at("group").value;
   if (by === "project") return session.project || "no project";
   if (by === "machine") return session.machine || "this machine";
+  if (by === "agent") return session.agent || "no agent";
   if (by === "session") return alike(session) > 1 ? `${session.agent} session ${session.session.slice(0, 8)}` : "one pane each";
   if (by === "terminal") return session.machine || terminal(session.host);
   return "";

@@ -173,7 +173,7 @@ def key(default: Any, about: str = "", form: Form | None = None, *, name: str = 
 
 
 def inline(cls: Any) -> Any:
-    """Return a field with an object of *cls*, whose fields lie in JSON beside those of its owner."""
+    """Return a field with an object of *cls*. In JSON its fields lie beside those of its owner."""
     return attributes.field(default=cls(), metadata={"inline": cls})
 
 

@@ -163,7 +163,7 @@ def test_a_server_inside_a_pane(yard: Yard) -> None:
 
     around = wait_until(lambda: (p := yard.pane("outer")).status is Status.WAITING and p, 10, "the light around it")
     assert around.reason.rule.startswith("attached session inner: ")
-    assert (around.agent_pid, around.answers) == (None, ())
+    assert (around.agent_pid, around.evidence.answers) == (None, ())
 
 
 def test_a_named_socket(yard: Yard) -> None:

@@ -36,7 +36,7 @@ def test_what_the_snapshot_alone_tells(desk: Desk) -> None:
     told = desk.host.entry(1, 0.0)
     pane.queue(Queued(pid=1, start=1, text="Go on"))
     desk.ticks(4)
-    assert told.queued == "" and desk.host.newest(0.0)[0][0].queue.text == "Go on"
+    assert told.queue.text == "" and desk.host.newest(0.0)[0][0].queue.text == "Go on"
     assert drawn(desk) == 0
 
 

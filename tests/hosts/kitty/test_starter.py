@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tallylight.actions.gate import Refusal
-from tallylight.actions.request import Look, decode_reply, encode
+from tallylight.actions.request import LookRequest, decode_reply, encode
 from tallylight.model.status import Status
 from tallylight.snapshot import sockets
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
@@ -134,7 +134,7 @@ def test_a_script_is_served_before_the_first_agent(rig: Rig, starter: Any) -> No
     starter.on_load(rig.boss, {})
     until(rig, starter)
     rig.host = starter.loading.watcher.running()
-    name, asked = f"kitty-{os.getpid()}", encode(Look("7", "screen"))
+    name, asked = f"kitty-{os.getpid()}", encode(LookRequest("7", "screen"))
     rig.until((rig.run / f"tallylight/{name}.sock").exists, "the socket")
     with sockets.connect(name, 0.01) as connection:
         connection.sendall(asked)

@@ -27,6 +27,7 @@ from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane as ScreenedPane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import CollisionEntry, Pane
+from tests.entries import pane_with
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
 from tests.tables import each
 
@@ -348,7 +349,7 @@ def test_wezterm_is_woken_for_all_that_lua_draws(
     monkeypatch.setattr(source_module.time, "sleep", lambda _: None)
     source = WezTermSource({}, 1, "wezterm", tmp_path / "feed.json")
     source._rows = {"4": Row(id="4", tab="1", window="1")}
-    for entry in (_ASKED, _ASKED, attrs.evolve(_ASKED, **change)):
+    for entry in (_ASKED, _ASKED, pane_with(_ASKED, **change)):
         source.shown({"4": attrs.evolve(entry, title=str(len(woken)))})
     assert len(woken) == 2
 

@@ -299,17 +299,18 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
     if found and is_status_bar(rows[found[-1]].text):
         is_apart = len(found) > 1 and not rows[found[-1] - 1].text
         found = found[:-1] if is_apart or rows[last].number == cursor_row else found
-    if not found:
-        return []
-    if found[0] == _typed_below(rows, offer, cursor_row):
-        is_its = True
-    elif offer.is_list:
-        is_its = found[0] == last + 1 and rows[found[0]].indent > offer.column
-    else:
-        # Where a line across parts them, it is the input for any prompt.
-        is_parted = offer.sign == KEY_TO_GO_ON and any(row.is_edge for row in rows[last + 1 : found[0]])
-        is_its = EMPTY.match(rows[found[0]].text) is not None and not is_parted
+    is_its = bool(found) and (found[0] == _typed_below(rows, offer, cursor_row) or _is_its(rows, offer, found[0]))
     return found[1:] if is_its else found
+
+
+def _is_its(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
+    """Return whether row *at*, the first one below an *offer*, explains its last choice or is its empty input."""
+    last = offer.starts[-1]
+    if offer.is_list:
+        return at == last + 1 and rows[at].indent > offer.column
+    # Where a line across parts them, it is the input for any prompt.
+    is_parted = offer.sign == KEY_TO_GO_ON and any(row.is_edge for row in rows[last + 1 : at])
+    return EMPTY.match(rows[at].text) is not None and not is_parted
 
 
 def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> int | None:

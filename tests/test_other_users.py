@@ -66,6 +66,9 @@ def _fed(folder: Path) -> object:
         def heard(self, _number: int) -> None:
             pass
 
+        def later(self, _name: str, _call: object) -> None:
+            pass
+
         def refresh(self, _source: object) -> None:
             self.told = True
 

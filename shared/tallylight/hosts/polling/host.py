@@ -356,7 +356,7 @@ class PollingHost(Engine[str]):
     def _rests(self, id_: str) -> bool:
         """Return whether a plain pane has surely drawn nothing since its last look: a program that starts draws."""
         polled, still_since = self._held[id_], self._held[id_].source_pane.still_since
-        if still_since is None or self._published[id_].has_files or polled.pane.decision.is_lit or self._mutes.ends:
+        if still_since is None or self._published[id_].has_files or polled.pane.decision.is_lit or self.mutes.ends:
             return False
         polled.rests += 1
         return polled.rests < RESTS and polled.looked_at >= still_since()

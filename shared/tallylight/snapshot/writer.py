@@ -302,7 +302,7 @@ class SnapshotWriter:
             os.close(before)
 
 
-#: What the hosts of this process wrote last, by the file.
+#: The last snapshot of each file that the hosts of this process write.
 _OWN: dict[Path, Snapshot] = {}
 
 

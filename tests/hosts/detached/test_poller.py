@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tallylight.files.program import StuckError, run
-from tallylight.hosts.engine import FEW
+from tallylight.hosts.engine import FEW_PANES
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import RESTS, SourcePane
@@ -71,7 +71,7 @@ def test_plain_panes_that_draw_nothing_rest(
     )
     drew = {"draws": math.inf}
     source.source_panes = [
-        *(SourcePane(id=f"{n}", group=SHELL.pid) for n in range(FEW)),
+        *(SourcePane(id=f"{n}", group=SHELL.pid) for n in range(FEW_PANES)),
         *(
             SourcePane(id=id_, group=SHELL.pid, still_since=lambda id_=id_: drew.get(id_, 0.0))
             for id_ in ("rests", "draws")

@@ -200,18 +200,22 @@ _PAIRS = st.tuples(
 
 @given(st.lists(st.lists(_PAIRS, min_size=1, max_size=4), max_size=12))
 def test_osc26_tells_only_what_stands(frames: list[list[tuple[str, str]]]) -> None:
-    """What was told last stands only while the last name and the last status of the list are what was told."""
+    """What was told last stands only while the last name and the last status are what was told; without one: active."""
     accumulator, told = osc26.Accumulator(), None
     said: dict[str, str] = {}
     for sent in frames:
         with contextlib.suppress(DecodeError):
             update = osc26.decode(frame(26, ";".join(f"{key}={value}" for key, value in sent).encode()))
+            if said.get("CodeAgent") and dict(update.pairs).get("CodeAgent", said["CodeAgent"]) != said["CodeAgent"]:
+                said = {}  # another agent inherits nothing
             said |= {key: value for key, value in update.pairs if key != "Status" or value in ("", *osc26.STATUSES)}
             report = accumulator.merge(update)
             told = report if report is not None else told
             if told is not None and told.status is not None:
                 assert said["CodeAgent"] == told.agent != ""
-                assert osc26.STATUSES[said["Status"]] == (told.status, told.kind)
+                status, kind = osc26.STATUSES.get(said.get("Status", ""), (None, None))
+                # A name alone makes an agent, also after the end of a turn.
+                assert (told.status, told.kind) == (status or Status.ACTIVE, kind)
                 assert said.get("TaskProgress") == "1/4" or told.progress is None
                 assert sanitise(told.detail) == told.detail
 

@@ -447,7 +447,7 @@ def wait_said(bench: Bench, window: int, word: str, at: int = 1, verb: str = "fo
     def told() -> bool:
         snapshot = bench.snapshot()
         pane = next((p for p in snapshot.panes if p.id == str(window)), None) if snapshot else None
-        return pane is not None and word in getattr(pane, verb)[at : at + 1]
+        return pane is not None and word in getattr(pane.commands, verb)[at : at + 1]
 
     bench.kitty.wait_until(told, what=f"{word!r} in the snapshot")
 

@@ -142,7 +142,7 @@ def test_new_settings_do_not_feed_the_fuse(pane: Pane) -> None:
     """A report that is judged again is as old as before: its work ends 300 s after it came."""
     pane.foreground(CRUSH.pid, 0)
     pane.user_variable("state=working;tool=crush", 1)
-    pane.recall(200)
+    pane.reconsider_foreground(200)
     pane.tick(300.9)
     assert pane.decision.status is Status.WORKING
     pane.tick(301.1)

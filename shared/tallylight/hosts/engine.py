@@ -210,6 +210,10 @@ class Engine(ABC, Generic[Id]):
             self._start_sessions_process(now)
         if self._ticks % FILES_EVERY == 0:
             self._unasked.update(id_ for id_, published in self._published.items() if published.has_files)
+        self._choose(in_front)
+
+    def _choose(self, in_front: Collection[Id]) -> None:
+        """Choose the panes to look at in this tick."""
         are_few = len(self._panes) <= FEW_PANES
         for number, (id_, published) in enumerate(self._published.items(), self._ticks):
             is_due = are_few or number % (VISIBLE_EVERY if id_ in in_front else HIDDEN_EVERY) == 0

@@ -57,7 +57,7 @@ def pane_entry(
         message=report.message,
         since=epoch(decision.since),
         pid=pane.pid,
-        cwd=pane.cwd,
+        cwd=_cwd(pane),
         queue=QueueEntry(text=queued.text, problem=queued.problem, until=float(queued.at)) if queued else QueueEntry(),
         progress=f"{progress.done}/{progress.total}" if progress is not None else "",
         tasks=report.tasks or (details.tasks if report.progress is None else ()),
@@ -116,6 +116,11 @@ def pane_entry(
             losing=put_aside(answers, epoch),
         ),
     )
+
+
+def _cwd(pane: Pane) -> str:
+    """Return the directory that its agent reports, or asked to be resumed in."""
+    return pane.decision.report.cwd or pane.conversation.resume_cwd
 
 
 def _choices(pane: Pane, dialog: Dialog) -> tuple[tuple[str, str], ...]:

@@ -184,11 +184,6 @@ class BasePane:
             known = "" if report.cwd else sanitise(self._identity.far, cells=40)
         return report.project or known or report.cwd.rstrip("/").rpartition("/")[2]
 
-    @property
-    def cwd(self) -> str:
-        """The directory that its agent reports, or asked to be resumed in."""
-        return self.decision.report.cwd or self.conversation.resume_cwd
-
     def queue(self, queued: Queued | None) -> None:
         """Set the text that waits in this pane to *queued*; None removes it."""
         self.queued = queued

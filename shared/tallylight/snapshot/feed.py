@@ -63,7 +63,7 @@ class Feed:
             stamp, found = self._files.get(name, (None, None))
             is_new = stamp != stamps[name]
             if is_new:
-                found = writer.own(self._folder / name) or writer.read_living(self._folder / name)
+                found = writer.newest(self._folder / name)
             elif is_look_due and isinstance(found, Snapshot) and not writer.is_alive(found.pid, found.birth):
                 found = None
             files[name] = stamps[name], found

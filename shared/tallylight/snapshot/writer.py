@@ -149,7 +149,7 @@ class SnapshotWriter:
     withheld: tuple[str, ...] = ()
     machines: tuple[MachineEntry, ...] = ()
     error: str = ""
-    #: Whether readers in this process get the panes as they are, and need not parse what it wrote (`own`).
+    #: Whether readers in this process get the panes as they are, and need not parse what it wrote (`newest`).
     is_shared: bool = False
     _birth: str = attributes.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
@@ -306,10 +306,10 @@ class SnapshotWriter:
 _OWN: dict[Path, Snapshot] = {}
 
 
-def own(path: Path) -> Snapshot | None:
-    """Return the snapshot that a host of this process wrote to *path*, without reading it; None if none did."""
+def newest(path: Path) -> Snapshot | SnapshotError | None:
+    """Return the snapshot that a host of this process wrote to *path*, without reading it; else as `read_living`."""
     found = _OWN.get(path)
-    return found if found is not None and found.pid == os.getpid() else None
+    return found if found is not None and found.pid == os.getpid() else read_living(path)
 
 
 def _dumps(value: object) -> str:

@@ -185,22 +185,25 @@ class Collisions(Generic[Id]):
             pids = {pane.agent_pid for pane in own.values()}
             cwds |= {at: pane.works_in for at, pane in others.items() if pane.agent_pid not in pids}
         self._places.ask(set(cwds.values()) - {""})
-        groups: dict[str, list[tuple[str, str]]] = {}
+        found: dict[str, list[AgentChanges]] = {}
+        for common, here in self._places_by_repository(cwds).items():
+            if len(here) > 1 and next(iter(here)) in own:
+                found[common] = [
+                    self._own(address, own[address], top, cwds[address])
+                    if address in own
+                    else _party(address, others[address], top, self._others.edits.get(address, ()))
+                    for address, top in here.items()
+                ]
+        self._others.follow([one.address for here in found.values() for one in here if not one.is_own], now)
+        return found
+
+    def _places_by_repository(self, cwds: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """Return the top directory of each agent's work tree, by the shared folder of its repository."""
+        found: dict[str, dict[str, str]] = {}
         for address, cwd in cwds.items():
             common, top = self._places.get(cwd) or ("", "")
-            groups.setdefault(common, []).append((address, top))
-        groups.pop("", None)
-        found = {
-            common: [
-                self._own(address, own[address], top, cwds[address])
-                if address in own
-                else _party(address, others[address], top, self._others.edits.get(address, ()))
-                for address, top in here
-            ]
-            for common, here in groups.items()
-            if len(here) > 1 and here[0][0] in own
-        }
-        self._others.follow([one.address for here in found.values() for one in here if not one.is_own], now)
+            if common:
+                found.setdefault(common, {})[address] = top
         return found
 
     def _own(self, address: str, pane: Pane, top: str, cwd: str) -> AgentChanges:

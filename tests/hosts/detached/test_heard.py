@@ -207,11 +207,11 @@ def test_what_becomes_of_a_session(yard: Yard, is_attached: bool) -> None:
     session.tmux("new-session", "-d", "-s", "other", "sleep", "1000")
     yard.start_host()
     wait_until(lambda: len(yard.panes()) == 3, 20, "three panes")
-    id_ = min((pane for pane in yard.panes() if pane.host_title == "work"), key=lambda pane: pane.tab).id
+    id_ = min((pane for pane in yard.panes() if pane.place.host_title == "work"), key=lambda pane: pane.place.tab).id
     late: list[str] = []
 
     def rows() -> list[str]:
-        return [pane.tab for pane in yard.panes() if pane.id == id_]
+        return [pane.place.tab for pane in yard.panes() if pane.id == id_]
 
     def becomes(wanted: list[str], *command: str) -> None:
         began = time.monotonic()

@@ -226,9 +226,10 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     rig.claude(1, status="busy")
     rig.disk.die(rig.home)
     rig.start()
+    rig.until(lambda: any("settings: the disk does not respond" in line for line in rig.kitty.log), "a line in the log")
+    # What was said long before an agent is seen is not its own: not before the line, which takes its time.
     rig.host.on_set_user_var(rig.boss.window_id_map[1], CARRIER, "state=waiting;tool=claude;session=s-9;message=Well")
     rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
-    rig.until(lambda: any("settings: the disk does not respond" in line for line in rig.kitty.log), "a line in the log")
     assert rig.host.panes[1].agent is None and rig.host.config.poll_ms == 250
     assert rig.waits_for_no_disk()
 

@@ -160,6 +160,11 @@ class Engine(ABC, Generic[Id]):
             self._is_awake = True
             self._awake()
 
+    def _wake_for_agents(self) -> None:
+        """Wake the host if a pane has an agent or a light."""
+        if not self._is_awake and any(pane.agent or pane.decision.is_lit for pane in self._panes.values()):
+            self.wake()
+
     def _awake(self) -> None:
         """Start the parts that are not early, and pass them what is known."""
         self.parts.add(made(self._context, is_early=False))
@@ -204,8 +209,7 @@ class Engine(ABC, Generic[Id]):
         if late > SUSPENDED_S:
             self._skip_pause(late)
             self._touched.update(self._panes)
-        if not self._is_awake and any(pane.agent or pane.decision.is_lit for pane in self._panes.values()):
-            self.wake()
+        self._wake_for_agents()
         if self._ticks % KEPT_EVERY == 0:
             self._start_sessions_process(now)
         if self._ticks % FILES_EVERY == 0:

@@ -6,6 +6,7 @@ import enum
 import importlib
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -303,18 +304,20 @@ def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
     monkeypatch.setattr(os, "tcgetpgrp", lambda fd: fd)
     # What a program of a fake writes is on its screen at once.
     monkeypatch.setattr("tallylight.hosts.kitty.unparsed.parse", lambda *_: True)
-    stores: list[Store] = []
+    # Weakly: a host that has ended keeps nothing.
+    stores: list[weakref.ref[Store]] = []
     opens = Store.open
 
     def opened(store: Store) -> None:
-        stores.append(store)
+        stores.append(weakref.ref(store))
         opens(store)
 
     monkeypatch.setattr(Store, "open", opened)
     yield made
     # Its descriptors are few on most systems.
-    for store in stores:
-        store.close()
+    for one in stores:
+        if (store := one()) is not None:
+            store.close()
     _forget()
 
 

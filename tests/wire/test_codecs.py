@@ -185,9 +185,10 @@ def test_osc26_pair_limit() -> None:
         osc26.decode(frame(26, filler * 64 + b"Status=idle"))
 
 
-def test_osc26_says_nothing_without_name_or_status() -> None:
-    """There is no report before the map has an agent and a status, and none between `finished` and the next status."""
-    assert merge(b"CodeAgent=x")[-1] is None
+def test_osc26_says_nothing_without_a_name() -> None:
+    """There is no report before the map has an agent, and none between `finished` and the next status or name."""
+    named = merge(b"CodeAgent=x")[-1]
+    assert named is not None and named.status is Status.ACTIVE
     assert merge(b"Status=idle")[-1] is None
     assert merge(b"Status=idle;CodeAgent=x", b"Status=finished", b"Detail=x")[-1] is None
 

@@ -141,19 +141,24 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
         case "tool.execution_complete":
             found.settled(data.get("toolCallId"), at)
             found.answered(data.get("toolCallId"))
-            metrics = table(table(data, "toolTelemetry"), "metrics")
-            names = ("context_current_tokens", "context_token_limit")
-            counts = (values.number(metrics.get(name), 0, 1 << 40) for name in names)
-            found.counted(*(int(count) if count is not None else None for count in counts))
-            text = values.text(table(data, "result").get("content"), 1024)
-            if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
-                found.background |= {started[1]}
-            elif (one := found.ran.get(word(data.get("toolCallId")))) is not None and not one.is_denied:
-                code = table(data, "shellExecution").get("exitCode")
-                found.took(data.get("toolCallId"), text, code, is_error=data.get("success") is not True)
+            _ended(found, data)
         case _:
             return False
     return True
+
+
+def _ended(found: Reading, data: dict[str, Any]) -> None:
+    """Note the result of a call, and the tokens so far."""
+    metrics = table(table(data, "toolTelemetry"), "metrics")
+    names = ("context_current_tokens", "context_token_limit")
+    counts = (values.number(metrics.get(name), 0, 1 << 40) for name in names)
+    found.counted(*(int(count) if count is not None else None for count in counts))
+    text = values.text(table(data, "result").get("content"), 1024)
+    if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
+        found.background |= {started[1]}
+    elif (one := found.ran.get(word(data.get("toolCallId")))) is not None and not one.is_denied:
+        code = table(data, "shellExecution").get("exitCode")
+        found.took(data.get("toolCallId"), text, code, is_error=data.get("success") is not True)
 
 
 #: The status of a subagent, by its event.

@@ -104,16 +104,20 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         else:
             continue
         found.is_known = True
-    if state is not None:
-        # The rows are of the last messages; a turn may have more.
-        found.ran = {id_: one for id_, one in state.ran.items() if one.at >= since} | found.ran
-        found.ran = dict(list(found.ran.items())[-MAX_CALL_COMMANDS:])
-    # Children of the present turn, and others that still work.
-    for row in rows["child"]:
+    # The rows are of the last messages; a turn may have more.
+    before = state.ran.items() if state is not None else ()
+    found.ran = {id_: one for id_, one in before if one.at >= since} | found.ran
+    found.ran = dict(list(found.ran.items())[-MAX_CALL_COMMANDS:])
+    _children(found, rows["child"], since)
+    return found
+
+
+def _children(found: Reading, rows: list[dict[str, Any]], since: float) -> None:
+    """Note the children of the present turn, which began at *since*, and others that still work."""
+    for row in rows:
         is_busy = row.get("busy") == 1
         if is_busy or (epoch(row.get("created")) or 0.0) >= since:
             found.started_child(row.get("id"), row.get("title"), Status.WORKING if is_busy else Status.DONE)
-    return found
 
 
 def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[dict[str, Any]]) -> None:
@@ -130,12 +134,7 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
             said = epoch(table(part, "time").get("end")) or said
         elif part.get("type") == "tool":
             is_refused |= values.text(call.get("error"), 64).startswith(_REFUSED)
-            found.runs(
-                part.get("callID"), part.get("tool"), call.get("input"), epoch(table(call, "time").get("end")) or at
-            )
-            if call.get("status") in ("completed", "error"):
-                code = table(call, "metadata").get("exit")
-                found.took(part.get("callID"), call.get("error"), code, is_error=call["status"] == "error")
+            _call(found, part, call, at)
     error, end = table(data, "error"), completed or at
     if error.get("name") == "MessageAbortedError":
         found.ended(Status.IDLE, end)
@@ -146,6 +145,15 @@ def _answer(found: Reading, data: dict[str, Any], at: float | None, parts: list[
         found.ended(Status.DONE, said or completed)
     elif completed is not None and is_refused:
         found.ended(Status.IDLE, completed, rule="a call was refused")
+
+
+def _call(found: Reading, part: dict[str, Any], call: dict[str, Any], at: float | None) -> None:
+    """Note the call in *part*, and its result, if it has one."""
+    id_ = part.get("callID")
+    found.runs(id_, part.get("tool"), call.get("input"), epoch(table(call, "time").get("end")) or at)
+    if call.get("status") in ("completed", "error"):
+        code = table(call, "metadata").get("exit")
+        found.took(id_, call.get("error"), code, is_error=call["status"] == "error")
 
 
 def _failed(found: Reading, about: dict[str, Any], at: float | None) -> None:

@@ -47,7 +47,7 @@ from tallylight.pane.pane import Pane as HostPane
 from tallylight.parts import index
 from tallylight.parts.agent_hooks import json_edit, toml_edit
 from tallylight.parts.agent_hooks import state as hooks_state
-from tallylight.parts.conversations import kitty_session, open_conversations
+from tallylight.parts.conversations import in_kitty, kitty_session, open_conversations
 from tallylight.parts.conversations.verbs.restore import listed_windows
 from tallylight.parts.diary import history_file
 from tallylight.parts.diary.turns import Ending, Turn
@@ -549,6 +549,9 @@ class _Poller:
     def refresh(self, _source: object) -> None:
         pass
 
+    def later(self, _name: str, job: Callable[[], None]) -> None:
+        job()
+
 
 def read_wezterm_scene(document: bytes, folder: Path) -> object:
     """What a sidecar takes over from the one before it, drawn again."""
@@ -558,6 +561,15 @@ def read_wezterm_scene(document: bytes, folder: Path) -> object:
     file = SceneFile(path, agent.Agents())
     file.write({"1": Pane(id="1", status=Status.ACTIVE)}, {"1": Place(tab="3")}, frozenset(), TabBar())
     return file.shown
+
+
+def read_fork_page(document: bytes, _folder: Path) -> object:
+    """What the page of a fork sends to its kitty."""
+    near, far = socket.socketpair()
+    with far:
+        far.sendall(document)
+    near.setblocking(False)
+    return in_kitty._read(in_kitty.received(near))
 
 
 def read_wezterm_told(document: bytes, folder: Path) -> object:
@@ -819,6 +831,11 @@ READERS = {
             "births": {"3": "earlier-boot/pid:[1]/7"},
         },
         read=read_conversations,
+    ),
+    "agreed fork": Reader(
+        modules=("parts.conversations.in_kitty",),
+        example={"verb": "fork", "place": "vsplit", "argv": ["claude"], "cwd": "/w", "shown_cwd": "/w"},
+        read=read_fork_page,
     ),
     "directories that setup made": Reader(
         modules=("setup.made",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.wire import scanner, text
+from tallylight.parts.lab import scanner
+from tallylight.wire import text
 from tests.fuzz.fuzzer import Fuzzer, seeds
 
 ROOT = Path(__file__).parents[2]

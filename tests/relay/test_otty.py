@@ -53,7 +53,7 @@ def test_an_empty_value_ends_the_light(begins: str, ends: str) -> None:
     pane = Pane()
     assert pane.says(begins) in (Status.WAITING, Status.WORKING, Status.ERROR)
     assert pane.says(ends) is Status.IDLE
-    assert pane.line.core.reports() == []
+    assert [report.status for report in pane.line.core.reports()] == [Status.ACTIVE] * ("CodeAgent=" not in ends)
     assert pane.hears(Source.REGISTRY, Status.BACKGROUND) is Status.BACKGROUND
 
 
@@ -119,8 +119,12 @@ def test_keys_are_emptied_in_any_order(*, together: bool) -> None:
         before = pane.line.core.reports()
         pane.says(*([f"{first}=;{second}="] if together else [f"{first}=", f"{second}="]))
         left = pane.line.core.reports()
-        if emptied & {"Status", "CodeAgent"}:
+        if "CodeAgent" in emptied:
             assert left == [], (first, second)
+        if "Status" in emptied:
+            # Its name alone remains.
+            assert [report.status for report in left] == [Status.ACTIVE] * ("CodeAgent" not in emptied), (first, second)
+        if emptied & {"Status", "CodeAgent"}:
             assert pane.tracker.decision.status is Status.IDLE
             continue
         blank = Report(source=Source.PROTOCOL, status=None)
@@ -129,15 +133,15 @@ def test_keys_are_emptied_in_any_order(*, together: bool) -> None:
         assert left == [attrs.evolve(before[0], **gone)], (first, second)
 
 
-@each("ends", ["Status=", "CodeAgent="])
-def test_what_is_emptied_is_not_repeated(ends: str) -> None:
-    """The heartbeat tells an agent again until its status or its name is emptied, and then stops."""
+@each(("ends", "left"), [("Status=", [Status.ACTIVE]), ("CodeAgent=", [])])
+def test_what_is_emptied_is_not_repeated(ends: str, left: list[Status]) -> None:
+    """The heartbeat tells no status that was emptied, and stops once the name is; a name alone is still told."""
     line = Line(RelayCore(heartbeat=8.0))
     line.at(1.0, envelope.osc(26, ALL))
     assert [report.status for report in told(line.tick(9.0))] == [Status.WAITING]
     line.at(10.0, envelope.osc(26, ends))
-    assert told(line.tick(17.0)) == []
-    assert line.core.deadline() is None
+    assert [report.status for report in told(line.tick(18.0))] == left
+    assert (line.core.deadline() is None) is (left == [])
 
 
 @each(
@@ -172,7 +176,7 @@ def test_a_word_of_its_own_is_no_status() -> None:
     pane = Pane()
     pane.says("CodeAgent=claude;Status=rate_limited", "Status=awaiting-a-miracle", "Status=down")
 
-    assert pane.line.core.reports() == []
+    assert [report.status for report in pane.line.core.reports()] == [Status.ACTIVE]
     assert pane.tracker.decision.kind is not Kind.LIMIT
 
 

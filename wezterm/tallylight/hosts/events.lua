@@ -45,8 +45,8 @@ local NEWS = 'tallylight.news'
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
 local LEAST_S = 0.9
---- On a mux server: milliseconds between two looks without news, and seconds until lights are sent again, for a GUI that
---- attached since.
+--- On a mux server: milliseconds between two looks without news, and seconds until lights are sent again, for a GUI
+--- that attached since.
 local SERVE_MS, AGAIN_S = 500, 5
 --- The timer's seconds while nothing is busy: only for a sidecar that was ended from outside.
 local IDLE_S = 15
@@ -250,8 +250,8 @@ end
 ---@type string|nil # the FIFO that this Lua state has waited at
 local awaited
 
---- Call *heard* whenever the sidecar has news, for as long as it is the last one. A reload starts no second shell. Waiting
---- in one function leaves nothing behind. Without a shell or its FIFO the timer has to do.
+--- Call *heard* whenever the sidecar has news, for as long as it is the last one. A reload starts no second shell.
+--- Waiting in one function leaves nothing behind. Without a shell or its FIFO the timer has to do.
 ---@param heard fun(): boolean # false: another Lua state has to wait from now on
 local function await(heard)
   local fifo = sidecar.news()
@@ -492,8 +492,8 @@ local function serve_once()
   end
 end
 
---- Look for as long as this Lua state is the server's last one: at news of the sidecar, and all the time, because nothing
---- tells us what the panes say. Waiting in one function leaves nothing behind.
+--- Look for as long as this Lua state is the server's last one: at news of the sidecar, and all the time, because
+--- nothing tells us what the panes say. Waiting in one function leaves nothing behind.
 local function serve()
   local own = tostring(clock.now()) .. tostring(M)
   wezterm.GLOBAL.tallylight_serving = own

@@ -122,7 +122,7 @@ def begin(agent_id, list_id):
     near, far = socket.socketpair()
     near.setblocking(False)
     far.setblocking(False)
-    agent_list._lists[list_id] = agent_list._List(host, pathlib.Path("/"), Channel(near), window_id=list_id)
+    agent_list._lists[list_id] = agent_list._List(host, Channel(near), window_id=list_id)
     control, script = (os.open(f"{home}/{name}", os.O_RDWR) for name in ("control", "script-control"))
     question = None
 

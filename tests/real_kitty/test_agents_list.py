@@ -713,7 +713,7 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     board.kitty.wait_text(list_, "one page after the other")
     board.press("slash", *"snooze")
     board.kitty.wait_until(lambda: "fork it" not in board.kitty.get_text(list_), what="the found keys alone")
-    board.press("Escape", *"OOOO")
+    board.press("Escape", *"OOOOO")
     board.kitty.wait_text(list_, "not grouped")
 
 

@@ -10,6 +10,7 @@ Standard library only: the installer starts before there is anything else.
 
 from __future__ import annotations
 
+import codecs
 import functools
 import math
 import re
@@ -41,7 +42,8 @@ def load(data: str | bytes, *, strict: bool = False, depth: int = MAX_DOCUMENT_D
     Otherwise the last key counts, and the number is None.
     """
     try:
-        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        # The codec of a mark at the start would be loaded from a disk at its first use, in kitty's main thread too.
+        text = data if isinstance(data, str) else data.removeprefix(codecs.BOM_UTF8).decode()
         found = _decoder(strict=strict).decode(text)
     except DecodeError:
         raise

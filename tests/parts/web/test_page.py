@@ -241,7 +241,7 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
 
 def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: Browser) -> None:
     """Where the question is longer than the window, each press shows more of it; only then one answers."""
-    browser.width(360, 150)
+    browser.width(360, 90)
     browser.open(stage.live)
     until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
     browser.one(".card[data-status=waiting] .look").send_keys(Keys.ENTER)

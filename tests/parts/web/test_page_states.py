@@ -193,7 +193,7 @@ def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
     browser.keys("g", "g", "g")
     until(lambda: browser.texts("#list h2")[1:] == ["one pane each"], "there is no group of a session")
     assert browser.texts("section:first-child .name") == ["shop"] * 2
-    browser.keys("g", "g")
+    browser.keys("g", "g", "g")
     # The keys can be switched off, for those whose words are taken for keys.
     browser.driver.execute_script("document.getElementById('keys').click()")
     browser.keys("g")

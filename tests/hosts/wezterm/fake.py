@@ -195,8 +195,9 @@ class Fake:
         self.titles: dict[int, Any] = {}
         self.recomputed = 0
         self.living_pids: set[int] = set()
-        #: When processes began, where that matters.
-        self.births: dict[int, int] = {}
+        #: The arguments of processes, where they are not a sidecar's.
+        self.arguments: dict[int, list[str]] = {}
+        self.size = 0
         self.paused: Callable[[], None] = lambda: None
         self._run = run or self._no_program
         self._nightly = profile == "nightly"
@@ -369,7 +370,10 @@ class Fake:
     def procinfo_get_info_for_pid(self, pid: int) -> Any:
         if pid not in self.living_pids:
             return None
-        return self.to_lua({"pid": pid, "start_time": self.births.get(pid, 5), "executable": "/usr/bin/python3"})
+        argv = self.arguments.get(pid, ["python3", "tally", "host", "wezterm", "--pid", "4711"])
+        # WezTerm reads the wrong column of `/proc/PID/stat`: the size of the memory.
+        self.size += 4096
+        return self.to_lua({"pid": pid, "start_time": self.size, "executable": "/usr/bin/python3", "argv": argv})
 
     def time_call_after(self, seconds: float, handler: Any) -> None:
         self.timers_made += 1

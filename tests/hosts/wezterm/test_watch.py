@@ -109,7 +109,8 @@ def test_a_sidecar_that_dies(bench: Bench) -> None:
     assert bench.feed["panes"][str(bench.panes[0].id)]["said"][0]["value"] == "state=done"
 
 
-def test_another_process_with_its_number(bench: Bench) -> None:
+@pytest.mark.parametrize("argv", [["sleep", "9"], ["python3", "tally", "host", "wezterm", "--pid", "4712"]])
+def test_another_process_with_its_number(bench: Bench, argv: list[str]) -> None:
     """A process that has the sidecar's number and is not it is found within a minute, over a reload too."""
     bench.config()
     bench.tick()
@@ -120,7 +121,7 @@ def test_another_process_with_its_number(bench: Bench) -> None:
     bench.config()
     bench.tick(70)
     assert bench.fake.commands == []
-    bench.fake.births[99] = 6
+    bench.fake.arguments[99] = argv
     bench.tick(70)
     assert [argv[1] for argv in bench.fake.commands] == ["host", "host"]
 

@@ -27,7 +27,6 @@ M.LAST_WORD_S = 8
 ---@field feed string
 ---@field release string|nil # what is installed; another one after an update
 ---@field program string|nil # the `tally` that started it
----@field born number|nil # when the process began, by WezTerm's reckoning
 
 ---@type tallylight.Sidecar|nil
 local known
@@ -84,18 +83,24 @@ local function checked(found)
       snapshot = found.snapshot,
       feed = found.feed,
       release = is_named and found.release or nil,
-      born = tonumber(found.born),
     }
   end
   return nil
 end
 
---- When the process *pid* began; nil if there is none.
+--- Whether the process *pid* was started as our sidecar, by its arguments; true where they cannot be read. WezTerm's
+--- `start_time` does not tell: on Linux it is the size of the memory.
 ---@param pid integer
----@return number|nil
-local function birth_of(pid)
+---@return boolean
+local function is_sidecar(pid)
   local info = wezterm.procinfo.get_info_for_pid(pid)
-  return info and tonumber(info.start_time)
+  local argv = info and info.argv or {}
+  for at, word in ipairs(argv) do
+    if word == '--pid' then
+      return argv[at + 1] == tostring(wezterm.procinfo.pid())
+    end
+  end
+  return #argv == 0
 end
 
 --- Whether the sidecar still runs: another process may have its number.
@@ -104,9 +109,9 @@ end
 local function is_alive(now)
   if not wezterm.procinfo.executable_path_for_pid(known.pid) then
     return false
-  elseif known.born and (now - compared_at >= M.SAME_S or now < compared_at) then
+  elseif now - compared_at >= M.SAME_S or now < compared_at then
     compared_at = now
-    return birth_of(known.pid) == known.born
+    return is_sidecar(known.pid)
   end
   return true
 end
@@ -156,7 +161,7 @@ local function start(tally, now)
   local is_json, found = pcall(wezterm.json_parse, out or '')
   known = checked(is_json and found or nil)
   if known then
-    known.program, known.born = program, birth_of(known.pid)
+    known.program = program
     remember({
       started_at = now,
       version = 1,
@@ -165,7 +170,6 @@ local function start(tally, now)
       feed = known.feed,
       release = known.release,
       program = program,
-      born = known.born,
     })
     M.check_release()
   else

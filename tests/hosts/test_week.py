@@ -25,7 +25,7 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Inline, KittyLife, Life, PollingLife, lives
 
 #: Rounds before the first measurement, in which what is bounded fills; and those after it.
-WARM = 3
+WARM = 6
 ROUNDS = WEEK if IS_WHOLE else 3 if os.environ.get("FAST") else 8
 #: Bytes by which what is held may differ after a round: in a week 180 panes come and go, each of some 8,000.
 SLACK = 150_000 if IS_WHOLE else 60_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from types import SimpleNamespace
@@ -100,8 +101,10 @@ def test_the_light_of_a_split_stands_in_its_corner(desk: Desk) -> None:
 def test_no_window_has_a_second_screen_and_none_that_is_gone_has_one(desk: Desk) -> None:
     """However often a light changes, and whatever a window showed when it was closed: kitty's screens are large."""
     statuses = (Status.WAITING, Status.IDLE, Status.WORKING, Status.DONE)
+    gc.collect()
+    of_others = OwnScreen.there  # of tests before this one
     for number in range(40):
         desk.show({id_: statuses[(number + id_) % 4] for id_ in range(number, number + 5)})
-        assert OwnScreen.there <= 5
+        assert OwnScreen.there <= of_others + 5
     desk.show({1000: Status.IDLE})
-    assert OwnScreen.there == 0
+    assert OwnScreen.there <= of_others

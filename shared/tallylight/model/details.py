@@ -12,6 +12,8 @@ from tallylight.model.status import Status
 
 #: From so many percent of its window on, the context is nearly full.
 NEARLY_FULL = 80
+#: Denied calls in a row that a person hears of: the agent may be stuck.
+REPORTED_DENIALS = 3
 
 
 @attributes.frozen

@@ -30,6 +30,7 @@ from typing import Any
 import attrs
 
 from tallylight.evidence.records.reading import entry_of, iso_epoch, table, tables
+from tallylight.model.details import REPORTED_DENIALS
 from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
@@ -51,10 +52,12 @@ _MAX_KIND_CHARS = 64
 _MAX_TOOL_ID_CHARS = 128
 #: Entries with calls or results that are read.
 _MAX_CALLS = 64
-#: How a denial begins that no person gave: by auto mode's check, by settings, or where nobody could be asked.
-DENIED_UNASKED = ("Permission for this action ", "Permission to ", "Claude requested permissions ")
-#: Such denials in a row, at the end of a turn, that a person hears of: the agent may be stuck.
-DENIALS = 3
+#: How a denial begins that no person gave, and who gave it.
+DENIED_UNASKED = {
+    "Permission for this action ": "auto mode denied it",
+    "Permission to ": "your settings denied it",
+    "Claude requested permissions ": "nobody allowed it",
+}
 _INTERRUPTED = "[Request interrupted by user"
 _ENDING_MESSAGE_CELLS = 200
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -110,17 +113,17 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
 
 
 def _refused(tail: bytes, after: float) -> Ending | None:
-    """Return the end of the turn if its last `DENIALS` calls were denied unasked; None if not."""
+    """Return the end of the turn if its last `REPORTED_DENIALS` calls were denied unasked; None if not."""
     count, is_denied = 0, True
     for entry, at in itertools.islice(_from_end(tail, (b'"tool_result"',)), _MAX_CALLS):
         if at is None or at < after or not is_denied:
             break
         for part in tables(table(entry, "message").get("content")) if entry.get("isSidechain") is not True else ():
             if part.get("type") == "tool_result":
-                is_denied = is_denied and values.text(part.get("content"), 64).startswith(DENIED_UNASKED)
+                is_denied = is_denied and values.text(part.get("content"), 64).startswith(tuple(DENIED_UNASKED))
                 count += is_denied
     message = f"{count} calls in a row were denied without asking you"
-    return Ending(Status.DONE, message, kind=Kind.QUESTION) if count >= DENIALS else None
+    return Ending(Status.DONE, message, kind=Kind.QUESTION) if count >= REPORTED_DENIALS else None
 
 
 def left_running(tail: bytes, after: float) -> int:

@@ -288,11 +288,16 @@ class Reading:
             del self.children[next(ended, next(iter(self.children)))]
         self.children[key] = Child(called, status)
 
-    def began(self, at: float | None) -> None:
-        """Note that a turn began. It ends the turn before, except for subagents that still work."""
+    def began(self, at: float | None, *, goes_on: bool = False) -> None:
+        """
+        Note that a turn began. It ends the turn before, except for subagents that still work.
+
+        *goes_on*: it is for the same prompt as the one before, so its calls are kept.
+        """
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
-        self.limited_until, self.question, self.outcome, self.asked, self.ran = 0.0, "", "", {}, {}
+        self.limited_until, self.question, self.outcome, self.asked = 0.0, "", "", {}
+        self.ran = self.ran if goes_on else {}
         started = self.children | self.left
         self.children = {id_: child for id_, child in started.items() if child.status is Status.WORKING}
         self.left = {}

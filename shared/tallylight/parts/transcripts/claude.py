@@ -159,9 +159,7 @@ _DECIDED = {
 #: How Claude words a denial to its model, and who it is by.
 _DENIED = {
     "The user doesn't want to ": "you denied it",
-    "Permission for this action ": "auto mode denied it",
-    "Permission to ": "your settings denied it",
-    "Claude requested permissions ": "nobody allowed it",
+    **claude_ending.DENIED_UNASKED,
 }
 _CODE = re.compile(r"Exit code (\d{1,3})\b")
 

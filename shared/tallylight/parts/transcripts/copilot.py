@@ -96,10 +96,7 @@ def _turn(found: Reading, kind: object, data: dict[str, Any], at: float | None) 
     """Process an event of a turn: its begin, progress or end."""
     match kind:
         case "user.message" | "assistant.turn_start":  # news of a command in the background begin one, too
-            ran = found.ran
-            found.began(at)
-            if kind != "user.message":
-                found.ran = ran
+            found.began(at, goes_on=kind != "user.message")
             found.is_answered = False
         case "assistant.message":
             found.named(data.get("model"))

@@ -4,6 +4,7 @@ The row fields of this part, read and put into words. Every surface loads this, 
 
 from __future__ import annotations
 
+from tallylight.model.details import REPORTED_DENIALS
 from tallylight.snapshot import values
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.repository_text import signed
@@ -12,8 +13,6 @@ from tallylight.ui.repository_text import signed
 DIFFSTAT = "diffstat"
 #: The field with the counts of the last turn: commands, denials, files written outside, the last denials in a row.
 DID = "did"
-#: Denials in a row that a person hears of: the agent may be stuck.
-REPORTED_DENIALS = 3
 
 
 def _form(length: int) -> values.Form:

@@ -228,8 +228,8 @@ class Reading:
                 del self.calls[next(iter(self.calls))]
             self.calls[key] = f"{tool}: {what}" if what else tool
 
-    def edited(self, given: object, at: float | None) -> None:
-        """Note the edits of a tool call, if it writes files."""
+    def edited(self, given: object, at: float | None) -> list[Edit]:
+        """Note the edits of a tool call, if it writes files, and return them."""
         found = [
             Edit(
                 path[:_MAX_EDIT_CHARS],
@@ -240,20 +240,21 @@ class Reading:
             for path, old, new in tool_call.replaced(given)
         ]
         self.edits = (*self.edits, *found)[-MAX_CALL_EDITS:] if found else self.edits
+        return found
 
     def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
         """
         Note the call of a tool, with its edits. It is kept if it runs a command, writes files or asks the network, or
         once it is denied.
         """
-        self.edited(given, at)
+        edits = self.edited(given, at)
         key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
         if not key or not what:
             return
         while len(self.ran) >= MAX_CALL_COMMANDS:
             del self.ran[next(iter(self.ran))]
         is_command = isinstance(given, dict) and tool_call.is_command(given)
-        paths = tuple(dict.fromkeys(path[:_MAX_EDIT_CHARS] for path, _, _ in tool_call.replaced(given)))
+        paths = tuple(dict.fromkeys(edit.path for edit in edits))
         self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
 
     def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:

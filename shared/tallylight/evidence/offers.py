@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -287,7 +288,7 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     label = rows[at].text
     if len(label) > BARE_CHARS or _names_keys(label) or _YES_OR_NO.search(label):
         return None
-    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS)
+    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS, enough=MAX_DIALOG_CHOICES + 1)
     labels = tuple(rows[start].text for start in starts)
     if not 2 <= len(starts) <= MAX_DIALOG_CHOICES or any(map(_is_other_row, labels)):
         return None
@@ -345,15 +346,17 @@ def _label_column(row: Row, label: str) -> int:
     return row.indent + len(row.text) - len(label)
 
 
-def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) -> list[int]:
-    """Return the rows around *at* with a label in the same *column*; none if one has the same *mark*."""
+def _aligned(
+    rows: Sequence[Row], at: int, column: int, mark: str, most: int, *, enough: int = sys.maxsize
+) -> list[int]:
+    """Return *enough* rows around *at* with a label in the same *column*; none if one has the same *mark*."""
     found = [at]
     own = _own_column(rows[at], column)
     for step, stop in ((-1, -1), (1, len(rows))):
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _BETWEEN_OFFERS_ROWS or row.is_edge:
+            if abs(position - last) > _BETWEEN_OFFERS_ROWS or row.is_edge or len(found) >= enough:
                 break
             if not row.text:
                 continue
@@ -361,7 +364,7 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
             place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or not _are_alike(row, rows[at]) or _is_no_choice(label, step, most):
+            if place < column or not _are_alike(row, rows[at]) or _is_no_choice(label, most, is_above=step < 0):
                 break
             if its == mark != "" and place != row.indent:
                 return []
@@ -372,8 +375,13 @@ def _aligned(rows: Sequence[Row], at: int, column: int, mark: str, most: int) ->
 
 def _are_alike(row: Row, other: Row) -> bool:
     """Return whether two rows may be choices of one list: both or none in a box, and behind a key."""
-    keys = [BEHIND_KEY.match(_split_mark(one.text)[1]) is None for one in (row, other)]
-    return row.is_boxed is other.is_boxed and keys[0] is keys[1]
+    return row.is_boxed is other.is_boxed and _is_behind_key(row.text) is _is_behind_key(other.text)
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_behind_key(text: str) -> bool:
+    """Return whether the label of the row *text* is behind a key."""
+    return BEHIND_KEY.match(_split_mark(text)[1]) is not None
 
 
 def _own_column(row: Row, column: int) -> int:
@@ -398,15 +406,16 @@ def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
     return is_name and beyond is not None and not beyond.is_edge and beyond.indent == column
 
 
-def _is_no_choice(label: str, step: int, most: int) -> bool:
+@functools.lru_cache(maxsize=2048)
+def _is_no_choice(label: str, most: int, *, is_above: bool) -> bool:
     """
     Return whether a row in the column of choices is none: too long, a hint at keys, an empty input, several answers, or
-    a question.
+    a question above the others.
     """
     if EMPTY.match(label) or _YES_OR_NO.search(label):
         return True
     label = _label(label)
-    return len(label) > most or _names_keys(label) or (step < 0 and label.endswith(("?", ":")))
+    return len(label) > most or _names_keys(label) or (is_above and label.endswith(("?", ":")))
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 import attrs
@@ -72,21 +72,28 @@ class Notices:
         self._feed = Feed(directory(environ))
         #: The decision or entry of each pane at the last look.
         self._known: dict[str, Decision | PaneEntry] = {}
+        #: Panes for which time alone may bring a notice.
+        self._pending: set[str] = set()
         #: Adds up with monotonic seconds to seconds since the epoch; fixed, so that results can be compared.
         self._epoch = time.time() - time.monotonic()
 
-    def look(self, now: float) -> None:
-        """Send the notifications that are due at monotonic *now*."""
+    def look(self, now: float, changed: Collection[str]) -> None:
+        """Send the notifications that are due at monotonic *now*; the panes *changed* are those with news."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
-        for id_, pane in self._panes.items():
+        # What is attached in a pane changes without news of it.
+        ids = self._panes.keys() if self._screen is not None else self._panes.keys() & {*changed, *self._pending}
+        for id_ in ids:
+            pane = self._panes[id_]
             inside = self._screen.inside(id_) if self._screen is not None else None
             attention, decision = pane.attention, pane.decision
             # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
             is_known, self._known[id_] = self._known.get(id_) is (inside or decision), inside or decision
             is_told = (inside or decision).status in self._notifier.settings.when
             if is_known and not is_told and self._notifier.is_resting(id_):
+                self._pending.discard(id_)
                 continue
+            self._pending.add(id_)
             entry = self._entry(id_)
             view = self._view(pane, inside, entry.place.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
@@ -127,6 +134,7 @@ class Notices:
         """Forget the pane *id_*, which is gone."""
         self._notifier.close(id_)
         self._known.pop(id_, None)
+        self._pending.discard(id_)
 
     def _worded(self, notice: Notice) -> Notice:
         """Return *notice* with a text that no desktop takes for markup."""

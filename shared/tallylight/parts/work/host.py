@@ -36,6 +36,7 @@ class WorkHost(HostPart):
         self._keeps_trees = config.parts.get("work", {}).get("trees") != "off"
 
     def changed(self, id_: Any, pane: Pane, now: float) -> None:  # noqa: ARG002
+        self._turns.changed(id_)
         if pane.decision.status is not Status.DONE:
             pane.more.pop(DIFFSTAT, None)
 

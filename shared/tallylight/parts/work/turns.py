@@ -79,7 +79,8 @@ class Turns:
     mounts: Mounts
     clock: Callable[[], float] = time.time
     _panes: dict[Any, _Pane] = attrs.field(factory=dict)
-    _in_turn: set[Any] = attrs.field(factory=set)
+    #: Panes to look at in any case: those that have changed, and those whose turn is over but not its tree there.
+    _due: set[Any] = attrs.field(factory=set)
     #: The wishes that wait, by directory.
     _wishes: dict[str, list[_Wish]] = attrs.field(factory=dict)
     _slow: dict[str, float] = attrs.field(factory=dict)
@@ -88,11 +89,12 @@ class Turns:
         """
         Look which panes begin a turn, or end one, at monotonic *now*, and have taken what trees that takes.
 
-        *looked* are the ids of the *panes* that may have begun one: those in a turn are looked at each time.
+        *looked* are the ids of the *panes* that may have begun or ended one, besides those that have `changed`.
         """
         if not is_wanted:
-            self._panes, self._in_turn = {}, set()
-        for id_ in {*looked, *self._in_turn} if is_wanted else ():
+            self._panes = {}
+        due, self._due = self._due & panes.keys(), set()
+        for id_ in {*looked, *due} if is_wanted else ():
             if id_ in self._panes or panes[id_].agent_pid is not None:
                 self._look(id_, panes[id_], panes, now)
         for cwd in list(self._wishes):
@@ -110,12 +112,17 @@ class Turns:
         elif known.turn and not is_busy and not known.waits:
             known.turn = 0.0  # there is no tree that it began with
         known.was_seen |= not is_busy and (pane.attention.seen or pane.attention.visible)
-        (self._in_turn.add if known.turn else self._in_turn.discard)(id_)
+        if known.turn and not is_busy:
+            self._due.add(id_)
+
+    def changed(self, id_: Any) -> None:
+        """Take note that a pane has changed."""
+        self._due.add(id_)
 
     def forget(self, id_: Any) -> None:
         """Forget a pane that is gone."""
         self._panes.pop(id_, None)
-        self._in_turn.discard(id_)
+        self._due.discard(id_)
 
     def _begin(self, known: _Pane, pane: Pane) -> None:
         known.pid, known.agent = pane.agent_pid or 0, pane.agent.name if pane.agent is not None else ""

@@ -127,7 +127,7 @@ def test_as_it_starts_by_itself(desk: Desk) -> None:
     pane.wait_text("auto mode on")
     desk.wait("tmux/", "idle")
     pane.submit(RISKY)
-    pane.wait_text("Enter to stay in auto mode")
+    pane.wait_text("to stay in auto mode")  # tmux may write over the first letter what this terminal does not know
     id_ = desk.wait("tmux/", "waiting")
     time.sleep(SETTLES)
     pane.send("\r")

@@ -252,6 +252,11 @@ class Notifier:
         """Take in that the person has closed the notice, or opened the pane through it."""
         self._panes.get(id_, _Pane()).out = None
 
+    def repeat(self, id_: str) -> None:
+        """Notify of the pane's present need once more: the answer to its notice came too late."""
+        if (need := self._panes.get(id_, _Pane()).need) is not None:
+            need.is_known = False
+
     def agent_notified(self, id_: str, now: float) -> None:
         """
         Take in that the agent in the pane has sent a notification of its own.

@@ -21,7 +21,7 @@ from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.model.status import Status
 from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
-from tallylight.tracker.notify import NEED_SETTLES_S, Settings
+from tallylight.tracker.notify import NEED_SETTLES_S, NOTICE_GAP_S, Settings
 from tests.actions.test_brief import QUESTION
 from tests.hosts.test_pane import AIDER, HandTable
 
@@ -411,11 +411,20 @@ def test_a_click_beside_the_buttons(bench: Bench) -> None:
 
 
 def test_a_button_of_something_out_of_date(bench: Bench) -> None:
-    """What is refused is told, with the reason."""
+    """What is refused is told, with the reason, and the question as it is now, with its own buttons."""
     shown = asked(bench)
     bench.refused = "the screen has changed; nothing was typed"
     shown.on_activation(shown, 1)
     assert [(c.title, c.body) for c in bench.manager.shown[1:]] == [("Not answered", bench.refused)]
+
+    bench.questions[1] = now = attrs.evolve(QUESTION, fingerprint="another")
+    bench.refused = ""
+    bench.wait(NOTICE_GAP_S)
+    again = bench.manager.shown[2]
+    assert again.buttons == BRIEF.labels
+    again.on_activation(again, 2)
+    bench.wait(NOTICE_GAP_S)
+    assert bench.answers[1:] == [now.answer(3)] and len(bench.manager.shown) == 3
 
 
 def test_a_button_whose_answer_is_undecided(bench: Bench) -> None:

@@ -216,6 +216,9 @@ class Notices:
             def tell(reply: Reply) -> None:
                 if isinstance(reply, Refusal):
                     show(self.boss, "Not answered", reply.text)
+                    if reply.rule == "changed":
+                        self._notifier.repeat(notice.pane)
+                        self._looked.pop(id_, None)
 
             until_decided(lambda: self.perform(given, Caller(Who.NOTICE, (0, 0))), tell, self.later)
 

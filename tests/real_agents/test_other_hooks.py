@@ -76,9 +76,9 @@ class Agent:
         return self.pane.send("\r")
 
 
-@pytest.fixture(params=["codex", "opencode", "kilo", "gemini", "qwen", "copilot"])
+@pytest.fixture(scope="module", params=["codex", "opencode", "kilo", "gemini", "qwen", "copilot"])
 def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
-    """Each agent, in a room of its own, after `tally hooks install` for it."""
+    """Each agent, in a room of its own, after `tally hooks install` for it: it lives for all tests."""
     if os.geteuid() != 0:
         pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
     name = request.param
@@ -95,7 +95,11 @@ def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
             pytest.skip(str(error))
         install_hooks(room, home, name, called=HOME)
         if name in PLUGINS:
-            _pretend_plugins(home / ".config" / name, *PLUGINS[name])
+            plugins = home / ".config" / name
+            _pretend_plugins(plugins, *PLUGINS[name])
+            # It asks a question of its own where a busy machine takes long for its snapshots.
+            settings = plugins / f"{name}.json"
+            settings.write_text(json.dumps({**json.loads(settings.read_text()), "snapshot": False}))
         pane = Pane(room, launch._replace(argv=[*launch.argv, *WORDS.get(name, [])]), answers=True)
         if name == "codex":
             _trust(pane)

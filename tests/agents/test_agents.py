@@ -117,7 +117,13 @@ def test_facts_the_engine_leans_on() -> None:
         "pi",
         "qwen",
     }
-    assert {name for name, agent in by_name.items() if agent.title_rules} == {"claude", "codex", "gemini", "grok-build", "qwen"}
+    assert {name for name, agent in by_name.items() if agent.title_rules} == {
+        "claude",
+        "codex",
+        "gemini",
+        "grok-build",
+        "qwen",
+    }
 
 
 def test_users_file_adds_and_overrides() -> None:

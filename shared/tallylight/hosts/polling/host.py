@@ -349,11 +349,8 @@ class PollingHost(Engine[str]):
 
     def _foreground(self, polled: PolledPane, now: float) -> None:
         """Update the foreground program of *polled*."""
-        polled.group = self._group(polled.source_pane, now)
+        polled.group = _group(self._groups, polled.source_pane, now)
         polled.pane.foreground(polled.group, now)
-
-    def _group(self, source_pane: SourcePane, now: float) -> int:
-        return self._groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group
 
     def _rests(self, id_: str) -> bool:
         """Return whether a plain pane has drawn nothing since its last look, with the same program in front."""
@@ -362,7 +359,7 @@ class PollingHost(Engine[str]):
             return False
         polled.rests += 1
         is_still = polled.rests < RESTS and polled.looked_at >= still_since()
-        return is_still and self._group(polled.source_pane, self._clock()) == polled.group
+        return is_still and _group(self._groups, polled.source_pane, self._clock()) == polled.group
 
     def _look(self, id_: str, pane: Pane, now: float) -> None:
         self.guarded(f"pane {id_}", self._look_at)(self._held[id_], pane, now)
@@ -408,3 +405,7 @@ class PollingHost(Engine[str]):
             elif polled is not None:
                 requested.carry_out(request, polled.pane, self.config.notify.snooze_min, now)
                 self._touched.add(request.pane)
+
+
+def _group(groups: process_table.Groups, source_pane: SourcePane, now: float) -> int:
+    return groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group

@@ -113,10 +113,10 @@ class KittyHost(Engine[int]):
         return self.features.guarded(feature, call)
 
     def _awake(self) -> None:
-        begin = super()._awake
+        begin, woken = super()._awake, time.monotonic()
 
         def loaded(awake: Any) -> None:
-            awake.begin(self)
+            awake.begin(self, woken)
             begin()
 
         starter.loading.load_more(self.worker.submit, self.guarded("agents", loaded), self.guarded("agents", raised))

@@ -27,7 +27,7 @@ def test_packaged_files_are_all_good() -> None:
     assert errors == []
     assert {agent.name for agent in agents} == {
         *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "cursor-agent", "amp", "goose"),
-        *("crush", "kimi", "pi", "cline", "grok", "nanocoder", "vibe", "auggie", "droid"),
+        *("crush", "kimi", "pi", "cline", "grok", "grok-build", "nanocoder", "vibe", "auggie", "droid"),
     }
     assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
 
@@ -117,7 +117,13 @@ def test_facts_the_engine_leans_on() -> None:
         "pi",
         "qwen",
     }
-    assert {name for name, agent in by_name.items() if agent.title_rules} == {"claude", "codex", "gemini", "qwen"}
+    assert {name for name, agent in by_name.items() if agent.title_rules} == {
+        "claude",
+        "codex",
+        "gemini",
+        "grok-build",
+        "qwen",
+    }
 
 
 def test_users_file_adds_and_overrides() -> None:

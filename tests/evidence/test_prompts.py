@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 
 import attrs
@@ -63,6 +64,17 @@ def test_screens_of_real_agents(path: Path) -> None:
         assert dialog.what == screen.facts.get("what", "")
         assert [[c.keys, c.label] for c in dialog.choices] == json.loads(screen.facts.get("choices", "[]"))
         assert dialog.missing == screen.facts.get("missing", "")
+
+
+@each("path", [p for p in SCREENS if p.parent.name == "qwen"], ids=str)
+def test_how_a_mark_is_drawn_changes_nothing(path: Path) -> None:
+    """Qwen writes a selector behind its marks, as in `●` U+FE0E, which a terminal hands back and a recording does not."""
+    screen = load(path)
+    drawn = [re.sub("[●◆✕✓]", "\\g<0>\ufe0e", line) for line in screen.lines]
+
+    found = read_screen(screen.agent, drawn, screen.cursor, columns=int(screen.facts["columns"]))
+
+    assert (found.rule if found is not None else None) == screen.facts.get("rule")
 
 
 def test_every_agent_that_was_run_has_its_screens() -> None:

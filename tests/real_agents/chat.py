@@ -20,12 +20,13 @@ _SHELLS = (
     "execute_command",
     "execute_bash",
     "exec_command",
+    "run_terminal_command",
 )
 _QUESTIONS = (
     *("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question"),
     "ask_user_choice",
 )
-_TASKS = ("task", "agent", "invoke_agent", "Agent")
+_TASKS = ("task", "agent", "invoke_agent", "Agent", "spawn_subagent")
 _EDITS = ("write_file", "create", "create_file", "write", "Write", "write_to_file", "editor", "save")
 _FETCHES = ("web_fetch", "webfetch")
 _TODOS = ("todowrite", "todo_write", "write_todos", "update_todo", "TodoList")
@@ -155,6 +156,7 @@ def find_step(messages: Sequence[dict[str, Any]]) -> tuple[str, int]:
 
 def prompt_in(text: str) -> str:
     """What the person typed in a user's turn, which is one paragraph: an agent's own additions are left out."""
+    text = re.sub(r"</?user_query>", "", text)  # Grok Build
     text = re.sub(r"<([a-z_-]+)(?: [^>]*)?>.*?</\1>", "", text, flags=re.S).strip()
     return "" if text.startswith(_NOISE) else _AROUND.sub("", text.partition("\n\n")[0].strip())
 

@@ -95,7 +95,7 @@ def test_what_tmux_makes_of_it(machine: Machine) -> None:
     plain = machine.tmux("display-message", "-p", "#{E:window-status-format}")
     assert plain == machine.tmux("display-message", "-p", FORMAT)
     for status, mark, colour, expected in (
-        ("waiting", "!", "#FFAA00", "#[fg=black,bold,bg=#FFAA00] ! #[default]"),
+        ("waiting", "!", "#FFAA00", "#[fg=black,bold,bg=#FFAA00] ! #[default] "),
         ("working", "●", "#3399FF", "#[fg=#3399FF]●#[default] "),
     ):
         for name, value in (("", status), ("_mark", mark), ("_colour", colour)):

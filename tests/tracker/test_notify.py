@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import attrs
 import pytest
@@ -104,6 +105,14 @@ class Line:
     def words(self) -> list[str]:
         """What was told, in short."""
         return ["taken back" if isinstance(what, Withdrawal) else what.body for _, what in self.told]
+
+
+def test_a_question_from_before_the_first_look() -> None:
+    """It counts from that look, or from its begin, if the host was awake then."""
+    for awake, expected in ((math.inf, [100.8]), (99.0, [100.0]), (99.8, [100.6])):
+        notifier = Notifier(Settings(), awake)
+        line = Line(status=Status.WAITING, kind=Kind.PERMISSION, since=98.0, message="Run it?", notifier=notifier)
+        assert [at for at, _ in line.wait(3).told] == pytest.approx(expected, abs=STEP), awake
 
 
 @pytest.mark.slow

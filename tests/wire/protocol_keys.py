@@ -76,7 +76,7 @@ ROWS = (
     Row("OSC 88", "args", f"88;arm;cmd={_b64('claude')};args={_b64('--resume a1')}",
         "resume", ["claude", "--resume", "a1"], "88;clear"),
     Row("OSC 88", "cwd", f"88;arm;cmd={_b64('claude')};cwd={_b64('/srv')}",
-        "cwd", "/srv", "88;clear", _in("/srv", "list")),
+        "cwd", "/srv", "88;clear", _in("/srv", "list page")),
     Row("OSC 1338", "state", "1338;state=waiting;tool=claude", "status", "waiting", "1338;state=clear", _WAITS),
     Row("OSC 1338", "tool", "1338;state=working;tool=mine", "agent", "mine", "1338;state=clear", _in("mine")),
     Row("OSC 1338", "project", "1338;state=working;tool=claude;project=shop",

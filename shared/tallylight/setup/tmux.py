@@ -38,7 +38,7 @@ set -g {option} '#{{?@tally,{light},}}#{{E:@tally_{name}}}'
 """
 _LIGHT = (
     "#{?#{m/r:^(waiting|error|down),#{@tally}},"
-    "#[fg=black#,bold#,bg=#{@tally_colour}] #{@tally_mark} #[default],"
+    "#[fg=black#,bold#,bg=#{@tally_colour}] #{@tally_mark} #[default] ,"
     "#[fg=#{@tally_colour}]#{@tally_mark}#[default] }"
 )
 _FORMATS = {"format": "window-status-format", "current": "window-status-current-format"}

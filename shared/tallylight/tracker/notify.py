@@ -201,17 +201,25 @@ class _Pane:
 
 
 class Notifier:
-    """Decides for all panes of a host which notices to show and to withdraw."""
+    """
+    Decides for all panes of a host which notices to show and to withdraw.
 
-    def __init__(self, settings: Settings) -> None:
+    A need that a pane has at its first look counts from when it began, if that was after *since*.
+    """
+
+    def __init__(self, settings: Settings, since: float = math.inf) -> None:
         self.settings = settings
+        self._since = since
         self._panes: dict[str, _Pane] = {}
 
     def look(self, id_: str, view: View, now: float, minute: int) -> Notice | Withdrawal | None:
         """Take in one pane; return the notice to show, or that its notice has to go, or None."""
+        is_first = id_ not in self._panes
         pane = self._panes.setdefault(id_, _Pane())
         _time_turn(pane, view.decision)
         need = self._need(pane, view, now)
+        if is_first and need is not None:
+            need.began = min(now, max(need.since, self._since))
         is_over = need is not None and need.look(view, now)
         is_stale = is_over if pane.out is need else pane.out is not None and now - pane.ended >= SAME_NEED_S
         if view.visible or view.snoozed or is_stale:

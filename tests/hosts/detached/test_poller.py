@@ -91,6 +91,21 @@ def test_plain_panes_that_draw_nothing_rest(
     assert looks["rests"] == pytest.approx(looks["0"], abs=1)
 
 
+def test_an_agent_that_draws_nothing_is_seen_at_its_turn(system: System, source: HandSource) -> None:
+    """A plain pane rests only while the same process group is in its foreground."""
+    plain = [SourcePane(id=f"{n}", group=SHELL.pid) for n in range(FEW_PANES)]
+    source.source_panes = [*plain, SourcePane(id="a", group=SHELL.pid, still_since=lambda: 0.0)]
+    system.steps(16)
+    looked_at = system.poller._held["a"].looked_at
+    while system.poller._held["a"].looked_at == looked_at:
+        system.steps(0.25)
+    source.source_panes = [*plain, SourcePane(id="a", group=CLAUDE.pid, still_since=lambda: 0.0)]
+    began = system.now
+    while system.entry().agent != "claude":
+        system.steps(0.25)
+        assert system.now - began < 5
+
+
 def test_a_name_given_in_the_list(system: System, source: HandSource) -> None:
     """A host whose terminal draws names hears of one within seconds, and of its end, while nothing else changes."""
     status_file(str(system.home), status="waiting", waitingFor="permission prompt")

@@ -53,6 +53,22 @@ def test_a_snooze_that_changes_nothing_says_so(rig: Rig, keys: Any) -> None:
     assert len(rig.boss.errors) == 1
 
 
+def test_a_jump_that_goes_nowhere_says_so(rig: Rig, keys: Any) -> None:
+    """The only window that needs a person is the one in front."""
+    keys.attach(rig.boss)
+    rig.host = importlib.import_module("tallylight.hosts.kitty.watcher").running()
+    rig.until(lambda: rig.status(1) is Status.WAITING, "the light")
+    rig.boss.set_active_window(rig.boss.window_id_map[2])
+    keys.jump(rig.boss, ())
+    assert (rig.boss.active_window, rig.boss.errors) == (rig.boss.window_id_map[1], [])
+
+    rig.boss.set_active_window(rig.boss.window_id_map[2])
+    rig.boss.set_active_window(rig.boss.window_id_map[1])
+    importlib.import_module("tallylight.hosts.kitty.actions")._journey = None
+    keys.jump(rig.boss, ())
+    assert rig.boss.errors == ["No other agent needs you."]
+
+
 def test_a_window_of_a_kitty_that_loaded_the_watcher_itself_is_watched_once(rig: Rig, keys: Any) -> None:
     """kitty's own copy of our functions is not added to."""
     on_close = importlib.import_module("tallylight.hosts.kitty.starter").CALLS["on_close"]

@@ -110,7 +110,7 @@ def test_settings_on_a_dead_disk_are_not_waited_for(rig: Rig, starter: Any, monk
 def test_keys_and_the_list_are_loaded_with_the_first_light(
     rig: Rig, starter: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until then nobody needs them; then a thread has loaded them before a key is pressed."""
+    """Until then nobody needs them; then a thread, lent the lock meanwhile, has loaded them before a key is pressed."""
     later = [f"tallylight.hosts.kitty.{name}" for name in ("awake", "answering", "keys", "agent_list")]
     for name in later:
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -121,12 +121,18 @@ def test_keys_and_the_list_are_loaded_with_the_first_light(
     for _ in range(3):
         rig.tick()
     assert not {*later} & {*sys.modules}
+    lent: list[bool] = []
+    monkeypatch.setattr(starter, "_let_run", lambda until: lent.append(until.is_set()) or until.is_set())
     starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally_list", "value": "x"})
     starter.CALLS["on_set_user_var"](rig.boss, window, {"key": "tally", "value": "state=working;tool=mine"})
     rig.until(lambda: rig.status(1) is Status.WORKING, "the light")
     rig.until(lambda: rig.host.messages.notices, "notifications")
     assert starter.finished("keys").jump is not None
     assert {*later, "tallylight.parts.conversations.in_kitty"} <= {*sys.modules}
+    rig.kitty.run_repeats()
+    rig.kitty.run_repeats()
+    assert lent.count(True) == 1, "it is lent until all is loaded"
+    assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]
 
 
 def test_a_script_is_served_before_the_first_agent(rig: Rig, starter: Any) -> None:

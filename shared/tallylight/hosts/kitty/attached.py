@@ -105,14 +105,19 @@ class Attached:
         request = Request("focus", pane.id)
         self.worker.submit((SHOW, pane.id), lambda: requests.send(host, request, os.environ))
 
-    def jump(self, boss: Any, panes: Sequence[Pane], options: Sequence[str]) -> None:
-        """Go to the next of *panes* that needs a person; in a window that shows a session, to the pane in there."""
+    def jump(self, boss: Any, panes: Sequence[Pane], options: Sequence[str]) -> bool:
+        """
+        Go to the next of *panes* that needs a person; in a window that shows a session, to the pane in there.
+
+        Return False if there is none.
+        """
         windows = boss.window_id_map
         found = {id_: inside for id_, window in windows.items() if (inside := self.panes(window))}
         goal = actions.jump(boss, panes, options, {id_: [one for _, one in all_] for id_, all_ in found.items()})
         for host, pane in (one for inside in found.values() for one in inside):
             if pane.id == goal:
                 self.show(host, pane)
+        return bool(goal)
 
     def terminal(self, window: Any) -> str:
         """Return `terminal_of` *window*, cached."""

@@ -16,15 +16,15 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.notifications import Notices
 
 
-def begin(host: KittyHost) -> None:
-    """Do it for *host* from now on."""
+def begin(host: KittyHost, woken: float) -> None:
+    """Do it for *host* from now on; its first agent was seen at monotonic *woken*."""
     host.guarded("scripts", scripts.serve)(host)
     host.each_tick.append(host.guarded("consent to settings", power_consent.PowerConsent(host).ask_if_new))
     host.each_tick.append(host.guarded("queue", functools.partial(queue.advance, host)))
-    host.each_tick.append(host.guarded("notifications", functools.partial(_notify, host)))
+    host.each_tick.append(host.guarded("notifications", functools.partial(_notify, host, woken)))
 
 
-def _notify(host: KittyHost) -> None:
+def _notify(host: KittyHost, woken: float) -> None:
     """Begin to notify, once the settings are known."""
     if host.messages.notices is not None or host.settings.current is None:
         return
@@ -41,5 +41,6 @@ def _notify(host: KittyHost) -> None:
         mutes=host.mutes,
         worker=host.worker,
         also=host.parts.notify,
+        since=woken,
     )
     host.messages.notices.listen()

@@ -45,6 +45,7 @@ from tallylight.snapshot.schema import Tab
 from tallylight.wire.envelope import CARRIER
 
 HOST = "kitty"
+_NOWHERE = "No other agent needs you."
 
 
 class KittyHost(Engine[int]):
@@ -112,10 +113,10 @@ class KittyHost(Engine[int]):
         return self.features.guarded(feature, call)
 
     def _awake(self) -> None:
-        begin = super()._awake
+        begin, woken = super()._awake, time.monotonic()
 
         def loaded(awake: Any) -> None:
-            awake.begin(self)
+            awake.begin(self, woken)
             begin()
 
         starter.loading.load_more(self.worker.submit, self.guarded("agents", loaded), self.guarded("agents", raised))
@@ -320,7 +321,8 @@ class KittyHost(Engine[int]):
             if request.verb == "focus":
                 actions.focus(self.boss, id_)
             elif request.verb == "jump":
-                self._attached.jump(self.boss, self.newest(now)[0], request.args)
+                if not self._attached.jump(self.boss, self.newest(now)[0], request.args):
+                    self.boss.show_error("Tallylight", _NOWHERE)
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
                 self.mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)

@@ -14,6 +14,7 @@ else passes unchanged.
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable, Mapping, Set
 from typing import Any
@@ -75,7 +76,7 @@ class Notices:
     *panes* are the host's, by window id; *perform* is `answering.perform`. *received* is called after a program's
     notification changed a pane. *features* are switched off by their faults, with a line in the log. *later* repeats a
     call in a moment. *is_focused* returns whether the person is at this kitty, *play* plays a sound file, and *also*
-    passes each notice on to parts.
+    passes each notice on to parts. Needs count from *since* on, when the host was woken.
     """
 
     boss: Any
@@ -92,6 +93,7 @@ class Notices:
     is_focused: Callable[[], bool] = _is_focused
     play: Callable[[str], None] = _play
     also: Callable[[Notice, float], None] = lambda _notice, _now: None
+    since: float = math.inf
     clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
@@ -106,7 +108,7 @@ class Notices:
     _reading: tuple[int, str] | None = None
 
     def __attrs_post_init__(self) -> None:
-        self._notifier = Notifier(self.settings)
+        self._notifier = Notifier(self.settings, self.since)
         self._show = self.boss.notification_manager.notify_with_command
         self._use_command(self.settings.command)
 

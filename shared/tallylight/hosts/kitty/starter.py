@@ -90,7 +90,12 @@ class Starter:
             finally:
                 has_more.set()
 
+        def lend(timer: int | None) -> None:
+            if _let_run(has_more) and timer is not None:
+                remove_timer(timer)
+
         submit("keys", load, done, failed)
+        add_timer(lend, LEND_LOCK_EVERY_S, True)
 
     def forward(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
         """Pass kitty's call of *name* for *window* on to the watcher; keep marks of shells until the host runs."""
@@ -123,15 +128,10 @@ class Starter:
 
     def _lend(self, boss: Any, timer: int | None) -> None:
         """Lend the thread some time. Once it is done, start the host and pass the calls so far to it."""
-        switch = sys.getswitchinterval()
-        sys.setswitchinterval(min(SWITCH_S, switch))
-        try:
-            self._is_ready.wait(LEND_LOCK_S)
-        finally:
-            sys.setswitchinterval(switch)
-        if self._is_loaded.is_set() and not self._is_ready.is_set():
+        is_ready = _let_run(self._is_ready)
+        if self._is_loaded.is_set() and not is_ready:
             self._patience -= LEND_LOCK_S
-        if not self._is_ready.is_set() and self._patience > 0:
+        if not is_ready and self._patience > 0:
             return
         if timer is not None:
             remove_timer(timer)
@@ -142,6 +142,16 @@ class Starter:
         else:
             self.is_over = True
             log_error(f"tallylight: switched off: {type(self.error).__name__}: {self.error}; run `tally doctor`")
+
+
+def _let_run(until: threading.Event) -> bool:
+    """Lend the other threads the lock once, at most until *until* is set; return whether it is."""
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(min(SWITCH_S, switch))
+    try:
+        return until.wait(LEND_LOCK_S)
+    finally:
+        sys.setswitchinterval(switch)
 
 
 #: The loading of this process; the functions for kitty, its keys and the host; and kitty's calls for each window.

@@ -352,17 +352,17 @@ class PollingHost(Engine[str]):
 
     def _foreground(self, polled: PolledPane, now: float) -> None:
         """Update the foreground program of *polled*."""
-        source_pane = polled.source_pane
-        group = self._groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group
-        polled.pane.foreground(group, now)
+        polled.group = _group(self._groups, polled.source_pane, now)
+        polled.pane.foreground(polled.group, now)
 
     def _rests(self, id_: str) -> bool:
-        """Return whether a plain pane has surely drawn nothing since its last look: a program that starts draws."""
+        """Return whether a plain pane has drawn nothing since its last look, with the same program in front."""
         polled, still_since = self._held[id_], self._held[id_].source_pane.still_since
         if still_since is None or self._published[id_].has_files or polled.pane.decision.is_lit or self.mutes.ends:
             return False
         polled.rests += 1
-        return polled.rests < RESTS and polled.looked_at >= still_since()
+        is_still = polled.rests < RESTS and polled.looked_at >= still_since()
+        return is_still and _group(self._groups, polled.source_pane, self._clock()) == polled.group
 
     def _look(self, id_: str, pane: Pane, now: float) -> None:
         self.guarded(f"pane {id_}", self._look_at)(self._held[id_], pane, now)
@@ -408,3 +408,7 @@ class PollingHost(Engine[str]):
             elif polled is not None:
                 requested.carry_out(request, polled.pane, self.config.notify.snooze_min, now)
                 self._touched.add(request.pane)
+
+
+def _group(groups: process_table.Groups, source_pane: SourcePane, now: float) -> int:
+    return groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group

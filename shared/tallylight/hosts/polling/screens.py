@@ -42,6 +42,8 @@ class PolledPane:
     #: When it was last looked at, in seconds since the epoch, and how often it was its turn in vain since.
     looked_at: float = 0.0
     rests: int = 0
+    #: The process group in the foreground then.
+    group: int = 0
     #: The last reading, and until when it may replace another one.
     look: Look | None = None
     good_until: float = 0.0

@@ -123,6 +123,7 @@ class Session(BaseModel):
     last_prompt: Clean = Field(description="the first line of your last prompt")
     mode: Clean
     worktree: Clean
+    cwd: Clean = Field(description="the agent's directory, as it reports it")
     model: Clean = Field(description="from the agent's own record, like the next five")
     context: int | None = Field(description="used part of its context, in percent")
     beside: Beside | None = Field(description="null where no repository is known")

@@ -148,7 +148,7 @@ class Card {
       put(this.find(`.${key}`), isSaid ? "" : newsIn(session[key]));
     }
     put(this.find(".facts"), [
-      ...others(session), session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.model,
+      ...others(session), session.agent, session.host_title, repository(session.beside), session.mode, session.worktree, session.cwd, session.model,
       session.context === null ? "" : `context ${session.context}%`, ...session.children.map((child) => `${child.name} ${child.status}`),
     ].filter(Boolean).join(" · "));
     this.plan(session);

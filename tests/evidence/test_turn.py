@@ -526,15 +526,21 @@ def test_a_call_of_before_is_not_asked_for(between: list[Reading], late: bytes) 
     assert named is not None and named.what == "Bash: touch zz1", "it is the same dialog"
 
 
+def result(at: float, text: str, **more: object) -> bytes:
+    """The end of a call."""
+    part = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": f"t{at}"}
+    return line(at, type="user", message={"content": [part]}, **more)
+
+
+BY_MODE = "Permission for this action has been denied. Reason: the check failed"
+#: Three denials that no person gave.
+UNASKED = result(1.1, BY_MODE) + result(1.2, BY_MODE) + result(1.3, "Permission to use Bash has been denied.")
+
+
 def test_a_turn_that_was_refused_again_and_again() -> None:
     """A turn whose last three calls nobody was asked about, and all were denied, is done with that as its question."""
 
-    def result(at: float, text: str, **more: object) -> bytes:
-        part = {"type": "tool_result", "content": text, "is_error": True, "tool_use_id": f"t{at}"}
-        return line(at, type="user", message={"content": [part]}, **more)
-
-    by_mode = "Permission for this action has been denied. Reason: the check failed"
-    unasked = result(1.1, by_mode) + result(1.2, by_mode) + result(1.3, "Permission to use Bash has been denied.")
+    by_mode, unasked = BY_MODE, UNASKED
     refused = Ending(Status.DONE, "3 calls in a row were denied without asking you", kind=Kind.QUESTION)
     plain = Ending(Status.DONE)
     for tail, expected in (
@@ -551,6 +557,27 @@ def test_a_turn_that_was_refused_again_and_again() -> None:
     ):
         found = ending(tail, EPOCH)
         assert found == (expected or Ending(Status.DONE, "Shall I try another way?", kind=Kind.QUESTION)), tail
+
+
+def test_a_turn_that_is_denied_call_after_call() -> None:
+    """While it goes on it waits with that as its question: until a call is let through, or until it is over."""
+    turns = Turns()
+
+    def told(tail: bytes, now: float) -> tuple[object, ...]:
+        report = turns.read(reading("busy", 1), tail, now)
+        return (report.status, report.kind, report.message) if report is not None else ()
+
+    asks = (Status.WAITING, Kind.QUESTION, "3 calls in a row were denied without asking you")
+    assert told(b"", 1) == (Status.WORKING, None, "")
+    assert told(result(1.1, BY_MODE) + result(1.2, BY_MODE), 2) == ()
+    assert told(UNASKED, 3) == asks
+    assert told(UNASKED, 4) == ()
+    assert told(UNASKED + result(1.4, "ok"), 5) == (Status.WORKING, None, "")
+    assert told(UNASKED, 6) == asks
+    over = turns.read(reading("idle", 3), UNASKED + duration(2), 7)
+    assert over is not None and (over.status, over.kind) == (Status.DONE, Kind.QUESTION)
+    again = turns.read(reading("busy", 8), b"", 8)
+    assert again is not None and again.status is Status.WORKING
 
 
 def said_at_the_end(at: float, text: str, **more: object) -> bytes:

@@ -30,7 +30,7 @@ from tests.real_agents.session import Session  # noqa: E402
 RECORDS = ROOT / "tests" / "parts" / "transcripts"
 #: Where each agent keeps its record, in its home.
 PLACES = {
-    "claude": ".claude/projects/-home-user-project/*.jsonl",
+    "claude": ".claude/projects/-home-user-project/**/*.jsonl",
     "codex": ".codex/sessions/*/*/*/rollout-*.jsonl",
     "copilot": ".copilot/session-state/*/events.jsonl",
     "gemini": ".gemini/tmp/project/chats/session-*.jsonl",
@@ -53,6 +53,7 @@ _STOPS, _PICKS, _CHILD = (
     ("answer", "AFTER 1 ASK THEN fine"),
     ("done", "TASK SUB fine THEN AFTER 3 fine"),
 )
+_RUNS = "TASK SUB TOOL touch made THEN TASK SUB TOOL rm made"
 _LIMITED = ("limit", "LIMIT 7200")
 _PLANS = ("approve", "TODO 1 THEN TODO 2 THEN AFTER 1 TOOL touch made THEN TOKENS 100000")
 _LISTS = ("done", "TODO 0 THEN TODO 1 THEN TODO 2 THEN TODO 3 THEN TODO 4 THEN TODO 5 THEN TOKENS 150000")
@@ -72,6 +73,9 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "claude-limit": (_TEXT, _LIMITED, _TEXT),
     # A command that fails, and one that a person denies.
     "claude-denied": (("approve", "AFTER 1 TOOL ls /nonexistent THEN fine"), _REFUSES),
+    # Subagents run a command, and are denied one.
+    "claude-subagent": (("done", f"{_RUNS} THEN TOOL ls made THEN AFTER 3 fine"),),
+    "copilot-subagent": (("done", f"{_RUNS} THEN TOOL ls made THEN AFTER 3 fine"),),
     "copilot-limit": (_TEXT, _LIMITED, _TEXT),
     "gemini-limit": (_TEXT, ("give up", _LIMITED[1]), _TEXT),
     "kimi-limit": (_TEXT, _LIMITED),
@@ -92,7 +96,12 @@ ENV = {
     "claude-limit": {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-scripted"},
 }
 #: More words behind its name: Codex plans only when it is told to.
-WORDS = {"codex": ("-c", "tools.update_plan.enabled=true"), "gemini-plan": ("-m", "gemini-2.5-pro")}
+WORDS = {
+    "codex": ("-c", "tools.update_plan.enabled=true"),
+    "gemini-plan": ("-m", "gemini-2.5-pro"),
+    "claude-subagent": ("--settings", '{"permissions": {"allow": ["Bash"], "deny": ["Bash(rm:*)"]}}'),
+    "copilot-subagent": ("--allow-all-tools", "--deny-tool", "shell(rm:*)"),
+}
 #: Most characters of a text that is kept.
 MOST = 480
 #: How long a turn may take on a machine that has much else to do, in seconds.
@@ -237,7 +246,8 @@ class Watch(threading.Thread):
 def keep(name: str, home: Path, truths: list[tuple[float, str]], seen: list[tuple[float, float, str, int]]) -> None:
     """Put what an agent kept in *home* into the tests, with what was true."""
     agent = name.partition("-")[0]
-    found = sorted(home.glob(PLACES[agent]), key=lambda path: path.name)
+    # Those of subagents come last.
+    found = sorted(home.glob(PLACES[agent]), key=lambda path: (len(path.parts), path.name))
     how: Callable[[Path], str] = keep_tables if found[0].suffix == ".db" else keep_lines
     folder = RECORDS / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,6 @@ from PIL import Image
 
 from tallylight.model.lights import COLLISION
 from tallylight.ui.agent_list.flow import PICTURE_SHOWN_S
-from tests.parts.work.test_looks import CART, changed
 from tests.real_kitty.asking_claude import SCREEN
 from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT
@@ -23,7 +22,7 @@ from tests.real_kitty.test_collisions import _git, give_git
 FILMS = {theme: CHECKOUT / f"docs/images/film-{theme}.gif" for theme in ("dark", "light")}
 #: README pages are slow enough.
 MAX_BYTES = 60_000
-MAX_FILM_BYTES, MAX_FILM_MS = 400_000, 10_000
+MAX_FILM_BYTES, MAX_FILM_MS = 400_000, 20_000
 #: What the pictures of tabs have of the screen, in pixels from its top.
 TABS_HEIGHT = 270
 
@@ -161,7 +160,25 @@ def test_the_list(desk: Desk) -> None:
     assert projects == ["api", "infra", "docs", "shop", "blog"]
 
 
-#: A program called as an agent is: a key has it work, ask as Claude Code does, or end its turn.
+#: What the agents work on, and what each of them makes of one line of it.
+_CART = """\
+from decimal import Decimal
+
+
+def total(lines):
+    \"\"\"Return what a cart costs.\"\"\"
+    return sum(round(line.price * line.count, 2) for line in lines)
+
+
+def shipping(cost):
+    return Decimal(0) if cost > 50 else Decimal("4.90")
+"""
+_SUM = "    return sum(round(line.price * line.count, 2) for line in lines)\n"
+_MINE = "    cost = sum(line.price * line.count for line in lines)\n    return round(cost, 2)\n"
+_THEIRS = "    return sum(line.cost for line in lines)\n"
+#: What a person says to the first, in their editor: below its last line.
+_COMMENT = ">> keep whole cents here, and test odd prices"
+#: A program called as an agent is: a key has it work, ask as Claude Code does, or end its turn. It takes a text, too.
 _ACTOR = r"""#!/usr/bin/python3
 import os, sys, tty
 
@@ -176,16 +193,19 @@ scenes = {
     b"w": ["", " \x1b[34m●\x1b[m Migrating the orders", "", " \x1b[2m✽ Working… (12s · esc to interrupt)\x1b[m"],
     b"?": dialog,
     b"1": ["", " \x1b[32m●\x1b[m Bash(alembic upgrade head)", "", " \x1b[2m✽ Working… (31s · esc to interrupt)\x1b[m"],
-    b".": ["", " \x1b[32m●\x1b[m The schema is at head; 214 tests pass."],
+    b".": ["", " \x1b[32m●\x1b[m The schema is at head; 214 tests pass.", "", "─" * columns, "❯ ", "─" * columns],
 }
+places = {b"?": (row + 1, 1), b".": (5, 3)}
 tty.setraw(0)
-key = b"w"
+keys = b"w"
 while True:
-    if key in scenes:
-        at = row + 1 if key == b"?" else 1
-        sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(scenes[key]) + f"\x1b[{at};1H")
-        sys.stdout.flush()
-    key = os.read(0, 1)
+    for key in (keys[at : at + 1] for at in range(len(keys))):
+        if key in scenes:
+            row, column = places.get(key, (1, 1))
+            sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(scenes[key]) + f"\x1b[{row};{column}H")
+            sys.stdout.flush()
+    keys = os.read(0, 4096)
+    keys = b"w" if keys.startswith(b"\x1b[200~") else keys
 """
 
 
@@ -194,10 +214,10 @@ def _work_trees(home: Path, name: str) -> tuple[Path, Path]:
     give_git(home)
     top, other = home / name / "shop", home / name / "docs"
     top.mkdir(parents=True)
-    (top / "cart.py").write_text(CART)
+    (top / "cart.py").write_text(_CART)
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x"), ("worktree", "add", "-q", str(other))):
         _git(top, *words)
-    (other / "cart.py").write_text(changed(41, word="theirs"))
+    (other / "cart.py").write_text(_CART.replace(_SUM, _THEIRS))
     return top, other
 
 
@@ -206,10 +226,11 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     """
     A tab is amber and says what it asks; it is answered from the list, and its tab turns blue and green.
 
-    Another waits for the end of its limit. A third changes the same file in a second work tree: both get a mark.
+    Another waits for the end of its limit. A third changes the same file in a second work tree: both get a mark. What
+    the first has changed is reviewed, and a comment goes back to it.
     """
     kitty = desk.kitty
-    desk.reload(SETTINGS + (LIGHT if theme == "light" else ""))
+    desk.reload(SETTINGS + "env PAGER=cat\nenv EDITOR=vi\n" + (LIGHT if theme == "light" else ""))
     desk.close_all_but_first()
     first = kitty.windows()[0]["id"]
     (kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
@@ -273,7 +294,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     kitty.wait_until(is_answered, what="the answer")
     act("", "working", ";message=Migrating the orders")
     kitty.wait_text(list_, "Migrating the orders")
-    (shop / "cart.py").write_text(changed(40, 41))
+    (shop / "cart.py").write_text(_CART.replace(_SUM, _MINE))
     kitty.wait_text(list_, "also edited by docs", 60)
     shoot(1900)
     kitty.xdotool("key", "q")
@@ -282,6 +303,26 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     shoot(1400, "working")
     act(".", "done", ";message=The schema is at head; 214 tests pass")
     shoot(1900, "done")
+    list_ = open_list(desk, shell)
+    kitty.wait_text(list_, "The schema is at head")
+    shoot(1500)
+    kitty.xdotool("key", "d")
+    kitty.wait_text(list_, "c comment")
+    shoot(2500)
+    kitty.xdotool("key", "c")
+    kitty.wait_text(list_, "# Write comments")
+    kitty.send_text(list_, "/^+.*round\ro" + _COMMENT + "\x1b")
+    kitty.wait_text(list_, "odd prices")
+    shoot(2500)
+    kitty.send_text(list_, ":x\r")
+    kitty.wait_text(list_, "cart.py:7")
+    shoot(1500)
+    kitty.xdotool("key", "Return")
+    act("", "working", ";message=Keeping whole cents")
+    kitty.wait_text(list_, "Keeping whole cents")
+    kitty.xdotool("key", "q")
+    kitty.wait_until(lambda: not kitty.eval(_LISTS), what="the end of the list")
+    shoot(2000, "working")
 
     film = tmp_path / "film.gif"
     # One palette for all frames: what does not change is then left out of them.
@@ -298,3 +339,4 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
         FILMS[theme].write_bytes(film.read_bytes())
     if theme == "dark":
         desk.keep(frames[2][0], "agents-list")
+        desk.keep(frames[7][0], "review")

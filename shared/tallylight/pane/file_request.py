@@ -12,7 +12,6 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import LAST_BYTES
 from tallylight.evidence.records.places import read_part
 from tallylight.evidence.records.reading import TAIL_BYTES
 
@@ -44,7 +43,7 @@ class FileRequest:
     A request for a status file, and for the end of a transcript, which may be None.
 
     The transcript is read only if the status file differs from *known*, its last content, or if *is_undecided*. With
-    *growth*, its last bytes are read also whenever it has changed. *is_last*: the agent has ended.
+    *growth*, it is read also whenever it has changed. *is_last*: the agent has ended.
     """
 
     status_file: Path
@@ -83,5 +82,5 @@ class FileRequest:
         if stamp == self.growth.stamp:
             return None
         self.growth.stamp = stamp
-        news = read_part(path, -LAST_BYTES, LAST_BYTES)
+        news = read_part(path, -TAIL_BYTES, TAIL_BYTES)
         return (status_file, news) if news else None

@@ -44,6 +44,8 @@ from tallylight.tracker.tracker import Tracker
 EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
 #: Once a transcript is known, the list of other agents in its directory may be so many seconds old: it is costly.
 RIVALS_S = 2.0
+#: Subagents with transcripts of their own that are read with one.
+MAX_BELOW = 64
 #: A transcript with so many lines, none of them understood, has a strange format. Some begin with a few.
 STRANGE_LINES = 8
 #: A file written less than so many nanoseconds ago may be written again with the same time.
@@ -72,8 +74,9 @@ class TranscriptState:
     is_strange: bool = False
     seen: Mapping[str, Growth] = attrs.Factory(dict)
     was_alone: bool = False
-    #: The states of subagents that continue after its turn, by id.
+    #: The states of the subagents of this turn, by id, and the name of one of them.
     below: Mapping[str, TranscriptState] = attrs.Factory(dict)
+    name: str = ""
 
     @property
     def details(self) -> Details:
@@ -122,7 +125,8 @@ class TranscriptRequest:
         if self.is_locating:
             found = self._located(reader)
         if found.place is not None:
-            found = attrs.evolve(_with_children(reader, _read_new(reader, found)), is_exact=reader.is_exact)
+            read = _with_children(reader, found.reading, _read_new(reader, found))
+            found = attrs.evolve(read, is_exact=reader.is_exact)
         if found == self.before:
             return None
         # A request that hung was dropped, and a later one may have read further meanwhile.
@@ -165,23 +169,22 @@ class TranscriptRequest:
         return TranscriptState(place=place, started=facts.started, seen=places.seen, was_alone=not others)
 
 
-def _with_children(reader: Reader, found: TranscriptState) -> TranscriptState:
-    """Return *found* with the transcripts of subagents that continue after the turn read, too."""
+def _with_children(reader: Reader, before: Reading | None, found: TranscriptState) -> TranscriptState:
+    """Return *found* with the transcripts of its subagents read, too. *before* is the reading before its own."""
     place, reading = found.place, found.reading
-    if reader.child is None or place is None or reading is None or not reading.left:
+    if reader.children is None or place is None or reading is None:
         return found
+    is_same = before is not None and before.since == reading.since
+    known = {id_: (one.name, one.place) for id_, one in found.below.items() if is_same and one.place is not None}
     below = {}
-    for id_ in reading.left:
-        one = found.below.get(id_)
-        if one is None:
-            path = reader.child(place, id_, Places())
-            one = TranscriptState(place=Place(path) if path else None)
-        below[id_] = _read_new(reader, one)
-    if below == found.below:
+    for id_, (name, where) in list(reader.children(place, reading, known, Places()).items())[-MAX_BELOW:]:
+        below[id_] = _read_new(reader, found.below.get(id_) or TranscriptState(place=where, name=name))
+    if reading is before and below == found.below:
         return found
-    reading = reading.followed({id_: one.reading or Reading() for id_, one in below.items() if one.place is not None})
-    found = _with_reading(found, found.reading, reading)
-    return attrs.evolve(found, below=below if reading.left else {})
+    records = {id_: one.reading or Reading() for id_, one in below.items()}
+    whole = reading.with_calls({id_: (below[id_].name, one) for id_, one in records.items()}).followed(records)
+    found = found if whole is reading else _with_reading(found, reading, whole)
+    return attrs.evolve(found, below=below)
 
 
 def _with_reading(found: TranscriptState, before: Reading | None, reading: Reading) -> TranscriptState:
@@ -271,7 +274,7 @@ class Transcript:
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """The recent edits of the agent, and of its subagents that continue after its turn."""
+        """The recent edits of the agent and of its subagents."""
         found = self.found
         readings = [one.reading for one in (found, *found.below.values()) if one.reading is not None]
         return tuple(edit for reading in readings for edit in reading.edits)

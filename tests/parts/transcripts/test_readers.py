@@ -53,6 +53,13 @@ DETAILS = {
         model="claude-opus-5-5", context=0, prompt="AFTER 1 TOOL touch again THEN fine", reply=ANSWER
     ),
     "claude-limit": Details(model="claude-sonnet-5-5", prompt="AFTER 1 fine", reply=ANSWER),
+    "claude-subagent": Details(
+        model="claude-opus-5-5",
+        context=0,
+        children=(Child("A task", Status.WORKING),) * 2,
+        prompt="TASK SUB TOOL touch made THEN TASK SUB TOOL rm made THEN TOOL ls made THEN AFTER 3 fine",
+        reply=ANSWER,
+    ),
     "copilot-limit": Details(model="scripted", reply=ANSWER),
     "kimi-limit": Details(model="scripted", reply=ANSWER),
     "aider-price": Details(model="openai/scripted", reply=ANSWER, cost=0.0071),
@@ -73,6 +80,7 @@ ENDS = {
     "pi": ["done", "done", "idle", "done", "done", "done", "error"],
     "qwen": ["error"],
     "copilot-limit": ["done", _LIMIT, "done"],
+    "copilot-subagent": ["done"],
     "gemini-limit": [_LIMIT],
     "kimi-limit": ["done", _LIMIT],
     "pi-limit": ["done", _LIMIT, "done"],

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -14,11 +15,12 @@ import pytest
 from tallylight.cli.exit_codes import NOTHING
 from tallylight.cli.main import main
 from tallylight.evidence.records import reading
+from tallylight.evidence.records.places import Place
 from tallylight.evidence.records.reading import Ran, Reading
 from tallylight.hosts.jobs import at_once
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
-from tallylight.pane.transcript import TranscriptState
+from tallylight.pane.transcript import TranscriptRequest, TranscriptState
 from tallylight.parts.transcripts import claude
 from tallylight.parts.work import did, row_fields
 from tallylight.parts.work.did import SAVE_DID_S, Doings, asks_network, load
@@ -51,6 +53,36 @@ def test_what_real_agents_ran() -> None:
     assert (again.what, again.code, again.by, again.is_denied) == (
         "exec_command: touch again", None, "you denied it", True,
     )  # fmt: skip
+
+
+def test_what_subagents_ran(tmp_path: Path) -> None:
+    """Of Claude Code in files of their own; of Copilot among its events. Each is named."""
+    record = tmp_path / "s.jsonl"
+    record.write_bytes(kept("claude-subagent").data)
+    below = tmp_path / "s/subagents"
+    below.mkdir(parents=True)
+    for number, name in enumerate(("Make it", "Remove it")):
+        (below / f"agent-a{number}.jsonl").write_bytes(kept("claude-subagent", 2 - number).data)
+        (below / f"agent-a{number}.meta.json").write_text(json.dumps({"agentType": "x", "description": name}))
+    (below / "agent-a2.jsonl").touch()
+    own = claude.read(record.read_bytes(), None)
+    os.utime(below / "agent-a2.jsonl", (own.since - 60, own.since - 60))
+
+    request = SimpleNamespace(agent=SimpleNamespace(record="claude"), found=None)
+    before = TranscriptState(place=Place(str(record)))
+    found = TranscriptRequest(transcript=request, before=before, is_locating=False).read()  # type: ignore[arg-type]
+    assert found is not None and found.reading is not None
+    told = [(one.subagent, one.what, one.code, one.is_denied) for one in found.reading.ran.values()]
+    assert told == [
+        ("", "Bash: ls made", 0, False),
+        ("Make it", "Bash: touch made", 0, False),
+        ("Remove it", "Bash: rm made", None, True),
+    ]
+    assert [(one.subagent, one.what, one.is_denied) for one in ran("copilot-subagent")] == [
+        ("scripted", "bash: touch made", False),
+        ("scripted", "bash: rm made", True),
+        ("", "bash: ls made", False),
+    ]
 
 
 def entry(kind: str, content: object, **more: object) -> bytes:
@@ -258,3 +290,29 @@ def test_what_asks_the_network(what: str, is_network: bool) -> None:
 def test_strange_counts_are_none(odd: object) -> None:
     found = PaneEntry.from_json({"id": "1", "status": "done", "did": odd})
     assert found is not None and "did" not in found.more
+
+
+def test_calls_of_subagents(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They count, and are named, in the order of time; denials in a row are those of one agent."""
+    own = claude.read(entry("user", "go") + call("a", "Bash", command="make"), None)
+    theirs = claude.read(
+        b"".join(
+            line
+            for number in range(3)
+            for line in (call(f"{number}", "Bash", command="rm x"), result(f"{number}", CLASSIFIER))
+        ),
+        None,
+    )
+    both = own.with_calls({"1": ("Look around", theirs)})
+    assert both.with_calls({"1": ("Look around", theirs)}) is both and len(own.ran) == 1
+    both.ended_with("a", 0)
+    transcript = desk.pane._run.transcript  # type: ignore[union-attr]
+    assert transcript is not None
+    transcript.found = TranscriptState(reading=both)
+    desk.doings.look(1, desk.pane, desk.now)
+    assert desk.pane.more["did"] == (1, 3, 0, 3)
+    publish(tmp_path, [attrs.evolve(DONE, id="1")])
+    assert main(["did", "1"]) == 0
+    assert capsys.readouterr().out.count("its subagent Look around") == 3
+    later = attrs.evolve(own, since=own.since + 1)
+    assert later.with_calls({"1": ("Look around", theirs)}) is later

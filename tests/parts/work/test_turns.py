@@ -257,7 +257,7 @@ def test_no_repository_and_nobody_who_wants_it(desk: Desk, tmp_path: Path, trap:
 @each("line", ["", "{", "[]", "{}", '{"pane": "1", "before": "--output=x", "after": "' + "a" * 40 + '"}', "\xff"])
 def test_a_line_that_is_none(line: str, tmp_path: Path) -> None:
     """It costs itself."""
-    good = Stretch(pane="kitty-1:1", before="a" * 40, after="b" * 40, ended=EPOCH)
+    good = Stretch(pane="kitty-1:1", before="a" * 40, after="b" * 40, began=EPOCH)
     folder = tmp_path / "store"
     folder.mkdir(mode=0o700, exist_ok=True)
     ledger.add(folder, [good], EPOCH)
@@ -279,9 +279,9 @@ def test_whose_a_stretch_is() -> None:
 def test_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A week, and no more than so many bytes."""
     folder = tmp_path / "store"
-    old = Stretch(pane="1", before="a" * 40, after="b" * 40, ended=EPOCH - 8 * 86_400)
-    new = attrs.evolve(old, ended=EPOCH)
-    ledger.add(folder, [old], old.ended)
+    old = Stretch(pane="1", before="a" * 40, after="b" * 40, began=EPOCH - 8 * 86_400)
+    new = attrs.evolve(old, began=EPOCH)
+    ledger.add(folder, [old], old.began)
     ledger.add(folder, [new], EPOCH)
     assert ledger.load(folder) == [new]
     monkeypatch.setattr(ledger, "MAX_LEDGER_BYTES", 3000)

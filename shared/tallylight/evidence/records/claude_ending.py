@@ -44,8 +44,6 @@ _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted"
 #: Agents left running, at most; a larger number is no count of agents.
 _MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
-#: Bytes of the very end of a transcript, read again and again while a turn goes on.
-LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
 _CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
 _MAX_KIND_CHARS = 64
@@ -106,14 +104,15 @@ def ending(tail: bytes, after: float, until: float = math.inf) -> Ending | None:
         if found is not None and found.status is Status.DONE and (asked := last_question(_last_reply(tail))):
             return Ending(Status.DONE, sanitise(asked, cells=_ENDING_MESSAGE_CELLS), kind=Kind.QUESTION)
         if found is not None and found.status is Status.DONE:
-            return _refused(tail, after) or found
+            message = refused(tail, after)
+            return Ending(Status.DONE, message, kind=Kind.QUESTION) if message else found
         if found is not None:
             return found
     return None
 
 
-def _refused(tail: bytes, after: float) -> Ending | None:
-    """Return the end of the turn if its last `REPORTED_DENIALS` calls were denied unasked; None if not."""
+def refused(tail: bytes, after: float) -> str:
+    """Return what to say where the last `REPORTED_DENIALS` calls since *after* were denied unasked; else empty."""
     count, is_denied = 0, True
     for entry, at in itertools.islice(_from_end(tail, (b'"tool_result"',)), _MAX_CALLS):
         if at is None or at < after or not is_denied:
@@ -122,8 +121,7 @@ def _refused(tail: bytes, after: float) -> Ending | None:
             if part.get("type") == "tool_result":
                 is_denied = is_denied and values.text(part.get("content"), 64).startswith(tuple(DENIED_UNASKED))
                 count += is_denied
-    message = f"{count} calls in a row were denied without asking you"
-    return Ending(Status.DONE, message, kind=Kind.QUESTION) if count >= REPORTED_DENIALS else None
+    return f"{count} calls in a row were denied without asking you" if count >= REPORTED_DENIALS else ""
 
 
 def left_running(tail: bytes, after: float) -> int:

@@ -5,7 +5,7 @@ The status file alone says `idle` after a finished, a failed and an interrupted 
 last report counts until the transcript shows how the turn ended, for at most `TRANSCRIPT_LAG_S`. A turn without an
 ending was broken off before anything was written. A dismissed dialog is no end of a turn. While agents of a turn that
 is over still run, the file says `busy` as before. The transcript shows it (`left_running`), and is therefore read again
-while it grows.
+while it grows. It also shows that call after call is denied (`refused`): the agent may be stuck.
 
 Some of its own dialogs and the menus that a person opens have one word, `dialog open`. Nobody opens a menu within
 `NEAR_S` of its start. A menu that is opened in a turn is in the file only after the end of that turn. So a dialog at
@@ -25,7 +25,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import Ending, ending, left_running, pending_call
+from tallylight.evidence.records.claude_ending import Ending, ending, left_running, pending_call, refused
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -71,8 +71,9 @@ class Turns:
     #: The time (epoch) up to which the turn of this dialog went on; and whether the dialog is Claude's own.
     _went_till: float | None = None
     _is_its_own: bool = False
-    #: Agents left running by a turn that is over, while the file says `busy`.
+    #: Agents left running by a turn that is over, while the file says `busy`; and denials in a row in one that goes on.
     _left: int = 0
+    _refused: str = ""
 
     @property
     def is_busy(self) -> bool:
@@ -102,9 +103,9 @@ class Turns:
         if reading != last:
             self._note_turns(reading, now)
             self._last = reading
-            self._left = 0
+            self._left, self._refused = 0, ""
         elif tail and reading.raw == "busy":
-            self._left = left_running(tail, self._turn_began)
+            self._left, self._refused = left_running(tail, self._turn_began), refused(tail, self._turn_began)
         is_undecided = self._undecided is not None
         report = self._report_for(reading, tail, now)
         is_end = is_undecided and self._undecided is None
@@ -178,6 +179,9 @@ class Turns:
         if reading.raw == "busy" and self._left:
             rule = f"transcript: the turn is over, {self._left} of its agents still run"
             return self._report_of(reading, Status.BACKGROUND, rule, background=self._left)
+        if reading.raw == "busy" and self._refused:
+            rule = "transcript: calls in a row were denied"
+            return self._report_of(reading, Status.WAITING, rule, kind=Kind.QUESTION, message=self._refused)
         if reading.raw == "busy":
             return self._report_of(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting":

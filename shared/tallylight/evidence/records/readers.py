@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -10,6 +10,9 @@ from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.reading import Reading
 from tallylight.parts import index
+
+#: The names of subagents and the places of their records, by id.
+Below = Mapping[str, tuple[str, Place]]
 
 
 @attrs.frozen
@@ -29,8 +32,9 @@ class Reader:
     is_rewritten: bool = False
     #: Whether it records all of a turn: that it goes on, that a person is asked and has answered, how it ended.
     is_exact: bool = False
-    #: Returns the path of the record of a subagent, by its id and the place of its agent's, if it has one of its own.
-    child: Callable[[Place, str, Places], str] | None = None
+    #: Returns the subagents of a turn with records of their own. It takes the place and the reading of their agent's,
+    #: and those that it has found before.
+    children: Callable[[Place, Reading, Below, Places], Below] | None = None
     #: Whether *locate* needs the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_others: bool = False

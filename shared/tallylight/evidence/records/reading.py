@@ -43,6 +43,7 @@ _MAX_EDIT_CHARS = 4_096
 _RESULT_CHARS = 200
 _EXIT = re.compile(r"^(?:Exit Code: |Command (?:failed|exited) with (?:exit )?code:? )(\d{1,3})\b", re.MULTILINE)
 _USER = re.compile(r"\b(?:user|you)\b", re.IGNORECASE)
+_RULES = re.compile(r"\b(?:permission rules|policy)\b", re.IGNORECASE)
 _DENIAL = re.compile(
     r".{0,120}?(?:\b(?:user|you) (?:denied|rejected|declined|blocked|(?:did not|does not|doesn't) (?:allow|want))\b|"
     r"\b(?:denied|rejected|declined|blocked) by\b)",
@@ -96,7 +97,8 @@ class Ran:
     """
     A call of this turn that runs a command, writes files, or asks the network: *what* it is, and when, by the agent.
 
-    *code* is the exit code of a command, None if unknown. *by* names who allowed or denied it.
+    *code* is the exit code of a command, None if unknown. *by* names who allowed or denied it, *subagent*
+    the subagent that made it.
     """
 
     what: str
@@ -106,6 +108,7 @@ class Ran:
     code: int | None = None
     by: str = ""
     is_denied: bool = False
+    subagent: str = ""
 
 
 @attrs.define(kw_only=True)
@@ -146,8 +149,9 @@ class Reading:
     phase: Phase = Phase()
     #: The latest edits, the last one last.
     edits: tuple[Edit, ...] = ()
-    #: Calls of this turn that ran or were denied, by id, the latest last.
+    #: Calls of this turn that ran or were denied, by id, the latest last; and when it began, as far as that is known.
     ran: dict[str, Ran] = attrs.Factory(dict)
+    since: float = 0.0
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 
@@ -242,7 +246,7 @@ class Reading:
         self.edits = (*self.edits, *found)[-MAX_CALL_EDITS:] if found else self.edits
         return found
 
-    def runs(self, id_: object, name: object, given: object, at: float | None) -> None:
+    def runs(self, id_: object, name: object, given: object, at: float | None, subagent: str = "") -> None:
         """
         Note the call of a tool, with its edits. It is kept if it runs a command, writes files or asks the network, or
         once it is denied.
@@ -251,11 +255,14 @@ class Reading:
         key, what = word(id_), sanitise(tool_call.tool_call(name, given), cells=LONG_CELLS) or word(name)
         if not key or not what:
             return
-        while len(self.ran) >= MAX_CALL_COMMANDS:
-            del self.ran[next(iter(self.ran))]
         is_command = isinstance(given, dict) and tool_call.is_command(given)
         paths = tuple(dict.fromkeys(edit.path for edit in edits))
-        self.ran[key] = Ran(what, at or 0.0, is_command, () if is_command else paths)
+        self._add({key: Ran(what, at or 0.0, is_command, () if is_command else paths, subagent=subagent)})
+
+    def _add(self, ran: Mapping[str, Ran]) -> None:
+        self.ran |= ran
+        while len(self.ran) > MAX_CALL_COMMANDS:
+            del self.ran[next(iter(self.ran))]
 
     def ended_with(self, id_: object, code: int | None, by: str = "", *, is_denied: bool = False) -> None:
         """Note the end of a call: *code* of a command, and *by* whom it was allowed or denied."""
@@ -270,8 +277,10 @@ class Reading:
         known = values.integer(code, 0, 255)
         known = int(written[1]) if known is None and written is not None else known
         is_denied = is_error and known is None and _DENIAL.match(said) is not None
-        by = "you denied it" if is_denied and _USER.search(said) is not None else ""
-        self.ended_with(id_, known if known is not None or is_error else 0, by, is_denied=is_denied)
+        by = "you denied it" if _USER.search(said) else "your settings denied it" if _RULES.search(said) else ""
+        self.ended_with(
+            id_, known if known is not None or is_error else 0, by if is_denied else "", is_denied=is_denied
+        )
 
     def answered(self, id_: object) -> None:
         """Note that the call *id_* has its result."""
@@ -298,7 +307,8 @@ class Reading:
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until, self.question, self.outcome, self.asked = 0.0, "", "", {}
-        self.ran = self.ran if goes_on else {}
+        if not goes_on:
+            self.ran, self.since = {}, at or 0.0
         started = self.children | self.left
         self.children = {id_: child for id_, child in started.items() if child.status is Status.WORKING}
         self.left = {}
@@ -321,6 +331,20 @@ class Reading:
         """Note that the turn ended at a usage limit, which ends at *until* or as the *message* says."""
         self.ended(Status.WAITING, at, message, "usage limit", Kind.LIMIT)
         self.limited_until = max(self.limited_until, until or usage_limits.ends(message, at))
+
+    def with_calls(self, records: Mapping[str, tuple[str, Reading]]) -> Reading:
+        """Return this reading with the calls of this turn in the *records* of subagents: name and reading, by id."""
+        made = {
+            f"{id_} {key}": attrs.evolve(one, subagent=name)
+            for id_, (name, record) in records.items()
+            for key, one in record.ran.items()
+            if one.at >= self.since
+        }
+        if made.items() <= self.ran.items():
+            return self
+        found = self.copy()
+        found._add(made)
+        return found
 
     def followed(self, records: Mapping[str, Reading]) -> Reading:
         """

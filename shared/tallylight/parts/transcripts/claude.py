@@ -14,11 +14,12 @@ from typing import Any
 from tallylight.evidence.records import claude_ending, usage_limits
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
-from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.readers import Below, Reader
 from tallylight.evidence.records.reading import (
     MAX_CALL_TASKS,
     RECORD_NAME_CELLS,
     Reading,
+    entry_of,
     in_lines,
     is_done_word,
     line,
@@ -36,6 +37,7 @@ _OF_SUMMARY = re.compile(r"\s*\(disable recaps in /config\)\s*$")
 #: The windows of models as `/context` reports them; the transcript does not have them.
 _WINDOWS = {"claude-opus-5-5": 1_000_000}
 _STARTED = re.compile(r"agentId: ([A-Za-z0-9]{1,64})")
+_AGENT = re.compile(r"agent-([A-Za-z0-9_-]{1,64})\.jsonl")
 _NOTICE = re.compile(r"<task-id>([A-Za-z0-9_-]{1,64})</task-id>.{0,4096}?<status>([a-z_]{1,32})</status>", re.S)
 
 
@@ -54,13 +56,32 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return next((Place(other) for other in found if places.changed(other)), None)
 
 
+def children(place: Place, reading: Reading, known: Below, places: Places) -> Below:
+    """Return the subagents that have written since the turn began: each has two files of its own, one with its name."""
+    folder = posixpath.join(place.path.removesuffix(".jsonl"), "subagents")
+    paths = {
+        match[1]: posixpath.join(folder, match[0]) for match in map(_AGENT.fullmatch, places.names(folder)) if match
+    }
+    written = {id_: at for id_, path in paths.items() if (at := places.changed(path)) >= reading.since}
+    return {
+        id_: known.get(id_) or (_called(paths[id_], places), Place(paths[id_]))
+        for id_ in sorted(written, key=written.__getitem__)
+    }
+
+
+def _called(path: str, places: Places) -> str:
+    """Return the name of the subagent with the record at *path*, by the file beside it."""
+    about = entry_of(places.head(f"{path.removesuffix('.jsonl')}.meta.json"))
+    return line(about.get("description") or about.get("agentType"), RECORD_NAME_CELLS) or "a subagent"
+
+
 def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     message = table(entry, "message")
+    found.since = found.since or at or 0.0
     match entry.get("type"):
         case _ if entry.get("isSidechain") is True:
-            for part in tables(message.get("content")):
-                _runs(found, part, at)
+            _runs(found, message, at)
             _ran(found, entry)
             return False
         case "assistant" if entry.get("isApiErrorMessage") is not True:
@@ -72,7 +93,7 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
         case "assistant":
             pass
         case "user":
-            _result(found, message, entry.get("toolUseResult"))
+            _result(found, message, entry.get("toolUseResult"), at)
             _ran(found, entry)
             found.prompt = _prompt(entry, message.get("content")) or found.prompt
         case "system" if entry.get("subtype") == "away_summary":
@@ -106,13 +127,13 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         found.counted(total(map(usage.get, names)))
         found.window = _WINDOWS.get(model, 0)
+    _runs(found, message, at)
     for part in tables(message.get("content")):
         if part.get("type") == "text":
             found.replied(part.get("text"))
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
-            _runs(found, part, at)
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
             elif name == "TaskUpdate":
@@ -121,14 +142,15 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
                 found.started_child(part.get("id"), given.get("description") or given.get("subagent_type"))
 
 
-def _result(found: Reading, message: dict[str, Any], result: object) -> None:
-    """Add the results in a message of the user: of calls, subagents and background commands."""
+def _result(found: Reading, message: dict[str, Any], result: object, at: float | None) -> None:
+    """Add the results in a message of the user, written *at*: of calls, subagents and background commands."""
     content = message.get("content")
     if isinstance(content, str):
         if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
             found.started_child(notice[1], None, Status.DONE if notice[2] == "completed" else Status.ERROR)
         elif not content.startswith("<"):
             found.began(None)
+            found.since = at or 0.0
         return
     for part in tables(content):
         if part.get("type") != "tool_result":
@@ -164,10 +186,11 @@ _DENIED = {
 _CODE = re.compile(r"Exit code (\d{1,3})\b")
 
 
-def _runs(found: Reading, part: dict[str, Any], at: float | None) -> None:
-    """Note a call that runs a command, writes a file or asks the network."""
-    if part.get("type") == "tool_use" and word(part.get("name")) not in _QUIET:
-        found.runs(part.get("id"), part.get("name"), part.get("input"), at)
+def _runs(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    """Note the calls that run a command, write a file or ask the network."""
+    for part in tables(message.get("content")):
+        if part.get("type") == "tool_use" and word(part.get("name")) not in _QUIET:
+            found.runs(part.get("id"), part.get("name"), part.get("input"), at)
 
 
 def _ran(found: Reading, entry: dict[str, Any]) -> None:
@@ -194,4 +217,4 @@ def _task(found: Reading, id_: str, name: object, state: object) -> None:
         found.tasks[id_] = called, how_far
 
 
-READER = Reader(locate, read)
+READER = Reader(locate, read, children=children)

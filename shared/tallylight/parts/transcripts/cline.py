@@ -113,7 +113,7 @@ def _settle_turn(found: Reading) -> None:
     if phase.name == _ASKS and found.calls:
         found.asks(next(reversed(found.calls)), phase.since or at or None, Kind.PERMISSION)
     elif phase.name == _GOES_ON and is_going:
-        found.began(max(at, phase.since))
+        found.began(max(at, phase.since), goes_on=True)
     elif phase.name == _GOES_ON and is_next:
         found.began(phase.began)
     elif phase.name == _RESTS and phase.since and (is_going or is_next):

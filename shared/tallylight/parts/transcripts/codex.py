@@ -15,7 +15,7 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, own_record, written
 from tallylight.evidence.records.places import Place, Places
-from tallylight.evidence.records.readers import Reader
+from tallylight.evidence.records.readers import Below, Reader
 from tallylight.evidence.records.reading import (
     Reading,
     entry_of,
@@ -56,7 +56,16 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return own_record(facts, found, places)
 
 
-def child(place: Place, id_: str, places: Places) -> str:
+def children(place: Place, reading: Reading, known: Below, places: Places) -> Below:
+    """Return the subagents of this turn, and those that go on after it: each has a session of its own."""
+    found = dict(known)
+    for id_, child in (reading.children | reading.left).items():
+        if id_ not in found and (path := _child(place, id_, places)):
+            found[id_] = child.name, Place(path)
+    return found
+
+
+def _child(place: Place, id_: str, places: Places) -> str:
     """
     Return the record of the subagent *id_* of the session in *place*, which may be in another day's folder; else empty.
     """
@@ -117,16 +126,17 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
 #: The functions that run commands, and those that write files.
 _RUN = frozenset({"exec_command", "shell", "shell_command", "apply_patch"})
 _CODE = re.compile(r"(?:^|\n)Process exited with code (\d{1,3})\n|\"exit_code\":(\d{1,3})\b")
-_DENIED = re.compile(r"aborted by user|rejected by user|denied by|rejected by")
+_DENIED = re.compile(r"(aborted|rejected) by user|denied by|rejected by|(reject command\b|rejected: )")
 
 
 def _ran(found: Reading, payload: dict[str, Any]) -> None:
     """Note how a call ended."""
     text = values.text(payload.get("output"), 512)
     code = _CODE.search(text)
-    is_denied = code is None and _DENIED.search(text) is not None
-    by = "you denied it" if is_denied and "user" in text else ""
-    found.ended_with(payload.get("call_id"), int(code[1] or code[2]) if code else None, by, is_denied=is_denied)
+    denied = _DENIED.search(text) if code is None else None
+    by = "" if denied is None else "you denied it" if denied[1] else "your settings denied it" if denied[2] else ""
+    number = int(code[1] or code[2]) if code else None
+    found.ended_with(payload.get("call_id"), number, by, is_denied=denied is not None)
 
 
 read = in_lines(_take, _WORDS, _LINE_TYPE_BYTES)
@@ -184,4 +194,4 @@ def _resets(windows: dict[str, Any]) -> float:
     return resets
 
 
-READER = Reader(locate, read, child=child, wants_files=True, wants_others=True)
+READER = Reader(locate, read, children=children, wants_files=True, wants_others=True)

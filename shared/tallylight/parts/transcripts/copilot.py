@@ -58,16 +58,28 @@ def _take(found: Reading, entry: dict[str, Any], at: float | None) -> bool:
     """Add *entry*, written *at*, to the reading; return whether it is of a known kind."""
     data, kind = table(entry, "data"), entry.get("type")
     if entry.get("agentId") is not None:
-        status = _CHILD.get(values.text(kind, 64))
-        if status is not None:
-            name = data.get("agentDisplayName") or data.get("agentName")
-            id_ = values.text(entry.get("agentId"), 64)
-            found.started_child(id_, name if status is Status.WORKING else None, status)
-        return status is not None
+        return _child(found, kind, data, values.text(entry.get("agentId"), 64), at)
     return _session(found, kind, data, at) or _turn(found, kind, data, at) or _asked(found, kind, data, at)
 
 
 read = in_lines(_take, _WORDS, _TYPE_BYTES)
+
+
+def _child(found: Reading, kind: object, data: dict[str, Any], id_: str, at: float | None) -> bool:
+    """Process an event of the subagent *id_*: its begin, its end, or a call."""
+    status, known = _CHILD.get(values.text(kind, 64)), found.children.get(id_)
+    if status is not None:
+        name = data.get("agentDisplayName") or data.get("agentName")
+        found.started_child(id_, name if status is Status.WORKING else None, status)
+    elif kind == "assistant.message":
+        for call in tables(data.get("toolRequests")):
+            name = known.name if known is not None else "a subagent"
+            found.runs(call.get("toolCallId"), call.get("name"), call.get("arguments"), at, name)
+    elif kind == "permission.completed":
+        _decided(found, data)
+    elif kind == "tool.execution_complete":
+        _result(found, data)
+    return status is not None
 
 
 def _session(found: Reading, kind: object, data: dict[str, Any], at: float | None) -> bool:
@@ -130,9 +142,7 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
             found.asks(data.get("requestId"), at, Kind.PERMISSION)
         case "permission.completed":
             found.settled(data.get("requestId"), at)
-            if (ended := values.text(table(data, "result").get("kind"), 64)).startswith(("denied", "cancelled")):
-                by = "your settings denied it" if ended.startswith("denied-by-") else "you denied it"
-                found.ended_with(data.get("toolCallId"), None, by, is_denied=True)
+            _decided(found, data)
         case "human_response.recorded":
             found.settled(data.get("toolCallId"), at)
         case "tool.execution_complete":
@@ -144,6 +154,13 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
     return True
 
 
+def _decided(found: Reading, data: dict[str, Any]) -> None:
+    """Note a call that was denied."""
+    if (ended := values.text(table(data, "result").get("kind"), 64)).startswith(("denied", "cancelled")):
+        by = "your settings denied it" if ended.startswith("denied-by-") else "you denied it"
+        found.ended_with(data.get("toolCallId"), None, by, is_denied=True)
+
+
 def _ended(found: Reading, data: dict[str, Any]) -> None:
     """Note the result of a call, and the tokens so far."""
     metrics = table(table(data, "toolTelemetry"), "metrics")
@@ -153,7 +170,16 @@ def _ended(found: Reading, data: dict[str, Any]) -> None:
     text = values.text(table(data, "result").get("content"), 1024)
     if (started := _STARTED.search(text)) is not None and len(found.background) < _MAX_SHELLS:
         found.background |= {started[1]}
-    elif (one := found.ran.get(word(data.get("toolCallId")))) is not None and not one.is_denied:
+    else:
+        _result(found, data)
+
+
+def _result(found: Reading, data: dict[str, Any]) -> None:
+    """Note how a call ended that no person denied."""
+    text, one = values.text(table(data, "result").get("content"), 1024), found.ran.get(word(data.get("toolCallId")))
+    if one is not None and not one.is_denied and table(data, "error").get("code") == "denied":
+        found.ended_with(data.get("toolCallId"), None, "your settings denied it", is_denied=True)
+    elif one is not None and not one.is_denied:
         code = table(data, "shellExecution").get("exitCode")
         found.took(data.get("toolCallId"), text, code, is_error=data.get("success") is not True)
 

@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -25,7 +26,7 @@ from tallylight.model import attributes
 from tallylight.model.jobs import Submit
 from tallylight.pane.pane import Pane
 from tallylight.parts.work.row_fields import DID
-from tallylight.parts.work.trees import KEPT_TREE_DAYS
+from tallylight.parts.work.trees import prune
 from tallylight.snapshot import values
 from tallylight.snapshot.values import ID, declared, key, many, read, short, write
 from tallylight.wire import values as wire_values
@@ -48,6 +49,7 @@ class Call:
     code: int | None = key(None, form=values.COUNT, is_always=False)
     by: str = key("", form=short(80), is_always=False)
     is_denied: bool = key(False, is_always=False)
+    subagent: str = key("", form=short(80), is_always=False)
     outside: tuple[str, ...] = key((), form=values.PATHS, is_always=False)
 
     @property
@@ -68,13 +70,13 @@ class Did:
     @property
     def counts(self) -> tuple[int, int, int, int]:
         """Return what the row says."""
-        in_a_row = 0
+        in_a_row: dict[str, int] = {}
         for call in self.calls:
-            in_a_row = in_a_row + 1 if call.is_denied else 0
+            in_a_row[call.subagent] = in_a_row.get(call.subagent, 0) + 1 if call.is_denied else 0
         denied = sum(call.is_denied for call in self.calls)
         ran = sum(call.is_command and not call.is_denied for call in self.calls)
         outside = {path for call in self.calls if not call.is_denied for path in call.outside}
-        return ran, denied, len(outside), in_a_row
+        return ran, denied, len(outside), max(in_a_row.values(), default=0)
 
 
 def path_of(address: str, environ: Mapping[str, str]) -> Path:
@@ -136,7 +138,7 @@ def _kept(
     if not file.parent.is_dir():
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not file.exists():
-        _prune(file.parent, now)
+        prune(file.parent, now)
     read_write.atomic_write(file, json.dumps(write(found), separators=(",", ":")).encode(), 0o600, durable=False)
     return found.counts
 
@@ -144,20 +146,14 @@ def _kept(
 def _calls(ran: tuple[Ran, ...], cwd: str, environ: Mapping[str, str]) -> Iterator[Call]:
     place = git.place_of(cwd, environ.get("HOME", "/")) if cwd else None
     top = place.top if place is not None else cwd
-    for one in ran:
+    for one in sorted(ran, key=attrgetter("at")):
         whole = [os.path.normpath(Path(cwd, path)) for path in one.paths]
         outside = tuple(path for path in whole if not Path(path).is_relative_to(top))
         if one.is_command or one.paths or one.is_denied or asks_network(one.what):
             yield Call(
                 what=one.what, at=one.at, is_command=one.is_command, code=one.code, by=one.by,
-                is_denied=one.is_denied, outside=outside,
+                is_denied=one.is_denied, subagent=one.subagent, outside=outside,
             )  # fmt: skip
-
-
-def _prune(folder: Path, now: float) -> None:
-    for file in folder.iterdir():
-        if file.stat().st_mtime < now - KEPT_TREE_DAYS * 86_400:
-            file.unlink(missing_ok=True)
 
 
 #: Programs that ask the network: with any words, and with these.

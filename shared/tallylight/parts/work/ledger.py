@@ -17,7 +17,7 @@ from tallylight.files import read_write
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.limits import MAX_WORD_CHARS
-from tallylight.parts.work.trees import KEPT_TREE_DAYS, OTHERS_S
+from tallylight.parts.work.trees import OTHERS_S, kept_since
 from tallylight.snapshot.values import ID, TEXTS, declared, key, read, short, write
 from tallylight.snapshot.writer import held
 from tallylight.wire import values
@@ -61,7 +61,8 @@ def path_of(folder: Path) -> Path:
 def add(folder: Path, stretches: Iterable[Stretch], now: float) -> None:
     """Write *stretches* behind what is there, without what is too old."""
     with held(folder, "another host writes there", OTHERS_S):
-        kept = [one for one in load(folder) if one.ended >= now - KEPT_TREE_DAYS * 86_400]
+        first = kept_since(now)
+        kept = [one for one in load(folder) if one.began >= first]
         lines = [json.dumps(write(one), separators=(",", ":")).encode() + b"\n" for one in (*kept, *stretches)]
         while sum(map(len, lines)) > MAX_LEDGER_BYTES:
             del lines[: len(lines) // 2 + 1]

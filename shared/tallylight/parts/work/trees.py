@@ -140,7 +140,7 @@ class Store:
         today = self.folder / str(day)
         if not (today / "objects").is_dir():
             for store in self.folder.parent.iterdir():
-                _prune(store, day - KEPT_TREE_DAYS)
+                prune(store, day * _DAY_S)
                 if store != self.folder:
                     with contextlib.suppress(OSError):  # it is not empty
                         store.rmdir()
@@ -183,12 +183,18 @@ class Store:
             raise self._stuck from None
 
 
-def _prune(store: Path, first: int) -> None:
-    """Remove from a *store*, of this or another work tree, what is older than the day *first*."""
-    for entry in store.iterdir():
-        if entry.name.isdigit() and int(entry.name) < first:
+def kept_since(now: float) -> float:
+    """Return the beginning of the first day that is kept."""
+    return (now // _DAY_S - KEPT_TREE_DAYS) * _DAY_S
+
+
+def prune(folder: Path, now: float) -> None:
+    """Remove from *folder*, of a work tree or of the calls of panes, what is kept no longer."""
+    first = kept_since(now)
+    for entry in folder.iterdir():
+        if entry.name.isdigit() and int(entry.name) * _DAY_S < first:
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.is_file() and entry.lstat().st_mtime < first * _DAY_S:
+        elif entry.is_file() and entry.lstat().st_mtime < first:
             entry.unlink(missing_ok=True)
 
 

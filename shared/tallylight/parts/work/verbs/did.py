@@ -55,7 +55,11 @@ def lines(known: Did, now: float) -> list[str]:
     found = [row_fields.show_did(known.counts) or "no commands in this turn"]
     for call in known.calls:
         found += [clean(f"{clock(call.at, now)}  {_ended(call):<9} {call.what}", 500)]
-        notes = [call.by, "asks the network" if call.is_network else ""]
+        notes = [
+            f"its subagent {call.subagent}" if call.subagent else "",
+            call.by,
+            "asks the network" if call.is_network else "",
+        ]
         notes += [f"outside the project: {path}" for path in call.outside]
         found += [clean(f"{'':17}{note}", 500) for note in notes if note]
     return found

@@ -43,7 +43,8 @@ _MARK = re.compile(
 _UNMARKED = frozenset({"", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 _YES_OR_NO = re.compile(
-    r"[\[(<{] ?y(?:es)? ?[/|,] ?(?:\w{1,9} ?[/|,] ?)?n|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
+    r"[\[(<{][^\w\])>}]{0,3}y(?:es)? ?[/|,][^\w\])>}]{0,3}(?:\w{1,9} ?[/|,] ?)?n"
+    r"|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
     r"|\byes(?:/| or )no\b|\b\w ?= ?yes\b",
     re.IGNORECASE,
 )
@@ -356,13 +357,18 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
-    """Return the buttons of the row above *at* and of this row, if they are answers only together."""
-    if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
+    """
+    Return the buttons of the row above *at* and of this row, if they are answers only together or all of them are.
+
+    A blank row or lines across may be between.
+    """
+    above = next((rows[over] for over in upwards(at, _NEAR_ROWS) if rows[over].text and not rows[over].is_edge), None)
+    if above is None or is_hint(above.text) or is_hint(rows[at].text):
         return ()
-    over, own = parts_of(rows[at - 1].text), parts_of(rows[at].text)
-    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
-    needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
-    return (*over, *own) if needed else ()
+    over, own = parts_of(above.text), parts_of(rows[at].text)
+    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own))) and have_both((*over, *own))
+    is_whole = have_both(over) or (have_both(own) and not all(map(is_answer, over)))
+    return (*over, *own) if is_row and not is_whole else ()
 
 
 def _may_be_button(part: str) -> bool:

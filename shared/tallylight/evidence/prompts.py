@@ -156,7 +156,7 @@ def _structure_reading(agent: Agent, screen: _Screen, best: _RuleReading | None)
     if not agent.screen_generic:
         return None
     cursor = screen.cursor_row if screen.cursor_visible else None
-    front = read_overlay(screen.lines)
+    front = read_overlay(screen.lines, screen.columns)
     dialog = read_structure(front, cursor, is_in_front=True) if front else None
     dialog = dialog or read_structure(screen.rows, cursor)
     if (

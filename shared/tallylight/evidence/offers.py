@@ -311,11 +311,15 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
 
 
 def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
-    """Return the buttons below one another, each between two lines, of which the last is in row *at*; None if none."""
+    """
+    Return the buttons below one another, each between two lines of its own, of which the last is in row *at*.
+
+    Rows of a table share their lines. None if there are no such buttons.
+    """
     starts: list[int] = []
-    while _is_button(rows, at):
+    while _is_button(rows, at) and rows[at].is_boxed is rows[(starts or [at])[0]].is_boxed:
         starts.insert(0, at)
-        at -= 3 if rows[at - 2].is_edge else 2
+        at -= 3
     labels = tuple(rows[start].text for start in starts)
     return Candidate(BUTTONS, tuple(starts), labels, rows[starts[0]].indent) if have_both(labels) else None
 

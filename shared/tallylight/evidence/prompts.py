@@ -58,7 +58,8 @@ _TIMED = re.compile(
     r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
     r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$"
     r"|.{0,60}(?:…|\.{3}) ?\((?:\d{1,3}[mh] ?)?\d{1,3}s\b[^()]{0,60}\)$"
-    r"|\W{0,12}working \((?:\d{1,3}[mh] ?)?\d{1,3}s\)\W*$",
+    r"|(?:\W{0,12}|\W{0,4}[\w-]{1,24} is )working \((?:\d{1,3}[mh] ?)?\d{1,3}s\)(?:\W*$|\W{0,4} {2})"
+    r"|\W{1,8}\w.{0,60}(?:…|\.{3}) (?:\d{1,3}m ?)?\d{1,3}s$",
     re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")

@@ -133,6 +133,7 @@ DIALOG_CHANCE = 0.8
 #: fit misses small dialogs with the cursor right below them.
 WEIGHTS: dict[str, float] = {
     "its keys in its box, an input below that": 6.02,
+    "each answer between lines of its own": 5.5,
     "a yes and a no right above an input": 5.01,
     "asks, and the cursor is right below": 3.71,
     "wants something in the row": 2.92,
@@ -451,6 +452,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "numbers in front of choices": NUMBER.match(offer.labels[0]) is not None,
         "an answer among the choices": any(map(is_answer, offer.labels)),
         "a yes and a no among the choices": have_both(offer.labels),
+        "each answer between lines of its own": offer.sign == BUTTONS,
         "a way out at the end of the choices": is_marked and any(map(_WAY_OUT.match, offer.labels[-2:])),
         "a key at an answer": any(map(_KEYED.search, texts)),
         "a long list": len(offer.starts) >= _LONG_CHOICES,

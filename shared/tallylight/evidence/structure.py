@@ -120,7 +120,7 @@ _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|fini
 #: A key that a person presses once they have done something else.
 _AFTERWARDS = re.compile(
     r"\b(?:then|once|when|after|done|ready)\b.{0,60}\b(?:press|hit|tap) "
-    r"|\b(?:press|hit|tap) .{1,24}\b(?:once|when|after) ",
+    r"|\b(?:press|hit|tap) \W?\w+\W{1,3}(?:once|when|after) ",
     re.IGNORECASE,
 )
 #: A choice that leaves what is shown.

@@ -49,6 +49,8 @@ PRIORS = {
     "the cursor is in the row of answers": 3.0,
     "an answer among the choices": 1.5,
     "a yes and a no among the choices": 2.0,
+    "a way out at the end of the choices": 1.5,
+    "each answer between lines of its own": 5.0,
     "a question above": 1.0,
     "a hint at keys below": 1.0,
     "a key at an answer": 1.0,

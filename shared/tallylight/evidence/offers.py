@@ -24,6 +24,7 @@ from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
 from tallylight.evidence.dialogs import is_typed
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_DIALOG_CHOICES
+from tallylight.wire.text import width
 
 #: Rows with text from the end up, for the last choice, a row of answers, and a hint.
 _LOW_OFFERS_ROWS, _CHOICE_TO_HINT_ROWS, _LAST_CHOICE_ROWS = 20, 8, 5
@@ -36,13 +37,15 @@ _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
 #: The last but one is a bracket around the selected row.
 _MARK = re.compile(
-    r"([❯›>→▶▸►➤➜⏵▷»☞⦿*●◉•◆■◼+○◯◻☐=-]{1,2}|\[[ xX*•✓✔-]?\]|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
+    r"([❯›>→▶▸►⏵▷»☞☛👉➔➘-➯➱-➾⇒⇨⮕⦿*●◉•◆■◼+○◯◻☐=-]{1,2}\ufe0f?|\[[ xX*•✓✔-]?\]"
+    r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
 )
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 _YES_OR_NO = re.compile(
-    r"[\[(<{] ?y(?:es)? ?[/|,] ?(?:\w{1,9} ?[/|,] ?)?n|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
+    r"[\[(<{][^\w\])>}]{0,3}y(?:es)? ?[/|,][^\w\])>}]{0,3}(?:\w{1,9} ?[/|,] ?)?n"
+    r"|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
     r"|\byes(?:/| or )no\b|\b\w ?= ?yes\b",
     re.IGNORECASE,
 )
@@ -78,6 +81,14 @@ _LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
 #: The end of a row that takes any typed text.
 PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW, YES_OR_NO_IN_ROW = "rows below a question", "yes or no in a row"
+#: A word that is typed to agree, in quotation marks or capitals, or a name that is typed once more.
+TYPE_WORD = re.compile(
+    r"\b(?i:type|enter|write) (?:[\"'‘“`][^\"'’”`]{1,40}[\"'’”`]|[A-Z]{2,20}|the \w+ ?name)(?: and press \w+)? "
+    r"to (?:go on|con|proc|acc|appr|allow|agree|apply|run|del|rem|over|carry|exec)"
+    r"|\b[Tt]o (?:go on|con|proc|acc|appr|agree)\w*,? type \S"
+)
+#: Answers in a sentence, each behind the key for it.
+_KEYS_TO = re.compile(r"\b\w to (approve|allow|accept|confirm|reject|deny|decline|refuse)\b", re.IGNORECASE)
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 SUBMITTED = "keys that submit it"
@@ -176,6 +187,7 @@ def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
         (_LOW_OFFERS_ROWS, _marked_list),
         (_LOW_OFFERS_ROWS, _numbered_list),
         (_LOW_OFFERS_ROWS, _answers_below),
+        (_LOW_OFFERS_ROWS, _buttons_below),
         (_CHOICE_TO_HINT_ROWS, _answers_beside),
     ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
@@ -299,6 +311,26 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
 
 
+def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
+    """
+    Return the buttons below one another, each between two lines of its own, of which the last is in row *at*.
+
+    Rows of a table share their lines. None if there are no such buttons.
+    """
+    starts: list[int] = []
+    while _is_button(rows, at) and rows[at].is_boxed is rows[(starts or [at])[0]].is_boxed:
+        starts.insert(0, at)
+        at -= 3
+    labels = tuple(rows[start].text for start in starts)
+    return Candidate(BUTTONS, tuple(starts), labels, rows[starts[0]].indent) if have_both(labels) else None
+
+
+def _is_button(rows: Sequence[Row], at: int) -> bool:
+    """Return whether row *at* is a short text between two lines."""
+    is_inside = 0 < at < len(rows) - 1 and rows[at - 1].is_edge and rows[at + 1].is_edge
+    return is_inside and _is_text(rows, at) and _may_be_button(rows[at].text)
+
+
 def _is_other_row(label: str) -> bool:
     """Return whether a row among answers is something else: an input, a placeholder, or a page."""
     return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
@@ -309,12 +341,14 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     text = rows[at].text
     if len(text) > _ANSWER_ROW_CHARS:
         return None
-    if _YES_OR_NO.search(text):
+    verbs = tuple(_KEYS_TO.findall(text))
+    parts = verbs if len(verbs) > 1 else _wrapped(rows, at) or parts_of(text)
+    is_keyed = all(map(BEHIND_KEY.match, parts))
+    if _YES_OR_NO.search(text) and not (is_keyed and have_both(parts)):
         return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
-    parts = _wrapped(rows, at) or parts_of(text)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
-    is_refused = all(map(BEHIND_KEY.match, parts)) and any(map(_REFUSES.search, parts))
+    is_refused = is_keyed and any(map(_REFUSES.search, parts))
     if is_refused or have_both(parts):
         return Candidate("answers beside one another", (at,), parts, rows[at].indent)
     parts = tuple(part.strip(" <>[]") or part for part in parts)
@@ -328,13 +362,18 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
-    """Return the buttons of the row above *at* and of this row, if they are answers only together."""
-    if not _is_text(rows, at - 1) or is_hint(rows[at - 1].text) or is_hint(rows[at].text):
+    """
+    Return the buttons of the row above *at* and of this row, if they are answers only together or all of them are.
+
+    A blank row or lines across may be between.
+    """
+    above = next((rows[over] for over in upwards(at, _NEAR_ROWS) if rows[over].text and not rows[over].is_edge), None)
+    if above is None or is_hint(above.text) or is_hint(rows[at].text):
         return ()
-    over, own = parts_of(rows[at - 1].text), parts_of(rows[at].text)
-    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own)))
-    needed = is_row and not have_both(over) and not have_both(own) and have_both((*over, *own))
-    return (*over, *own) if needed else ()
+    over, own = parts_of(above.text), parts_of(rows[at].text)
+    is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own))) and have_both((*over, *own))
+    is_whole = have_both(over) or (have_both(own) and not all(map(is_answer, over)))
+    return (*over, *own) if is_row and not is_whole else ()
 
 
 def _may_be_button(part: str) -> bool:
@@ -343,7 +382,7 @@ def _may_be_button(part: str) -> bool:
 
 
 def _label_column(row: Row, label: str) -> int:
-    return row.indent + len(row.text) - len(label)
+    return row.indent + width(row.text[: len(row.text) - len(label)])
 
 
 def _aligned(
@@ -422,7 +461,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     """
     Return the row of the cursor as a field, if only hints are below it.
 
-    If that row is an empty input, the field is the row right above.
+    If that row is an empty input, the field is the row right above, or above a blank one if it names a word to type.
     """
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
@@ -431,8 +470,8 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     bar = rows[-1:] if rows and is_status_bar(rows[-1].text) else ()
     if at is None or not _only_hints([row for row in rows[at + 1 :] if row not in bar]):
         return None
-    if EMPTY.fullmatch(rows[at].text) and _is_text(rows, at - 1):
-        at -= 1
+    if EMPTY.fullmatch(rows[at].text) and (above := _row_of_field(rows, at)) is not None:
+        at = above
         if not _asks_for_text(rows, at):
             return None
     elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]):
@@ -440,10 +479,17 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
 
 
+def _row_of_field(rows: Sequence[Row], at: int) -> int | None:
+    """Return the row above the empty input *at* that may be its name; None for none."""
+    if _is_text(rows, at - 1):
+        return at - 1
+    return at - 2 if _is_text(rows, at - 2) and TYPE_WORD.search(rows[at - 2].text) else None
+
+
 def _ends_in_field(text: str) -> bool:
     """Return whether the row *text* ends where a word is to be typed."""
     is_field = _FIELD.fullmatch(text) and not _BUTTONS.search(text)
-    return bool(is_field or _ANSWERS_BEHIND.search(text))
+    return bool(is_field or _ANSWERS_BEHIND.search(text) or TYPE_WORD.search(text))
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
@@ -475,7 +521,10 @@ def _is_text(rows: Sequence[Row], at: int) -> bool:
 def _asks_for_text(rows: Sequence[Row], at: int) -> bool:
     """Return whether the row at *at*, or the row that continues in it, asks for text to be typed below."""
     texts = [row.text for row in rows[max(0, at - 1) : at + 1]]
-    return any("?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) for text in texts)
+    return any(
+        "?" in text or text.endswith((":", "：")) or FILL.match(text) or GO_ON.search(text) or TYPE_WORD.search(text)
+        for text in texts
+    )
 
 
 def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
@@ -502,7 +551,17 @@ def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -
     """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_LAST_CHOICE_ROWS] if wanted.search(rows[at].text)), None)
-    return Candidate(KEY_TO_GO_ON, (at,), column=rows[at].indent) if at is not None else None
+    if at is None:
+        return None
+    # A command may follow that the person runs first.
+    below = [row for row in rows[at + 1 :] if row.text or row.is_edge]
+    is_block = rows[at].text.endswith(":") and bool(below) and all(_is_inside(row, rows[at]) for row in below)
+    return Candidate(KEY_TO_GO_ON, (at, len(rows) - 1) if is_block else (at,), column=rows[at].indent)
+
+
+def _is_inside(row: Row, above: Row) -> bool:
+    """Return whether *row* belongs to the row *above* that introduces it: it is further to the right, in no box."""
+    return row.indent > above.indent and not row.is_boxed and not row.is_edge
 
 
 def _page_link(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:

@@ -36,34 +36,39 @@ class _Place(NamedTuple):
     right: int
 
 
-def read_overlay(lines: Sequence[str]) -> tuple[Row, ...]:
-    """Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box."""
+def read_overlay(lines: Sequence[str], columns: int = 0) -> tuple[Row, ...]:
+    """
+    Return the rows of the box that is drawn over the rest of *lines*; none if there is no such box.
+
+    *columns* is the width of the screen; 0 for that of its longest row.
+    """
     first = max(0, len(lines) - _OVERLAY_REACH_ROWS)
     near = [line[:MAX_MATCHED_CHARS].rstrip() for line in lines[first:]]
-    place = _framed(near) or _bare(near)
+    place = _framed(near, max(columns, *map(len, near), 0)) or _bare(near)
     if place is None:
         return ()
     inside = [line[place.left : place.right] for line in near[place.top : place.bottom]]
     return tuple(row._replace(number=row.number + first + place.top) for row in read_tail(inside))
 
 
-def _framed(lines: Sequence[str]) -> _Place | None:
-    """Return the first whole frame with something beside it, or in the middle."""
-    columns = max(map(len, lines), default=0)
+def _framed(lines: Sequence[str], columns: int) -> _Place | None:
+    """Return the first whole frame with something beside it, or in the middle of *columns*."""
     for at, line in enumerate(lines):
         for edge in _TOP.finditer(line):
             left, right = edge.start(), edge.end() - 1
             if right - left < _LEAST_COLUMNS or not 1 < left < right < columns - 2:
                 continue
-            bottom = next((row for row in range(at + 1, len(lines)) if not _has_sides(lines[row], left, right)), at)
+            bottom = next((row for row in range(at + 1, len(lines)) if not _is_row_of(lines[row], left, right)), at)
             is_whole = bottom < len(lines) and _BOTTOM.match(lines[bottom], left) is not None
             if is_whole and bottom - at > _LEAST_ROWS and _is_in_front(lines[at:bottom], left, right, columns):
                 return _Place(at + 1, bottom, left + 1, right)
     return None
 
 
-def _has_sides(line: str, left: int, right: int) -> bool:
-    return line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER_COLUMNS : right + 1])
+def _is_row_of(line: str, left: int, right: int) -> bool:
+    """Return whether *line* has both sides of a box, and is not its lower edge of the same blocks."""
+    has_sides = line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER_COLUMNS : right + 1])
+    return has_sides and line[left + 1 : right].strip("▄▁") != ""
 
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:

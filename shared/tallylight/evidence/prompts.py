@@ -58,7 +58,8 @@ _TIMED = re.compile(
     r".*\((?:[^()]{0,40}\d ?[smh][ ,][^()]{0,40}(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{0,40}"
     r"|(?:esc|ctrl.c)[^()]{0,20} (?:interrupt|stop|cancel|abort)[^()]{1,20}\d ?[smh] ?)\)$"
     r"|.{0,60}(?:…|\.{3}) ?\((?:\d{1,3}[mh] ?)?\d{1,3}s\b[^()]{0,60}\)$"
-    r"|\W{0,12}working \((?:\d{1,3}[mh] ?)?\d{1,3}s\)\W*$",
+    r"|(?:\W{0,12}|\W{0,4}[\w-]{1,24} is )working \((?:\d{1,3}[mh] ?)?\d{1,3}s\)(?:\W*$|\W{0,4} {2})"
+    r"|\W{1,8}\w.{0,60}(?:…|\.{3}) (?:\d{1,3}m ?)?\d{1,3}s$",
     re.IGNORECASE,
 )
 _PROMPT, _EMPTY_PROMPT = re.compile(r"[>❯›](?:\s|$)"), re.compile(r"[>❯›][\s█\ufffd]*")
@@ -156,7 +157,7 @@ def _structure_reading(agent: Agent, screen: _Screen, best: _RuleReading | None)
     if not agent.screen_generic:
         return None
     cursor = screen.cursor_row if screen.cursor_visible else None
-    front = read_overlay(screen.lines)
+    front = read_overlay(screen.lines, screen.columns)
     dialog = read_structure(front, cursor, is_in_front=True) if front else None
     dialog = dialog or read_structure(screen.rows, cursor)
     if (

@@ -35,6 +35,7 @@ from tallylight.evidence.offers import (
     PLACEHOLDER,
     PROMPT_END,
     SUBMITTED,
+    TYPE_WORD,
     YES_OR_NO_IN_ROW,
     Candidate,
     have_both,
@@ -116,6 +117,14 @@ _AWAITS = re.compile(
     r"\ba?waiting (?:for |on )?(?:you|input|user|approval|decision|confirmation|response|answer)", re.IGNORECASE
 )
 _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|finish|come back)\b", re.IGNORECASE)
+#: A key that a person presses once they have done something else.
+_AFTERWARDS = re.compile(
+    r"\b(?:then|once|when|after|done|ready)\b.{0,60}\b(?:press|hit|tap) "
+    r"|\b(?:press|hit|tap) \W?\w+\W{1,3}(?:once|when|after) ",
+    re.IGNORECASE,
+)
+#: A choice that leaves what is shown.
+_WAY_OUT = re.compile(r"(?:quit|exit|cancel|back|skip|never|not now|(?:maybe )?later)\b", re.IGNORECASE)
 
 #: The sum above which it is a dialog. A missed dialog costs a look at the pane, and a wrong light costs trust: so more
 #: than an even chance.
@@ -124,6 +133,7 @@ DIALOG_CHANCE = 0.8
 #: fit misses small dialogs with the cursor right below them.
 WEIGHTS: dict[str, float] = {
     "its keys in its box, an input below that": 6.02,
+    "each answer between lines of its own": 5.5,
     "a yes and a no right above an input": 5.01,
     "asks, and the cursor is right below": 3.71,
     "wants something in the row": 2.92,
@@ -133,6 +143,7 @@ WEIGHTS: dict[str, float] = {
     "the cursor is in an empty input below": 2.54,
     "a yes and a no right above": 2.5,
     "each answer behind its key": 2.5,
+    "a way out at the end of the choices": 2.4,
     "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
@@ -353,10 +364,12 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
-    text = " ".join(row.text for row in rows[first : last + 1]) if is_field else rows[first].text
-    is_asked = offer.sign == YES_OR_NO_IN_ROW and _ASKED.search(text) is not None
+    is_bare = offer.sign == YES_OR_NO_IN_ROW and first > 0 and _BRACKETS.fullmatch(rows[first].text) is not None
+    text = " ".join(row.text for row in rows[first - is_bare : (last if is_field else first) + 1])
+    asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
+    is_asked = asks is not None and asks.search(text) is not None
     found = {
-        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[first:]),
+        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[last:]),
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
         "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
@@ -371,7 +384,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
         end = [row.text for row in rows if row.text][-_LAST_WORK_ROWS:]
         return found | {
-            "waits for somebody": any(map(_WAITS.search, end)),
+            "waits for somebody": is_asked or any(map(_WAITS.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
         }
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
@@ -416,7 +429,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
         "a yes and a no right above": is_chosen,
         "names what to give": is_named,
         "ends as a prompt does": PROMPT_END.search(text) is not None,
-        "says to fill it in": FILL.match(text) is not None,
+        "says to fill it in": FILL.match(text) is not None or TYPE_WORD.search(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": is_chat,
@@ -439,6 +452,8 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "numbers in front of choices": NUMBER.match(offer.labels[0]) is not None,
         "an answer among the choices": any(map(is_answer, offer.labels)),
         "a yes and a no among the choices": have_both(offer.labels),
+        "each answer between lines of its own": offer.sign == BUTTONS,
+        "a way out at the end of the choices": is_marked and any(map(_WAY_OUT.match, offer.labels[-2:])),
         "a key at an answer": any(map(_KEYED.search, texts)),
         "a long list": len(offer.starts) >= _LONG_CHOICES,
         "long choices": any(len(label) > BARE_CHARS for label in offer.labels),

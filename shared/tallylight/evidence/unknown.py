@@ -78,8 +78,8 @@ _HINTS = tuple(
         (
             "a state of waiting",
             Kind.PERMISSION,
-            r"(?:\W{1,3} )?a?waiting(?: for)?(?: ·)? (?:your |user )?"
-            r"(?:permission|approval|confirmation)(?:…|\.{3})?(?: {3}|$)",
+            r"(?:\W{1,3} )?(?:[\w-]{1,24} is )?a?waiting(?: for)?(?: ·)? (?:your |user )?"
+            r"(?:permission|approval|confirmation)(?:…|\.{1,3})?(?: {3}|$)",
         ),
         ("keys for yes and no", Kind.PERMISSION, r".*\[y\] ?\w.{1,40}\[n\] ?\w(?!.*[:?>] {1,2}\w+$)"),
     )

@@ -313,9 +313,9 @@ def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
 
 def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
     """
-    Return the buttons below one another, each between two lines of its own, of which the last is in row *at*.
+    Return the buttons below one another, with the last one in row *at*; None if there are none.
 
-    Rows of a table share their lines. None if there are no such buttons.
+    Each is between two lines of its own. Rows of a table share their lines.
     """
     starts: list[int] = []
     while _is_button(rows, at) and rows[at].is_boxed is rows[(starts or [at])[0]].is_boxed:
@@ -395,7 +395,7 @@ def _aligned(
         last = at
         for position in range(at + step, stop, step):
             row = rows[position]
-            if abs(position - last) > _BETWEEN_OFFERS_ROWS or row.is_edge or len(found) >= enough:
+            if abs(position - last) > _BETWEEN_OFFERS_ROWS or row.is_edge:
                 break
             if not row.text:
                 continue
@@ -403,18 +403,21 @@ def _aligned(
             place = _label_place(row, own, mark)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
-            if place < column or not _are_alike(row, rows[at]) or _is_no_choice(label, most, is_above=step < 0):
+            if place < column or not _are_alike(row, rows[at], label, most, is_above=step < 0):
                 break
             if its == mark != "" and place != row.indent:
                 return []
             found.append(position)
             last = position
+            if len(found) >= enough:
+                return sorted(found)
     return sorted(found)
 
 
-def _are_alike(row: Row, other: Row) -> bool:
-    """Return whether two rows may be choices of one list: both or none in a box, and behind a key."""
-    return row.is_boxed is other.is_boxed and _is_behind_key(row.text) is _is_behind_key(other.text)
+def _are_alike(row: Row, other: Row, label: str, most: int, *, is_above: bool) -> bool:
+    """Return whether *row* with its *label* may be a choice beside *other*: both or none in a box, and behind a key."""
+    is_like = row.is_boxed is other.is_boxed and _is_behind_key(row.text) is _is_behind_key(other.text)
+    return is_like and not _is_no_choice(label, most, is_above=is_above)
 
 
 @functools.lru_cache(maxsize=2048)
@@ -461,7 +464,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
     """
     Return the row of the cursor as a field, if only hints are below it.
 
-    If that row is an empty input, the field is the row right above, or above a blank one if it names a word to type.
+    If that row is an empty input, the field is the row right above. A row that names a word to type may be higher.
     """
     if cursor_row is None:
         at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)

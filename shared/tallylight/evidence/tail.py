@@ -34,8 +34,8 @@ _TITLED_CHARS = 24
 #: The edge of a box of ASCII, and a lower edge, with whatever is in them.
 _FRAME = re.compile(r"[+/\\][-=]{2}(?:.*[-=]{2})?[+/\\]|[╰└┗╚][─━═].*[─━═][╯┘┛╝]")
 #: Characters that are read as others: no-break spaces, where nothing is to be wrapped, and wide marks of a question.
-#: Left out are the selectors behind a mark that choose how it is drawn: terminals keep them, recordings do not.
-_PLAIN = str.maketrans("\u00a0？：", " ?:", "\ufe0e\ufe0f")
+#: Left out is the selector behind a mark that has it drawn as text: terminals keep it, recordings do not.
+_PLAIN = str.maketrans("\u00a0？：", " ?:", "\ufe0e")
 #: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
 _MORE, _BAR, _SCROLL_BAR_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.

@@ -81,23 +81,19 @@ class Notices:
         """Send the notifications that are due at monotonic *now*; the panes *changed* are those with news."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
-        # What is attached in a pane changes without news of it.
+        # An attached session may change while its pane does not.
         ids = self._panes.keys() if self._screen is not None else self._panes.keys() & {*changed, *self._pending}
         for id_ in ids:
             pane = self._panes[id_]
             inside = self._screen.inside(id_) if self._screen is not None else None
-            attention, decision = pane.attention, pane.decision
-            # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
-            is_known, self._known[id_] = self._known.get(id_) is (inside or decision), inside or decision
-            is_told = (inside or decision).status in self._notifier.settings.when
-            if is_known and not is_told and self._notifier.is_resting(id_):
+            if self._is_resting(id_, inside or pane.decision):
                 self._pending.discard(id_)
                 continue
             self._pending.add(id_)
             entry = self._entry(id_)
             view = self._view(pane, inside, entry.place.host_title if entry is not None else "")
             found = self._notifier.look(id_, view, now, minute)
-            attention.notified = self._notifier.was_notified(id_)
+            pane.attention.notified = self._notifier.was_notified(id_)
             if isinstance(found, Notice) and not (entry is not None and self._is_notified_elsewhere(entry, now)):
                 self._notify(found, now)
         self._command.tick(now)
@@ -105,6 +101,13 @@ class Notices:
             self._screen.remember(
                 {id_: told for id_ in self._panes if (told := self._notifier.known_status(id_)) is not None}
             )
+
+    def _is_resting(self, id_: str, decision: Decision | PaneEntry) -> bool:
+        """Return whether a look at a pane with this *decision* would bring nothing; take note of the decision."""
+        # The same decision, not an equal one: comparing them costs as much as looking. Turns are timed by each.
+        is_known, self._known[id_] = self._known.get(id_) is decision, decision
+        is_told = decision.status in self._notifier.settings.when
+        return is_known and not is_told and self._notifier.is_resting(id_)
 
     def _view(self, pane: Pane, inside: PaneEntry | None, name: str) -> View:
         """

@@ -79,7 +79,7 @@ class Turns:
     mounts: Mounts
     clock: Callable[[], float] = time.time
     _panes: dict[Any, _Pane] = attrs.field(factory=dict)
-    #: Panes to look at in any case: those that have changed, and those whose turn is over but not its tree there.
+    #: Panes to look at in any case: those that have changed, and those with a turn that is over but no tree yet.
     _due: set[Any] = attrs.field(factory=set)
     #: The wishes that wait, by directory.
     _wishes: dict[str, list[_Wish]] = attrs.field(factory=dict)
@@ -111,8 +111,10 @@ class Turns:
             self._end(id_, known, pane, panes, is_over=not is_busy)
         elif known.turn and not is_busy and not known.waits:
             known.turn = 0.0  # there is no tree that it began with
-        known.was_seen |= not is_busy and (pane.attention.seen or pane.attention.visible)
-        if known.turn and not is_busy:
+        if is_busy:
+            return
+        known.was_seen |= pane.attention.seen or pane.attention.visible
+        if known.turn:
             self._due.add(id_)
 
     def changed(self, id_: Any) -> None:

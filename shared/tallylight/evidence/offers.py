@@ -186,13 +186,14 @@ def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
     for most, find in (
         (_LOW_OFFERS_ROWS, _marked_list),
         (_LOW_OFFERS_ROWS, _numbered_list),
-        (_LOW_OFFERS_ROWS, _answers_below),
         (_LOW_OFFERS_ROWS, _buttons_below),
         (_CHOICE_TO_HINT_ROWS, _answers_beside),
     ):
         found = next((offer for at in low[:most] if (offer := find(rows, at)) is not None), None)
         if found is not None:
             yield found
+    if (below := _lowest_answers(rows, low)) is not None:
+        yield below
 
 
 #: Cached: a row is compared with many others, and most rows are the same at the next look.
@@ -295,20 +296,31 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate("numbered rows", tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
 
 
-def _answers_below(rows: Sequence[Row], at: int) -> Candidate | None:
-    """Return the short rows around *at* as answers below one another; None if they are none."""
-    label = rows[at].text
-    if len(label) > BARE_CHARS or _names_keys(label) or _YES_OR_NO.search(label):
-        return None
-    starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS, enough=MAX_DIALOG_CHOICES + 1)
+def _lowest_answers(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
+    """Return the lowest short rows, one of them among *low*, that may be answers below one another; None if none."""
+    too_many: set[int] = set()
+    for at in low:
+        label = rows[at].text
+        if at in too_many or len(label) > BARE_CHARS or _names_keys(label) or _YES_OR_NO.search(label):
+            continue
+        starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS, enough=MAX_DIALOG_CHOICES + 1)
+        if len(starts) > MAX_DIALOG_CHOICES:
+            too_many.update(starts)
+        elif (found := _answers_below(rows, starts)) is not None:
+            return found
+    return None
+
+
+def _answers_below(rows: Sequence[Row], starts: Sequence[int]) -> Candidate | None:
+    """Return the short rows at *starts* as answers below one another; None if they are none."""
     labels = tuple(rows[start].text for start in starts)
-    if not 2 <= len(starts) <= MAX_DIALOG_CHOICES or any(map(_is_other_row, labels)):
+    if len(starts) < 2 or any(map(_is_other_row, labels)):
         return None
     if have_both(labels):
-        return Candidate("answers below one another", tuple(starts), labels, rows[at].indent)
+        return Candidate("answers below one another", tuple(starts), labels, rows[starts[0]].indent)
     above = next((rows[over].text for over in upwards(starts[0], _NEAR_ROWS) if rows[over].text), "")
     is_asked = above.endswith(("?", ":"))
-    return Candidate(BELOW, tuple(starts), labels, rows[at].indent) if is_asked else None
+    return Candidate(BELOW, tuple(starts), labels, rows[starts[0]].indent) if is_asked else None
 
 
 def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:

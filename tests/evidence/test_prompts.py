@@ -68,7 +68,7 @@ def test_screens_of_real_agents(path: Path) -> None:
 
 @each("path", [p for p in SCREENS if p.parent.name == "qwen"], ids=str)
 def test_how_a_mark_is_drawn_changes_nothing(path: Path) -> None:
-    """Qwen writes a selector behind its marks, as in `●` U+FE0E, which a terminal hands back and a recording does not."""
+    """Qwen writes a selector behind its marks, U+FE0E, which a terminal hands back and a recording does not."""
     screen = load(path)
     drawn = [re.sub("[●◆✕✓]", "\\g<0>\ufe0e", line) for line in screen.lines]
 

@@ -57,7 +57,8 @@ BY_FILE_ALONE = {
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",
     "opencode/question-120", "opencode/question-80", "opencode/question-beside-132", "opencode/review-80",
     "qwen/login-80", "qwen/start-login-80",
-    "auggie/login-90", "droid/login-90", "grok/permission-100", "nanocoder/permission-100",
+    "auggie/login-90", "droid/login-90", "grok/permission-100", "grok-build/permission-100", "grok-build/question-100",
+    "nanocoder/permission-100",
     "nanocoder/permission-edit-100", "nanocoder/question-100", "vibe/permission-100", "vibe/permission-edit-100",
     "vibe/question-100",
 }  # fmt: skip

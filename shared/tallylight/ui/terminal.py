@@ -96,7 +96,7 @@ class Terminal:
         shared[1] |= termios.OPOST | termios.ONLCR
         shared[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
         _, lines = self.size()
-        # What is there, such as the terminal's first picture of the list, goes where a person can scroll to.
+        # The terminal's first picture of the list may be there: it goes where a person can scroll to.
         self.write(f"{self._leave}\x1b[{lines}H" + "\n" * lines + "\x1b[H")
         termios.tcsetattr(self._in, termios.TCSADRAIN, shared)
         try:

@@ -2,8 +2,8 @@
 What ran unasked: turns of a real agent in a mode that asks nobody, in tmux, with our host beside it.
 
 `tally did` lists every command of each turn with its exit code, and no other; each denial is in the agent's row soon
-after the model was told of it, as far as the machine is quick. Other agents, and as many turns as one likes, by hand:
-`TALLY_UNASKED=codex,copilot TALLY_UNASKED_TURNS=30 pytest -s tests/real_agents/test_unasked.py`.
+after the model was told of it, as far as the machine is quick. So it is with subagents. Other agents, and as many turns
+as one likes, by hand: `TALLY_UNASKED=codex,copilot TALLY_UNASKED_TURNS=30 pytest -s tests/real_agents/test_unasked.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tallylight.model.errors import TallyError
 from tallylight.parts.work import did
 from tallylight.parts.work.did import Did
 from tallylight.snapshot import writer
-from tests.real_agents.driver import wait_until
+from tests.real_agents.driver import Pane, wait_until
 from tests.real_agents.install import AGENTS, InstallError, install
 from tests.real_agents.manners import MANNERS
 from tests.real_agents.test_without_pane import Desk
@@ -36,7 +36,7 @@ from tests.real_agents.waits import Waits
 
 pytestmark = pytest.mark.agents
 
-TURNS = int(os.environ.get("TALLY_UNASKED_TURNS", "10"))
+TURNS = int(os.environ.get("TALLY_UNASKED_TURNS", "8"))
 #: Seconds after which a denial is in the row at the latest.
 SHOWN_S = 2.0
 
@@ -67,9 +67,6 @@ priority = 999
 WAYS = {
     "claude": Way(
         "claude", ("--permission-mode", "acceptEdits"), {".claude/settings.json": _CLAUDE}, ready="accept edits on"
-    ),
-    "claude-auto": Way(
-        "claude", ("--permission-mode", "auto"), {".claude/settings.json": _CLAUDE}, ready="auto mode on"
     ),
     "claude-bypass": Way(
         "claude", ("--dangerously-skip-permissions",), {".claude/settings.json": _CLAUDE}, ready="bypass permissions on"
@@ -185,11 +182,7 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
         steps = [way.call.format(command=command) for command, _ in wanted]
         before, began = len(here.model.marks), time.time()
         waits.note()
-        pane.send("\x15")  # what the terminal has answered meanwhile
-        pane.send(prompt := f"AFTER 0.{100 + turn} {' THEN '.join(steps)} THEN fine")
-        pane.wait_text(prompt[:9])
-        time.sleep(MANNERS[way.agent].settles)
-        pane.send("\r")
+        _submit(pane, way, f"AFTER 0.{100 + turn} {' THEN '.join(steps)} THEN fine")
         here.model.wait_mark("done", after=before, timeout=60)
         expected = [(command, code, code is None) for command, code in wanted]
         try:
@@ -214,4 +207,37 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
     assert max(late) < SHOWN_S, late
     code, said = here.run(*here.tally("did", "--json"))
     assert code == 0 and len(json.loads(said)["calls"]) == len(calls(TURNS - 1)), said
+    if way.agent == "claude":
+        _check_subagents(here, pane, way)
+        _check_refused(here, pane, way)
     pane.close()
+
+
+def _submit(pane: Pane, way: Way, prompt: str) -> None:
+    pane.send("\x15")  # what the terminal has answered meanwhile
+    pane.send(prompt)
+    pane.wait_text(prompt[:9])
+    time.sleep(MANNERS[way.agent].settles)
+    pane.send("\r")
+
+
+def _check_subagents(here: Desk, pane: Pane, way: Way) -> None:
+    """What they run is listed with their name, before they have ended."""
+    _submit(pane, way, "AFTER 0.9 TASK SUB TOOL touch below THEN TASK SUB TOOL rm below THEN fine")
+    wanted = [("touch below", "A task", False), ("rm below", "A task", True)]
+
+    def listed() -> bool:
+        found = _known(here.home)
+        calls = found.calls if found is not None else ()
+        return [(call.what.partition(": ")[2], call.subagent, call.is_denied) for call in calls] == wanted
+
+    wait_until(listed, 20, "the calls of subagents", 0.05)
+
+
+def _check_refused(here: Desk, pane: Pane, way: Way) -> None:
+    """Three denials in a row are amber while the turn goes on, and its question once it is over."""
+    here.wait("tmux/", "done", 20)
+    _submit(pane, way, "AFTER 0.8 TOOL rm a THEN TOOL rm b THEN TOOL rm c THEN HOLD more")
+    here.wait("tmux/", "waiting/question", 20)
+    here.model.release("more")
+    here.wait("tmux/", "done/question", 20)

@@ -44,6 +44,7 @@ inactive_tab_foreground #aab0bc
 window_padding_width 4 10
 cursor_shape beam
 cursor #16181d
+color1 #ff7b72
 color2 #8cc570
 color4 #6ea8fe
 color8 #6b7280
@@ -64,6 +65,7 @@ inactive_tab_background #eceef1
 inactive_tab_foreground #4b5160
 cursor #fbfbfa
 color0 #2b2f36
+color1 #c01c28
 color2 #3c7d22
 color4 #2459b5
 color8 #7a808c

@@ -89,13 +89,15 @@ class Terminal:
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[None]:
-        """Leave the terminal to another program as a shell would, until the end of this context."""
+        """Leave the terminal to another program as a shell would, on an empty screen, until the end of this context."""
         own, shared = termios.tcgetattr(self._in), termios.tcgetattr(self._in)
         # Not as it was found: a terminal that opens the list silences its keys before that.
         shared[0] |= termios.ICRNL
         shared[1] |= termios.OPOST | termios.ONLCR
         shared[3] |= termios.ECHO | termios.ICANON | termios.ISIG | termios.IEXTEN
-        self.write(self._leave)
+        _, lines = self.size()
+        # The terminal's first picture of the list may be there: it goes where a person can scroll to.
+        self.write(f"{self._leave}\x1b[{lines}H" + "\n" * lines + "\x1b[H")
         termios.tcsetattr(self._in, termios.TCSADRAIN, shared)
         try:
             yield

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pty
+import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyte
 import pytest
 
 from tallylight.actions.answer import Done, Occupant
@@ -22,6 +26,7 @@ from tallylight.ui.agent_list import help as keys_help
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Direct
 from tallylight.ui.ansi import Depth
+from tallylight.ui.terminal import Terminal
 from tests.tables import each
 from tests.ui.agent_list.panes import OWN, no_client, pane, snapshot
 from tests.ui.agent_list.test_loop import Scripted
@@ -131,3 +136,18 @@ def test_the_help_names_it() -> None:
     found = keys_help.found("", {"d": Key("show it\x1b[2J", "part:over")})
     assert found[-2:] == ("Of parts", "  d          show it[2J")
     assert keys_help.found("show it", {"d": Key("show it", "part:over")})[-1] == "  d          show it"
+
+
+def test_an_empty_screen() -> None:
+    """What was there, such as the first picture of the list, has been scrolled away; it is not erased."""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (3, 20))
+    screen = pyte.HistoryScreen(20, 3)
+    stream = pyte.ByteStream(screen)
+    stream.feed(b"one\r\ntwo\r\nthree")
+    with Terminal(slave, slave).lent():
+        stream.feed(os.read(master, 4096).replace(b"\n", b"\r\n"))
+        assert not "".join(screen.display).strip() and (screen.cursor.x, screen.cursor.y) == (0, 0)
+        assert len(screen.history.top) == 3
+    os.close(master)
+    os.close(slave)

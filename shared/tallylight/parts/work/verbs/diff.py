@@ -36,7 +36,7 @@ from tallylight.snapshot.elsewhere import is_elsewhere
 ELSEWHERE = "it works on another machine; run `tally diff` there"
 _HELP = """\
 # Write comments below the lines that they are about, each line with >> at its beginning.
-# Save and leave the editor: your comments become one text for the agent. You may remove other lines.
+# Save and leave: they become one text for the agent. You may remove other lines.
 """
 
 

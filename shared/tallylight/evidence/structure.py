@@ -599,14 +599,31 @@ def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_INPUT_ROWS
 
 
+def _first_of(rows: Sequence[Row], offer: Candidate) -> int:
+    """Return the first row of an *offer*; buttons beside one another may begin in a row above."""
+    first = offer.starts[0]
+    if offer.is_list or not offer.labels:
+        return first
+    return next((at for at in upwards(first + 1, _NEAR_ROWS + 1) if offer.labels[0] in rows[at].text), first)
+
+
+def _is_titled(rows: Sequence[Row], top: int) -> bool:
+    """Return whether row *top* is the first one in a box with a title in its upper edge."""
+    return top > 0 and rows[top].is_boxed and rows[top - 1].is_edge and rows[top - 1].text != ""
+
+
 def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
     """Return an *offer* as a dialog without keys: they are unknown."""
-    first, last = offer.starts[0], offer.starts[-1]
+    first, last = _first_of(rows, offer), offer.starts[-1]
     top, asking = question_above(rows, first)
     if offer.sign == FIELD:
         top, asking = first, last
     elif offer.sign in (BEHIND_MARK, KEY_TO_GO_ON) or (not offer.is_list and "?" in rows[first].text):
         top = asking = first
+    elif rows[asking].is_boxed and not rows[first].is_boxed and offer.sign == BUTTONS:
+        top, asking = question_above(rows, top - 1)  # a field for a reason is between
+    elif _is_titled(rows, top) and not whole_question(rows, top, asking).endswith("?"):
+        top = asking = top - 1  # the title of its box
     question = whole_question(rows, top, asking)
     texts = [row.text for row in rows[top : last + 1] if not row.is_edge]
     labels = [clean_line(label) for label in offer.labels]

@@ -30,6 +30,7 @@ RUN = (7, 70)
         ({"name": "x", "optionalDependencies": {"x-mcp": "1"}}, "made with x-mcp"),
         ({"name": "x", "description": "An AI coding assistant"}, "a package that calls itself an agent"),
         ({"name": "x", "keywords": ["coding-agent"]}, "a package that calls itself an agent"),
+        ({"name": "x", "description": "Agentic coding CLI for any model"}, "a package that calls itself an agent"),
         ({"name": "x", "dependencies": {"chalk": "5", "airtable": "1", "mail": "2"}}, ""),
         ({"name": "x", "dependencies": {"\x1b]0;x\x07openai": "1", "openai\u202e": "1", "o" * 80 + "-ai": "1"}}, ""),
         ({"name": "x", "description": "An agent for ssh keys"}, ""),

@@ -424,6 +424,35 @@ def test_lists(name: str) -> None:
     assert "".join(choice.label[0] for choice in dialog.choices) == labels
 
 
+HEADINGS = {
+    "the title of the box": (
+        f"╭{'─' * 30} Permission: bash {'─' * 30}╮\n│ {{{' ' * 76}│\n│   npm test{' ' * 67}│\n│ }}{' ' * 76}│\n"
+        f"╰{'─' * 29} [y] Allow  [n] Deny {'─' * 28}╯\n> ",
+        5, "Permission: bash", ["[y] Allow", "[n] Deny"],
+    ),
+    "above two rows of buttons": (
+        " Tool wants to run: bash\n {'command': 'npm test'}\n\n      Allow Once      Allow for Session\n\n"
+        "    Allow Always    Deny",
+        None, "Tool wants to run: bash", ["Allow Once", "Allow for Session", "Allow Always", "Deny"],
+    ),
+    "above a field for a reason": (
+        f"{'─' * 30}\n Approval required: bash\n {{'command': 'npm test'}}\n ▊{'▔' * 30}▎\n ▊ A reason{' ' * 21}▎\n"
+        f" ▊{'▁' * 30}▎\n {'▔' * 16}\n     Approve\n {'▁' * 16}\n {'▔' * 16}\n       Deny\n {'▁' * 16}",
+        None, "Approval required: bash", ["Approve", "Deny"],
+    ),
+}  # fmt: skip
+
+
+@each("name", HEADINGS)
+def test_headings(name: str) -> None:
+    """Without a question the heading is shown, also where the frame, a row of buttons or a field is between."""
+    text, cursor, heading, labels = HEADINGS[name]
+    dialog = read_structure(read_tail(text.splitlines()), cursor)
+
+    assert dialog is not None
+    assert (dialog.question, [choice.label for choice in dialog.choices]) == (heading, labels)
+
+
 @each(("below", "asks"), [([], False), ([""], False), (["", ""], True), (["", "", "", ""], False), (["y", ""], False)])
 def test_an_answer_two_rows_below(below: list[str], asks: bool) -> None:
     """A prompt that is but blank: the cursor is behind an empty row. In the next row anything is printed."""

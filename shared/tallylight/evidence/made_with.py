@@ -33,7 +33,7 @@ _DESCRIPTION_CHARS = 4096
 #: The words of packages for themselves, in one sentence.
 _ITSELF = re.compile(
     r"\b(?:coding|ai|llm|agentic)[- ](?:powered |based |driven )?(?:coding |programming |command[- ]line |terminal )?"
-    r"(?:agent|assistant|tool)\b|\bai (?:pair )?programm",
+    r"(?:agent|assistant|tool)\b|\bai (?:pair )?programm|\b(?:agentic|ai|llm)[- ]coding (?:cli|tui|harness)\b",
     re.IGNORECASE,
 )
 

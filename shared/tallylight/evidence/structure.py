@@ -364,8 +364,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     """Return the signs in a row of answers, a field or a hint, and at the cursor."""
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
-    is_bare = offer.sign == YES_OR_NO_IN_ROW and first > 0 and _BRACKETS.fullmatch(rows[first].text) is not None
-    text = " ".join(row.text for row in rows[first - is_bare : (last if is_field else first) + 1])
+    text = _text_of_row(rows, offer)
     asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
     is_asked = asks is not None and asks.search(text) is not None
     found = {
@@ -388,6 +387,13 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
             "a list of keys": KEYS_HINT.match(text) is not None,
         }
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
+
+
+def _text_of_row(rows: Sequence[Row], offer: Candidate) -> str:
+    """Return the text of an *offer* in a row, with the row above answers in brackets that are alone."""
+    first, last = offer.starts[0], offer.starts[-1] if offer.sign == FIELD else offer.starts[0]
+    is_bare = offer.sign == YES_OR_NO_IN_ROW and first > 0 and _BRACKETS.fullmatch(rows[first].text) is not None
+    return " ".join(row.text for row in rows[first - is_bare : last + 1])
 
 
 def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
@@ -599,14 +605,38 @@ def _is_box_below(rows: Sequence[Row], last: int) -> bool:
     return len(edges) > 1 and edges[0] + 1 < edges[1] <= edges[0] + _TALL_INPUT_ROWS
 
 
+def _first_of(rows: Sequence[Row], offer: Candidate) -> int:
+    """Return the first row of an *offer*; buttons beside one another may begin in a row above."""
+    first = offer.starts[0]
+    if offer.is_list or not offer.labels:
+        return first
+    return next((at for at in upwards(first + 1, _NEAR_ROWS + 1) if offer.labels[0] in rows[at].text), first)
+
+
+def _is_titled(rows: Sequence[Row], top: int) -> bool:
+    """Return whether row *top* is the first one in a box with a title in its upper edge."""
+    return top > 0 and rows[top].is_boxed and rows[top - 1].is_edge and rows[top - 1].text != ""
+
+
+def _question_of(rows: Sequence[Row], offer: Candidate) -> tuple[int, int]:
+    """Return the first row of the text of an *offer*, and the row that asks."""
+    first = _first_of(rows, offer)
+    if offer.sign == FIELD:
+        return first, offer.starts[-1]
+    if offer.sign in (BEHIND_MARK, KEY_TO_GO_ON) or (not offer.is_list and "?" in rows[first].text):
+        return first, first
+    top, asking = question_above(rows, first)
+    if offer.sign == BUTTONS and rows[asking].is_boxed and not rows[first].is_boxed:
+        return question_above(rows, top - 1)  # a field for a reason is between
+    if _is_titled(rows, top) and not whole_question(rows, top, asking).endswith("?"):
+        return top - 1, top - 1
+    return top, asking
+
+
 def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
     """Return an *offer* as a dialog without keys: they are unknown."""
-    first, last = offer.starts[0], offer.starts[-1]
-    top, asking = question_above(rows, first)
-    if offer.sign == FIELD:
-        top, asking = first, last
-    elif offer.sign in (BEHIND_MARK, KEY_TO_GO_ON) or (not offer.is_list and "?" in rows[first].text):
-        top = asking = first
+    last = offer.starts[-1]
+    top, asking = _question_of(rows, offer)
     question = whole_question(rows, top, asking)
     texts = [row.text for row in rows[top : last + 1] if not row.is_edge]
     labels = [clean_line(label) for label in offer.labels]

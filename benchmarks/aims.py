@@ -20,6 +20,7 @@ KEPT = "TALLY_BENCHMARKS_SAID"
 class Aim(NamedTuple):
     """
     A thing that is measured, the thing that it is compared with, and the number that is wanted: `most` or `least`.
+    Without such a number it only tells about the machine.
     """
 
     what: str
@@ -32,6 +33,8 @@ class Aim(NamedTuple):
     @property
     def text(self) -> str:
         """The aim in words."""
+        if self.most is None and self.least is None:
+            return ""
         word, number = ("≤", self.most) if self.most is not None else ("≥", self.least)
         return f"{word} {number:g} {self.unit}"
 
@@ -46,7 +49,9 @@ class Aim(NamedTuple):
         return number <= self.most if self.most is not None else number >= (self.least or 0.0)
 
     def verdict(self, value: float) -> str:
-        """`met` or `missed`."""
+        """`met` or `missed`; nothing where no number is wanted."""
+        if not self.text:
+            return ""
         return "met" if self.is_met(value) else "missed"
 
     def worst(self, values: Iterable[float]) -> float:
@@ -55,7 +60,8 @@ class Aim(NamedTuple):
 
     def say(self, value: float) -> None:
         """Print it beside its aim; the runner of all reads it, too."""
-        print(f"{self.what}: {self.shown(value)}, against {self.against}; aim {self.text}: {self.verdict(value)}")
+        wanted = f"; aim {self.text}: {self.verdict(value)}" if self.text else ""
+        print(f"{self.what}: {self.shown(value)}, against {self.against}{wanted}")
         if path := os.environ.get(KEPT):
             with Path(path).open("a", encoding="utf-8") as file:
                 file.write(json.dumps([self.what, value]) + "\n")

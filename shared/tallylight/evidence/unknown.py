@@ -36,6 +36,7 @@ from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
 from tallylight.evidence.screen import Look
+from tallylight.evidence.stranger import file_of
 from tallylight.evidence.structure import COMMAND
 from tallylight.evidence.tail import Row, is_in, read_tail, upwards
 from tallylight.evidence.titles import LAMPS, MAX_TITLE_CHARS
@@ -113,6 +114,13 @@ class UnknownProgram:
         self._prompt = ""
         self._chances = 0
         self._is_look_due = False
+
+    def is_other(self, process: Process, name: str) -> bool:
+        """Return whether *process*, called *name*, is another program: a new process, or it has run another file."""
+        if process is self.process:
+            return False
+        file = file_of(process, name) if self._agent is None else ""
+        return process.run != self.process.run or (file != "" and file != file_of(self.process, self.name))
 
     def without_signs(self) -> UnknownProgram:
         """Return the same program without any sign; its screen is read no more often than before."""
@@ -249,7 +257,7 @@ class UnknownProgramWatch:
         self.is_remote = found.is_remote
         if found.agent is not None or process is None or not (found.suspect and is_wanted):
             self.program = None
-        elif self.program is None or process.run != self.program.process.run:
+        elif self.program is None or self.program.is_other(process, found.suspect):
             self.program = UnknownProgram(found.suspect, process)
         return self.with_candidate(found)
 

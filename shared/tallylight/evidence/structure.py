@@ -105,6 +105,8 @@ _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
 _ASKED_BEHIND = re.compile(rf"{ASKED_BEHIND.pattern}.*\?", re.IGNORECASE)
 #: Keys with what they do, and no sentence.
 _KEYS_ALONE = re.compile(r" [•·|] |^\W*\w+ (?:to )?\w+$")
+#: The mark that libraries put before a question, and what they put behind it.
+_BESIDE_QUESTION = re.compile(r"^(?:\?|\[\?\]|◆) {1,2}(?=\S)| ?[›»‣…]$| \(Use arrow keys\)$")
 #: Help of a library, in brackets below its question.
 _HELP = re.compile(r"\[[^\[\]]{3,}\]")
 #: A named input, with what is in it.
@@ -825,7 +827,7 @@ def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
     if listed is not None:
         return _dialog_of(rows, listed)
     top, asking = _question_of(rows, offer)
-    question = whole_question(rows, top, asking)
+    question = _BESIDE_QUESTION.sub("", whole_question(rows, top, asking))
     texts = [row.text for row in rows[top : last + 1] if not row.is_edge]
     at, texts_of = shown_choices(rows, offer) if offer.sign == BEHIND_MARK else (offer.starts, offer.labels)
     labels = [clean_line(label) for label in texts_of]

@@ -126,6 +126,16 @@ PRIORS = {
     "each answer behind its key": 2.5,
     "the cursor is right below a yes and a no": 0.5,
     "a message and its work below": -3.0,
+    "the cursor is outside of the box": -3.0,
+    "its keys or its box right above an input": 6.0,
+    "a pointer without a cursor or an input": 3.0,
+    "a number is wanted below": 3.0,
+    "a yes or no at the end of the row": 2.0,
+    "one answer in the row is marked": 2.0,
+    "a code for the page": 2.0,
+    "buttons below": 1.5,
+    "the cursor is in front of an answer": 1.5,
+    "wants something right above answers": 1.0,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
@@ -185,7 +195,7 @@ def _signs(grid: Grid, *, is_unmarked: bool) -> tuple[tuple[str, float], ...]:
 
 def _signs_in(lines: Sequence[str], cursor: int | None) -> tuple[tuple[str, float], ...]:
     for rows, is_in_front in ((read_overlay(lines), True), (read_tail(lines), False)):
-        offer = lowest_candidate(rows, cursor) if rows else None
+        offer = lowest_candidate(rows, cursor, is_in_front=is_in_front) if rows else None
         if offer is not None:
             return tuple(structure.signs(rows, cursor, offer, is_in_front=is_in_front).items())
     return ()

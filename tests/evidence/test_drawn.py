@@ -1,6 +1,6 @@
 """
-Screens of a program that nobody has seen, drawn by hand: those in `drawn/asks.txt` wait for a person, those in
-`drawn/rests.txt` do not. `⌁` is where the visible cursor is; without one it is hidden.
+Screens of a program that nobody has seen, drawn by hand or by a library: those in `drawn/asks.txt` wait for a person,
+those in `drawn/rests.txt` do not. `⌁` is where the visible cursor is; without one it is hidden.
 """
 
 from __future__ import annotations

@@ -453,6 +453,33 @@ def test_headings(name: str) -> None:
     assert (dialog.question, [choice.label for choice in dialog.choices]) == (heading, labels)
 
 
+#: Each with the row of the visible cursor, if it is one; its question, and its choices.
+SHOWN = {
+    "choices below a library's question that all have the same mark": (
+        "? Which files may I edit? …\n✔ app.py\n✔ README.md", None, "Which files may I edit?", ["app.py", "README.md"],
+    ),
+    "a list whose number is asked for below": (
+        "Shall I go on?\n  1) Yes\n  2) No\nYour choice (1-2): ", 3, "Shall I go on?", ["1) Yes", "2) No"],
+    ),
+    "a filter between a question and its choices": (
+        "◆  Which one shall it be?\n│  Search: _\n│  ● Yes\n│  ○ No\n└", None, "Which one shall it be?", ["Yes", "No"],
+    ),
+    "boxes to be checked behind a pointer": (
+        "? Which files may I edit? ›\n❯ ○ app.py\n  ○ a.md", None, "Which files may I edit?", ["app.py", "a.md"],
+    ),
+}  # fmt: skip
+
+
+@each("name", SHOWN)
+def test_what_is_shown(name: str) -> None:
+    """The question is shown without what a library puts around it, and the choices without their boxes."""
+    text, cursor, question, labels = SHOWN[name]
+    dialog = read_structure(read_tail(text.splitlines()), cursor)
+
+    assert dialog is not None
+    assert (dialog.question, [choice.label for choice in dialog.choices]) == (question, labels)
+
+
 @each(("below", "asks"), [([], False), ([""], False), (["", ""], True), (["", "", "", ""], False), (["y", ""], False)])
 def test_an_answer_two_rows_below(below: list[str], asks: bool) -> None:
     """A prompt that is but blank: the cursor is behind an empty row. In the next row anything is printed."""

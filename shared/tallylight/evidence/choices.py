@@ -65,7 +65,7 @@ YES = re.compile(
     re.IGNORECASE,
 )
 NO = re.compile(
-    r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|don['’]t|nein|non|não|нет|nie|hayır)\b"
+    r"\b(no|deny|reject|decline|refuse|cancel|abort|skip|exit|discard|don['’]t|nein|non|não|нет|nie|hayır)\b"
     r"|否|不|拒[绝絕否]|取消|いいえ|아니|거부",
     re.IGNORECASE,
 )

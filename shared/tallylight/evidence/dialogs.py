@@ -81,6 +81,8 @@ _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|s
 PAGER = re.compile(
     r"\(END\)|:$|.*\b(?<!\^)(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
 )
+#: The end of a question, perhaps with its answers or a default.
+_ENDS_ASKING = re.compile(r"\?(?: ?[\[(][^\[\]()]{1,40}[\])])?$")
 #: A question with more behind it, in one row.
 _ASKS_INSIDE = re.compile(r".{8,}\?(?= [A-Z])")
 #: The gap between a row and another panel; and columns right of a question where one may begin.
@@ -116,11 +118,11 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
 
 def _has_question_above(rows: Sequence[Row], found: Choices) -> bool:
     """Return whether a question is right above *found*, or above the field that filters these choices."""
-    above = _near_above(rows, _below_question(rows, found.first))
+    above = _near_above(rows, below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
 
 
-def _below_question(rows: Sequence[Row], first: int) -> int:
+def below_question(rows: Sequence[Row], first: int) -> int:
     """Return the row right below the question: the choices at *first*, or the field that filters them, with its box."""
     at = _near_above(rows, first)
     if at is None or not _FILTER.match(rows[at].text):
@@ -178,13 +180,19 @@ def arrows(distance: int, *, is_sideways: bool = False) -> str:
 
 
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
-    """Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
+    """
+    Return the rows of the question above row *first*: where the dialog's text begins, and the row that asks.
+
+    Where a box has nothing else, that is its title.
+    """
     top = first
     for position in upwards(first, _ABOVE_CHOICES_ROWS):
         row = rows[position]
         if row.is_edge:
             if top < first:
                 break
+            if row.text:
+                return position, position
             continue
         if row.text:
             top = position
@@ -266,7 +274,7 @@ def _paragraphs(rows: Sequence[Row], top: int, first: int) -> list[list[int]]:
 
 
 def _asks(text: str) -> bool:
-    return text.endswith("?")
+    return _ENDS_ASKING.search(text) is not None
 
 
 def _asks_inside(text: str) -> bool:
@@ -327,7 +335,7 @@ def _dialog_kind(question: str, above: Sequence[str], labels: Sequence[str]) -> 
 
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
     """Return the dialog of the choices *found* by *rule*, with its question and keys; None if nothing asks."""
-    below = _below_question(rows, found.first)
+    below = below_question(rows, found.first)
     top, asking = question_above(rows, below)
     if asking == below:
         return None

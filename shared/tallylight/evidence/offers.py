@@ -37,11 +37,13 @@ _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 
 #: The last but one is a bracket around the selected row.
 _MARK = re.compile(
-    r"([❯›>→▶▸►⏵▷»☞☛👉➔➘-➯➱-➾⇒⇨⮕⦿*●◉•◆■◼+○◯◻☐=-]{1,2}\ufe0f?|\[[ xX*•✓✔-]?\]"
+    r"(▐[●X ]▌|[❯›>→▶▸►⏵▷»☞☛👉➔➘-➯➱-➾⇒⇨⮕⦿*●◉•◆■◼+○◯◻☐=-]{1,2}\ufe0f?|\[[ xX*•✓✔-]?\]"
     r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
 )
 #: The marks of choices that are not selected.
-_UNMARKED = frozenset({"", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
+_UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
+#: Boxes to be checked, behind a mark of their own.
+_BOXES = frozenset({"[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "○", "◯", "◉", "●", "◻", "◼", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 _YES_OR_NO = re.compile(
     r"[\[(<{][^\w\])>}]{0,3}y(?:es)? ?[/|,][^\w\])>}]{0,3}(?:\w{1,9} ?[/|,] ?)?n"
@@ -49,12 +51,22 @@ _YES_OR_NO = re.compile(
     r"|\byes(?:/| or )no\b|\b\w ?= ?yes\b",
     re.IGNORECASE,
 )
+#: The same in brackets or without at the end of a row, with a default and its value.
+ENDS_IN_YES_OR_NO = re.compile(
+    r"(?:[\[(<{] ?y(?:es)? ?[/|,] ?(?:\w{1,9} ?[/|,] ?){0,3}n\w*(?: ?[/|,] ?\w{1,9}){0,4} ?[\])>}]|\by(?:es)? ?/ ?no?)"
+    r"(?: ?[\[(]\w{1,9}[\])])?\W{0,3}(?:\b(?:true|false|yes|no))?$",
+    re.IGNORECASE,
+)
 _PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
+_SHELL = re.compile(r"\S{0,40}[$#%>❯›»]$")
+_FACTS = re.compile(r"(?:[^·|•]{1,40} [|·•] ){2}")
 _STATUS_BAR = re.compile(r"(?:.*? (?:[|·•│] | {2})){2}")
 #: Buttons that accept a filled form.
-_TAKES = re.compile(r"\b(ok|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE)
+_TAKES = re.compile(
+    r"\b(ok(?:ay)?|save|submit|start|next|finish|done|connect|create|log ?in|sign ?in)\b", re.IGNORECASE
+)
 #: The hint in an empty input.
 PLACEHOLDER = re.compile(
     r"(?:ask|type|send|queue|write|message|describe|tell|reply|how|what)\b.{0,80}(?:…|\.{3})(?: {4}|$)", re.IGNORECASE
@@ -70,11 +82,23 @@ FILL = re.compile(
     re.IGNORECASE,
 )
 #: A row that ends where text is to be typed, perhaps with its hidden characters.
-_FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64})?$")
+_FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64}| ?[█▌▋])?$")
+#: Cursors that a program draws itself.
+_CURSORS = (": █", "? █", "› █", ": ▌", "? ▌", ": ▋")
 #: A question with its answers behind it, in brackets or with their letters in brackets.
 _ANSWERS_BEHIND = re.compile(r"\?(?: [^?]*)? ?[\[(](?:\w[\])]|\w{1,12} ?[/|,=])[^?]*$")
 #: The key for an answer in front of it, and the word of an answer that no hint at a key has.
-BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]", re.IGNORECASE)
+#: The marks of choices below a library's question, which may all be the same.
+_SHOWN = re.compile(r"(?:[❯›»>] ?)?(?:[✔✓◯◻☐○●◉◼⊙]|\[[ xX*✓]\]) +")
+BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]|[a-z]\) ", re.IGNORECASE)
+#: A button below others, and the beginning of one.
+_BUTTON = re.compile(r"< {0,20}([^<>]{1,60}?) {0,70}>")
+_IN_BUTTON = re.compile(r"(?<=<) +| +(?=>)")
+_BUTTON_BEGIN = re.compile(r"< {0,20}[^<> ][^<>]{1,30}>?")
+#: A glyph that turns while a program works.
+SPINNER = re.compile(r"[\u2801-\u28ff]")
+#: A person's text behind the prompt of a conversation.
+_DRAFT = re.compile(r"(?:[❯›>»]|(?:you|user|human|me) ?[:>❯›»]) {1,2}\S", re.IGNORECASE)
 _REFUSES = re.compile(r"\b(?:deny|reject|decline|refuse)\b", re.IGNORECASE)
 #: A letter in brackets that begins its word.
 _LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
@@ -89,6 +113,9 @@ TYPE_WORD = re.compile(
 )
 #: Answers in a sentence, each behind the key for it.
 _KEYS_TO = re.compile(r"\b\w to (approve|allow|accept|confirm|reject|deny|decline|refuse)\b", re.IGNORECASE)
+NUMBERED, BESIDE = "numbered rows", "answers beside one another"
+#: A prompt for a number.
+NUMBER_WANTED = re.compile(r"(?:#\?|[\[(]?\d{1,2} ?(?:[-–/,]|\.\.) ?\d{1,2}[\])]? ?[:>?›]?)")
 BUTTONS = "buttons beside one another"
 FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 SUBMITTED = "keys that submit it"
@@ -96,9 +123,15 @@ KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: The mark that libraries put before a question. `? for shortcuts` is a hint.
 ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECASE)
 _YES_KEY = r"y(?= to (?:con|app|acc|all|pro|run))"
-_PRESSED = re.compile(rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|{_YES_KEY})\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\(.*\)")
+_NOT_LEAVE = r"(?! to (?:quit|exit|close|leave|stop|abort))"
+_PRESS = re.compile(r"(?:press|hit|tap) ", re.IGNORECASE)
+_PRESSED = re.compile(
+    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|{_YES_KEY})\b{_NOT_LEAVE}",
+    re.IGNORECASE,
+)
 GO_ON = re.compile(
-    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|space|{_YES_KEY})\b"
+    rf"\b(?:press|hit|tap) \W?(?:enter|return|any key|space|{_YES_KEY})\b{_NOT_LEAVE}"
     r"|(?:\benter|\breturn|\bany key|[⏎↵])\W{0,2}(?:to )?"
     r"(?:sel|con|cho|sub|proc|start|open|acc|log|sign|save)|\[y\] ?\w.{1,40}\[n\] ?\w",
     re.IGNORECASE,
@@ -113,6 +146,8 @@ ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
 _OWN_KEY = re.compile(
     r"\((?:[a-z]|(?:shift|ctrl)\+\w+|tab|enter|return|space|esc(?:ape)?)(?: or \w+)?\)$", re.IGNORECASE
 )
+#: How far a program is.
+_SHARE = re.compile(r"\b\d{1,3} ?%")
 _PAGE = re.compile(r"https?://\S")
 _BROWSER = re.compile(r"\b(browser|open|visit|go to|log ?in|sign ?in|authenticat\w+|authori[sz]\w+)\b", re.IGNORECASE)
 
@@ -136,24 +171,43 @@ class Candidate(NamedTuple):
         """Return whether the answers are below one another."""
         return len(self.starts) > 1 and bool(self.labels)
 
+    @property
+    def takes(self) -> bool:
+        """Return whether it is a row of buttons, which take what is above."""
+        return self.sign == BUTTONS and not self.is_list
 
-def lowest_candidate(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
+
+def lowest_candidate(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: bool = False) -> Candidate | None:
     """
     Return the lowest possible answers, those with a mark if several end in one row; None for none.
 
-    The visible cursor is in row *cursor_row* of the screen.
+    The visible cursor is in row *cursor_row* of the screen. *is_in_front*: *rows* are a box that is drawn over the
+    rest; what is empty in it is to be filled in.
     """
     low = [at for at in upwards(len(rows), len(rows)) if _is_readable(rows[at])][:_LOW_OFFERS_ROWS]
-    found = max(
-        _candidates(rows, low), key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None
-    )
-    if cursor_row is not None and found is not None and found.sign == BELOW:
-        found = None  # such a list marks its choices by colours, and hides the cursor
-    asked = _field(rows, low, cursor_row) or _library_question(rows, low) or _submitted_input(rows, low)
+    found = _lowest_choices(rows, low, is_hidden=cursor_row is None or is_in_front)
+    if is_in_front and (found is None or found.takes) and (part := _empty_part(rows, cursor_row)):
+        return part
+    asked = _field(rows, low, cursor_row) or _library_question(rows, low, cursor_row) or _submitted_input(rows, low)
     if asked is not None and (found is None or _is_above(found, asked)):
         return asked
     other = _key_hint(rows, low, cursor_row) or _page_link(rows, low)
     return other if found is None else _stronger_of(rows, found, other)
+
+
+def _lowest_choices(rows: Sequence[Row], low: Sequence[int], *, is_hidden: bool) -> Candidate | None:
+    """Return the lowest answers, or the list above buttons; only colours may mark a choice if *is_hidden*."""
+    offers = [one for one in _candidates(rows, low) if is_hidden or one.sign != BELOW]
+    found = max(offers, key=lambda one: (one.starts[-1], one.pointed >= 0, len(one.starts)), default=None)
+    if found is None or found.sign != BUTTONS:
+        return found
+    return next((one for one in offers if one.is_list and _is_right_above(rows, one, found)), found)
+
+
+def _is_right_above(rows: Sequence[Row], one: Candidate, buttons: Candidate) -> bool:
+    """Return whether only blank rows and edges are between the list *one* and the *buttons* that take its choice."""
+    between = rows[one.starts[-1] + 1 : buttons.starts[0]]
+    return one.starts[-1] < buttons.starts[0] and not any(row.text and not row.is_edge for row in between)
 
 
 def _is_readable(row: Row) -> bool:
@@ -164,7 +218,7 @@ def _is_readable(row: Row) -> bool:
 def _is_above(found: Candidate, asked: Candidate) -> bool:
     """Return whether *found* is above *asked*, a field or question that comes after it."""
     if asked.sign == BEHIND_MARK:
-        return found.starts[0] < asked.starts[0]
+        return found.starts[0] < asked.starts[0] or found.sign == BELOW
     if asked.sign == SUBMITTED and found.sign != BELOW and found.starts[-1] <= asked.starts[0]:
         # An input with a mark in front of it is no choice; a choice with one is no input.
         return len(asked.starts) > 1 and (found.pointed < 0 or found.starts[found.pointed] != asked.starts[0])
@@ -204,6 +258,13 @@ def _split_mark(text: str) -> tuple[str, str]:
     return (match[1], text[match.end() :]) if match is not None else ("", text)
 
 
+def _bare(text: str) -> str:
+    """Return *text* without its mark and the box that may be behind that."""
+    label = _split_mark(text)[1]
+    box, rest = _split_mark(label)
+    return rest if box in _BOXES else label
+
+
 def _label(text: str) -> str:
     """Return the text of a choice, without another panel's text beside it."""
     return _BESIDE_IT.split(text, maxsplit=1)[0]
@@ -230,7 +291,7 @@ def _answers(label: str) -> tuple[bool, bool]:
 @functools.lru_cache(maxsize=2048)
 def _names_keys(label: str) -> bool:
     """Return whether a row is a hint at keys, and no choice."""
-    if _PRESSED.match(label) or LEAVES.match(label):
+    if _PRESS.match(label) or LEAVES.match(label) or (_ASIDE.fullmatch(label) and is_hint(label)):
         return True
     if NUMBER.match(label) or _OWN_KEY.search(label) or is_answer(label):
         return False
@@ -251,7 +312,7 @@ def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
     # Of a long list, the choices around the pointer.
     first = max(0, min(starts.index(at) - MAX_DIALOG_CHOICES // 2, len(starts) - MAX_DIALOG_CHOICES))
     starts = starts[first : first + MAX_DIALOG_CHOICES]
-    labels = tuple(_label(_split_mark(rows[start].text)[1]) for start in starts)
+    labels = tuple(_label(_bare(rows[start].text)) for start in starts)
     return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
 
 
@@ -293,7 +354,7 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if wanted or not 2 <= len(starts) <= MAX_DIALOG_CHOICES:
         return None
     starts.reverse()
-    return Candidate("numbered rows", tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
+    return Candidate(NUMBERED, tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
 
 
 def _lowest_answers(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
@@ -301,9 +362,11 @@ def _lowest_answers(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None
     too_many: set[int] = set()
     for at in low:
         label = rows[at].text
-        if at in too_many or len(label) > BARE_CHARS or _names_keys(label) or _YES_OR_NO.search(label):
+        if at in too_many or _is_no_choice(label, BARE_CHARS, is_above=False):
             continue
-        starts = _aligned(rows, at, rows[at].indent, "", BARE_CHARS, enough=MAX_DIALOG_CHOICES + 1)
+        mark, text = _split_mark(label)
+        column = _label_column(rows[at], text) if mark in _UNMARKED else rows[at].indent
+        starts = _aligned(rows, at, column, "", BARE_CHARS, enough=MAX_DIALOG_CHOICES + 1)
         if len(starts) > MAX_DIALOG_CHOICES:
             too_many.update(starts)
         elif (found := _answers_below(rows, starts)) is not None:
@@ -316,11 +379,30 @@ def _answers_below(rows: Sequence[Row], starts: Sequence[int]) -> Candidate | No
     labels = tuple(rows[start].text for start in starts)
     if len(starts) < 2 or any(map(_is_other_row, labels)):
         return None
-    if have_both(labels):
-        return Candidate("answers below one another", tuple(starts), labels, rows[starts[0]].indent)
-    above = next((rows[over].text for over in upwards(starts[0], _NEAR_ROWS) if rows[over].text), "")
-    is_asked = above.endswith(("?", ":"))
-    return Candidate(BELOW, tuple(starts), labels, rows[starts[0]].indent) if is_asked else None
+    indent = rows[starts[0]].indent
+    if all(map(_BUTTON.fullmatch, labels)):
+        return Candidate(
+            "buttons below one another", tuple(starts), tuple(label.strip("< >") for label in labels), indent
+        )
+    marks, bare = zip(*map(_split_mark, labels), strict=True)
+    labels = bare if all(marks) and _UNMARKED.issuperset(marks) else labels
+    is_asked = is_heading(text_above(rows, starts[0]).text)
+    sign = "answers below one another" if have_both(labels) else BELOW
+    return Candidate(sign, tuple(starts), labels, indent) if is_asked or sign != BELOW else None
+
+
+def _is_row_of_answers(label: str) -> bool:
+    return _YES_OR_NO.search(label) is not None or are_buttons(label)
+
+
+def is_heading(text: str) -> bool:
+    """Return whether *text*, right above a list, asks for one of its rows."""
+    return text.endswith(("?", ":")) or CHOOSE.match(text) is not None
+
+
+def text_above(rows: Sequence[Row], at: int) -> Row:
+    """Return the nearest row with text above row *at*; an empty one if there is none near."""
+    return next((rows[over] for over in upwards(at, _NEAR_ROWS) if rows[over].text), Row(-1, 0, ""))
 
 
 def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
@@ -344,8 +426,8 @@ def _is_button(rows: Sequence[Row], at: int) -> bool:
 
 
 def _is_other_row(label: str) -> bool:
-    """Return whether a row among answers is something else: an input, a placeholder, or a page."""
-    return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE))
+    """Return whether a row among answers is another: an input, a placeholder, a page, work, a status bar, a prompt."""
+    return any(one.match(label) for one in (INPUT, PLACEHOLDER, _PAGE, SPINNER, _FACTS, _SHELL))
 
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
@@ -357,19 +439,42 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     parts = verbs if len(verbs) > 1 else _wrapped(rows, at) or parts_of(text)
     is_keyed = all(map(BEHIND_KEY.match, parts))
     if _YES_OR_NO.search(text) and not (is_keyed and have_both(parts)):
-        return Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
+        return None if _is_draft(rows, at) else Candidate(YES_OR_NO_IN_ROW, (at,), (), rows[at].indent)
     if not 2 <= len(parts) <= _BESIDE_ANSWERS:
         return None
     is_refused = is_keyed and any(map(_REFUSES.search, parts))
     if is_refused or have_both(parts):
-        return Candidate("answers beside one another", (at,), parts, rows[at].indent)
-    parts = tuple(part.strip(" <>[]") or part for part in parts)
-    is_form = any(map(_TAKES.search, parts)) and all(map(_may_be_button, parts))
-    return Candidate(BUTTONS, (at,), parts, rows[at].indent) if is_form else None
+        return Candidate(BESIDE, (at,), *_marked_beside(parts, rows[at].indent))
+    return Candidate(BUTTONS, (at,), _bare_buttons(parts), rows[at].indent) if are_buttons(text, parts) else None
+
+
+def are_buttons(text: str, parts: Sequence[str] = ()) -> bool:
+    """Return whether *text*, with its *parts*, is a row of buttons that take or leave a form."""
+    parts = parts or parts_of(text)
+    are_drawn = all(map(_BUTTON_BEGIN.fullmatch, parts))
+    bare = _bare_buttons(parts)
+    is_form = are_drawn or any(map(_TAKES.search, bare))
+    return 2 <= len(bare) <= _BESIDE_ANSWERS and is_form and all(map(_may_be_button, bare))
+
+
+def _bare_buttons(parts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip(" <>[]") or part for part in parts)
+
+
+def _marked_beside(parts: tuple[str, ...], column: int) -> tuple[tuple[str, ...], int, int, str]:
+    """Return *parts* of a row without their marks, *column*, and the place and the mark of the one that is selected."""
+    parts = _bare_buttons(parts) if _BUTTON_BEGIN.fullmatch(parts[0]) else parts
+    marks, labels = zip(*map(_split_mark, parts), strict=True)
+    chosen = [at for at, mark in enumerate(marks) if mark not in _UNMARKED]
+    if len(chosen) != 1 or not all(marks):
+        return parts, column, -1, ""
+    return labels, column, chosen[0], marks[chosen[0]]
 
 
 def parts_of(text: str) -> tuple[str, ...]:
     """Return the texts that are beside one another in a row."""
+    if text.startswith("<") and text.count("<") > 1:
+        text = _IN_BUTTON.sub("", text)
     return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
 
 
@@ -466,10 +571,12 @@ def _is_no_choice(label: str, most: int, *, is_above: bool) -> bool:
     Return whether a row in the column of choices is none: too long, a hint at keys, an empty input, several answers, or
     a question above the others.
     """
-    if EMPTY.match(label) or _YES_OR_NO.search(label):
+    if any(one.match(label) for one in (EMPTY, ASKED_BEHIND)) or _is_row_of_answers(label):
         return True
     label = _label(label)
-    return len(label) > most or _names_keys(label) or (is_above and label.endswith(("?", ":")))
+    is_bare = most == BARE_CHARS
+    heads = is_heading(label) if is_above and is_bare else label.endswith("?" if is_bare else ("?", ":"))
+    return len(label) > most or _names_keys(label) or (heads and (is_bare or is_above))
 
 
 def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
@@ -478,10 +585,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
 
     If that row is an empty input, the field is the row right above. A row that names a word to type may be higher.
     """
-    if cursor_row is None:
-        at = next((at for at in low[:1] if FILL.match(rows[at].text)), None)
-    else:
-        at = next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
+    at = _place_of_cursor(rows, low, cursor_row)
     bar = rows[-1:] if rows and is_status_bar(rows[-1].text) else ()
     if at is None or not _only_hints([row for row in rows[at + 1 :] if row not in bar]):
         return None
@@ -489,7 +593,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         at = above
         if not _asks_for_text(rows, at):
             return None
-    elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]):
+    elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]) or _is_draft(rows, at):
         return None
     return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
 
@@ -499,6 +603,60 @@ def _row_of_field(rows: Sequence[Row], at: int) -> int | None:
     if _is_text(rows, at - 1):
         return at - 1
     return at - 2 if _is_text(rows, at - 2) and TYPE_WORD.search(rows[at - 2].text) else None
+
+
+def _place_of_cursor(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> int | None:
+    """Return the row of the cursor; if it is hidden, the last row if it is to be filled in or has a drawn cursor."""
+    if cursor_row is not None:
+        return next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
+    return next((at for at in low[:1] if FILL.match(rows[at].text) or rows[at].text.endswith(_CURSORS)), None)
+
+
+def _empty_part(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None:
+    """
+    Return the row above the part of a box that is to be filled in, or a button that is alone at its end.
+
+    That part is an empty row with the cursor, or a box that is the only one in it.
+    """
+    top, bottom = _only_box(rows)
+    place = next((at for at, row in enumerate(rows) if row.number == cursor_row and not row.text), top)
+    at = next((at for at in upwards(place, _NEAR_ROWS + 1) if rows[at].text), -1)
+    if at < 0 or any(_SHARE.search(row.text) for row in rows):
+        return _only_button(rows)
+    rest = _texts(rows[at + 1 : max(top, at + 1)]) + _texts(rows[max(bottom, at + 1) :])
+    is_last = all(are_buttons(text) or is_hint(text) for text in rest)
+    return Candidate(FIELD, (at,), column=rows[at].indent) if is_last else None
+
+
+def _only_box(rows: Sequence[Row]) -> tuple[int, int]:
+    """Return the edges of the first box in *rows* if it may be an input, with at most one text; else 0 and 0."""
+    edges = [at for at, row in enumerate(rows) if row.is_edge and not row.text][:2]
+    is_input = len(edges) > 1 and edges[0] + 1 < edges[1] and len(_texts(rows[edges[0] : edges[1]])) < 2
+    return (edges[0], edges[1]) if is_input else (0, 0)
+
+
+def _texts(rows: Sequence[Row]) -> list[str]:
+    return [row.text for row in rows if row.text and not row.is_edge]
+
+
+def _only_button(rows: Sequence[Row]) -> Candidate | None:
+    """Return the last row if it is one button, which takes note of what is above."""
+    at = max((at for at, row in enumerate(rows) if row.text), default=0)
+    button, over = (_BUTTON.fullmatch(rows[one].text) for one in (at, at - 1))
+    return Candidate(BUTTONS, (at,), (button[1],), rows[at].indent) if button is not None and over is None else None
+
+
+def is_in_input(rows: Sequence[Row], at: int) -> bool:
+    """Return whether the row at *at* is alone in a box: what is typed there is no question."""
+    return 0 < at < len(rows) - 1 and rows[at - 1].is_edge and rows[at + 1].is_edge
+
+
+def _is_draft(rows: Sequence[Row], at: int) -> bool:
+    """Return whether the row at *at* is what a person types at a prompt or into a box: it has no answers at its end."""
+    text = rows[at].text
+    is_field = at > 0 and ASKED_BEHIND.match(rows[at - 1].text) is not None
+    is_theirs = is_field or _DRAFT.match(text) is not None or is_in_input(rows, at)
+    return is_theirs and not ENDS_IN_YES_OR_NO.search(text)
 
 
 def _ends_in_field(text: str) -> bool:
@@ -529,6 +687,11 @@ def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | Non
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
 
 
+def is_typed_above(rows: Sequence[Row]) -> bool:
+    """Return whether text was typed behind an unnamed prompt in one of *rows*, as in a conversation."""
+    return any(INPUT.match(row.text) and not EMPTY.match(row.text) for row in rows)
+
+
 def _is_text(rows: Sequence[Row], at: int) -> bool:
     return at >= 0 and bool(rows[at].text) and not rows[at].is_edge
 
@@ -542,15 +705,53 @@ def _asks_for_text(rows: Sequence[Row], at: int) -> bool:
     )
 
 
-def _library_question(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
-    """Return the lowest row behind the mark of a question, and the rows that follow it up to a blank one."""
+def _library_question(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> Candidate | None:
+    """
+    Return the lowest row behind the mark of a question, and the rows that follow it up to a blank one.
+
+    None if it is answered: the answer is behind it, or what came of it is below it.
+    """
     at = next((at for at in low if ASKED_BEHIND.match(rows[at].text)), None)
     if at is None:
         return None
     end = next((end for end in range(at + 1, len(rows)) if not rows[end].text or rows[end].is_edge), len(rows))
-    if end - at > _SHOWN_ROWS or not _only_hints(rows[end:]):
+    shown = rows[at + 1 : end]
+    is_below = cursor_row is not None and cursor_row > rows[end - 1].number
+    is_printed = (is_below or rows[at].text[-1:].isalnum()) and any(_is_printed(row, rows[at]) for row in shown[:1])
+    if (
+        is_printed
+        or any(SPINNER.match(row.text) for row in shown)
+        or end - at > _SHOWN_ROWS
+        or not _only_hints(rows[end:])
+    ):
         return None
     return Candidate(BEHIND_MARK, tuple(range(at, end)), column=rows[at].indent)
+
+
+def listed_above(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list that ends right above row *at*, which asks for the number or the key of a choice."""
+    last = next((over for over in upwards(at, _NEAR_ROWS) if rows[over].text and not rows[over].is_edge), None)
+    return (_numbered_list(rows, last) or _lowest_answers(rows, [last])) if last is not None else None
+
+
+def shown_choices(rows: Sequence[Row], offer: Candidate) -> tuple[list[int], list[str]]:
+    """Return the rows below a library's question that are its choices, and their labels; none if they are none."""
+    found = [at for at in offer.starts[1:] if not _names_keys(rows[at].text)]
+    marked = [at for at in found if _SHOWN.match(rows[at].text)]
+    found = marked or [at for at in found if not rows[at].text.endswith(":")]
+    labels = [_SHOWN.sub("", _label(rows[at].text)) for at in found]
+    return (found, labels) if len(found) > 1 else ([], [])
+
+
+def _is_printed(row: Row, question: Row) -> bool:
+    """Return whether *row* is text below a *question*, in its column, and neither a choice with a mark nor a hint."""
+    return row.indent <= question.indent and not _split_mark(row.text)[0] and not is_hint(row.text)
+
+
+def is_named_yes_or_no(text: str) -> bool:
+    """Return whether words are in front of the yes or no in a row."""
+    found = _YES_OR_NO.search(text)
+    return found is not None and re.search(r"[^\W\d_]{3}", text[: found.start()]) is not None
 
 
 def is_status_bar(text: str) -> bool:
@@ -566,12 +767,18 @@ def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -
     """Return the hint at a key to continue; None if there is none."""
     wanted = GO_ON if cursor_row is None else _PRESSED
     at = next((at for at in low[:_LAST_CHOICE_ROWS] if wanted.search(rows[at].text)), None)
-    if at is None:
+    if at is None or _is_of_input(rows, at):
         return None
     # A command may follow that the person runs first.
     below = [row for row in rows[at + 1 :] if row.text or row.is_edge]
     is_block = rows[at].text.endswith(":") and bool(below) and all(_is_inside(row, rows[at]) for row in below)
     return Candidate(KEY_TO_GO_ON, (at, len(rows) - 1) if is_block else (at,), column=rows[at].indent)
+
+
+def _is_of_input(rows: Sequence[Row], hint: int) -> bool:
+    """Return whether a *hint* names the key that sends what is typed at the prompt above it, which nothing names."""
+    field = next((at for at in upwards(hint, _NEAR_ROWS) if rows[at].text), hint)
+    return INPUT.match(rows[field].text) is not None and not rows[field].is_boxed and not _is_text(rows, field - 1)
 
 
 def _is_inside(row: Row, above: Row) -> bool:

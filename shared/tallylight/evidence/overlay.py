@@ -15,11 +15,15 @@ from tallylight.agents.patterns import MAX_MATCHED_CHARS
 from tallylight.evidence.tail import Row, read_tail
 
 #: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
-_LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 5, 24, 3
+_LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 2, 24, 3
+#: Rows of one that a frame does not prove, at least.
+_LEAST_BARE_ROWS = 5
 #: Rows from the end of the screen that are searched.
 _OVERLAY_REACH_ROWS = 200
 #: Its upper edge, and its sides. Behind a wide character a side is drawn a column or two sooner.
 _TOP = re.compile(r"[╭┌┏╔▛█▊▗][─━═▀▔▄ ](?:[^│┃║╮┐┓╗]*[─━═▀▔▄])[╮┐┓╗▜█▎▖]")
+#: Characters around a title in an edge.
+_IN_EDGES = "─━═▀▔▄┤├┨┠╡╞|[] "
 _BOTTOM = re.compile(r"[╰└┗╚▙█▊▝▀]")
 _AROUND = " │┃║▌▐█▊▎"
 _SIDES, _WIDER_COLUMNS = frozenset(f"{_AROUND[1:]}├┤┠┨╟╢"), 2
@@ -48,7 +52,22 @@ def read_overlay(lines: Sequence[str], columns: int = 0) -> tuple[Row, ...]:
     if place is None:
         return ()
     inside = [line[place.left : place.right] for line in near[place.top : place.bottom]]
-    return tuple(row._replace(number=row.number + first + place.top) for row in read_tail(inside))
+    rows = tuple(row._replace(number=row.number + first + place.top) for row in read_tail(inside))
+    upper, lower = (_title(near, place, at, first) for at in (place.top - 1, place.bottom))
+    return (*upper, *_aligned(rows, place.right - place.left), *lower)
+
+
+def _aligned(rows: Sequence[Row], columns: int) -> tuple[Row, ...]:
+    """Return *rows* without their indentation where each of them is in the middle of so many *columns*."""
+    drawn = [row for row in rows if row.text]
+    are_centred = all(abs(2 * row.indent + len(row.text) - columns) <= _OFF_COLUMNS for row in drawn)
+    return tuple(row._replace(indent=0) if are_centred else row for row in rows)
+
+
+def _title(lines: Sequence[str], place: _Place, at: int, first: int) -> tuple[Row, ...]:
+    """Return what is written in the edge *at* of a frame as a row; nothing if there is nothing."""
+    text = lines[at][place.left : place.right].strip(_IN_EDGES) if 0 <= at < len(lines) else ""
+    return (Row(first + at, 0, text, True),) if any(map(str.isalnum, text)) else ()
 
 
 def _framed(lines: Sequence[str], columns: int) -> _Place | None:
@@ -94,7 +113,7 @@ def _bare(lines: Sequence[str]) -> _Place | None:
             top -= 1
         while bottom < len(lines) and _is_blank(lines[bottom], left, right):
             bottom += 1
-        if right - left >= _LEAST_COLUMNS and bottom - top > _LEAST_ROWS:
+        if right - left >= _LEAST_COLUMNS and bottom - top > _LEAST_BARE_ROWS:
             return _Place(top, bottom, left, right)
     return None
 

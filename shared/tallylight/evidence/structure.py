@@ -14,16 +14,18 @@ import re
 from collections.abc import Sequence
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, is_hint
-from tallylight.evidence.dialogs import PAGER, is_typed, kind_of, question_above, whole_question
+from tallylight.evidence.dialogs import PAGER, below_question, is_typed, kind_of, question_above, whole_question
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
     BARE_CHARS,
     BEHIND_KEY,
     BEHIND_MARK,
+    BESIDE,
     BUTTONS,
     CHOOSE,
     EMPTY,
+    ENDS_IN_YES_OR_NO,
     FIELD,
     FILL,
     GO_ON,
@@ -31,18 +33,29 @@ from tallylight.evidence.offers import (
     KEY_TO_GO_ON,
     LEAVES,
     NUMBER,
+    NUMBER_WANTED,
+    NUMBERED,
     PAGE,
     PLACEHOLDER,
     PROMPT_END,
+    SPINNER,
     SUBMITTED,
     TYPE_WORD,
     YES_OR_NO_IN_ROW,
     Candidate,
+    are_buttons,
     have_both,
     is_answer,
+    is_heading,
+    is_in_input,
+    is_named_yes_or_no,
     is_status_bar,
+    is_typed_above,
+    listed_above,
     lowest_candidate,
     parts_of,
+    shown_choices,
+    text_above,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
@@ -56,12 +69,16 @@ _LONG_CHOICES, _STRANGE_ROWS = 8, 4
 _LAST_WORK_ROWS, _BELOW_ANSWERS_ROWS = 8, 2
 #: Rows of an input, at most, with its edges.
 _TALL_INPUT_ROWS = 6
+#: Columns left of a dialog above an input, and around the side of its box.
+_MARGIN_COLUMNS = 1
 #: Rows above an input that is submitted, up to the row that names its content.
 _NEAR_ROWS = 3
 #: Rows with text below an input.
 _BELOW_AN_INPUT_ROWS = 4
 #: Rows between choices and the key that takes one, such as an error.
 _BETWEEN_ROWS = 6
+#: Characters of an answer that only its colours mark, at most.
+_SHORT_CHARS = 24
 #: Rows of a form.
 _FORM_ROWS = 24
 #: Words of a prompt without a subject, at most.
@@ -73,6 +90,8 @@ _NAMED_SIGNS = 3
 
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
+#: Marks of a selected row that texts do not begin with.
+_POINTERS = _ARROWS | {">", "(•)", "(*)", "(●)", "(x)", "(X)"}
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
     r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
@@ -82,14 +101,21 @@ _KEYED = re.compile(
 COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 #: A question, and what may follow it: a default, answers, a hint.
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
+#: A question behind a library's mark, with what is typed behind it.
+_ASKED_BEHIND = re.compile(rf"{ASKED_BEHIND.pattern}.*\?", re.IGNORECASE)
+#: Keys with what they do, and no sentence.
+_KEYS_ALONE = re.compile(r" [•·|] |^\W*\w+ (?:to )?\w+$")
+#: The mark that libraries put before a question, and what they put behind it.
+_BESIDE_QUESTION = re.compile(r"^(?:\?|\[\?\]|◆) {1,2}(?=\S)| ?[›»‣…]$| \(Use arrow keys\)$")
+#: Help of a library, in brackets below its question.
+_HELP = re.compile(r"\[[^\[\]]{3,}\]")
 #: A named input, with what is in it.
 _NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
 #: Text that is typed behind answers in a row.
-_TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+$")
+_TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+█?$")
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
-_SPINNER = re.compile(r"[\u2801-\u28ff]")
 #: A message in a conversation.
 _MESSAGE = re.compile(r"[●⏺•◆■⎿✔✓] \S")
 _WANTS = re.compile(
@@ -99,8 +125,8 @@ _WANTS = re.compile(
 )
 #: The content that a field asks for.
 _GIVEN = re.compile(
-    r"(?:\b|_)(?:keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|address|endpoint|e-?mail|path|"
-    r"folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
+    r"(?:\b|_)(?:commit message|branch|keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|"
+    r"address|endpoint|e-?mail|path|folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
     r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
     re.IGNORECASE,
 )
@@ -109,13 +135,18 @@ _SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
 #: The name of a field for any prompt.
 _CHAT = re.compile(
-    r"\W*(?:you|user|human|me)\b|.*\b(?:message|prompt|task|request|query|instructions?|commands?|chat|ask|anything|help|"
-    r"question)\b",
+    r"\W*(?:you|user|human|me)\b|.*\b(?:(?<!commit )message|prompt|task|request|query|instructions?|commands?|chat|ask|"
+    r"anything|help|question)\b",
     re.IGNORECASE,
 )
+#: The prompt of a conversation, behind a library's mark or not, with what is typed there.
+_OF_CHAT = re.compile(r"\W{0,4}(?:you|user|human|me)(?: ?[:>❯›»‣▸·]|$)", re.IGNORECASE)
 _AWAITS = re.compile(
-    r"\ba?waiting (?:for |on )?(?:you|input|user|approval|decision|confirmation|response|answer)", re.IGNORECASE
+    r"\ba?waiting (?:for |on )?(?:you|input|user|approval|decision|confirmation|response|answer|sign.?in|log.?in|"
+    r"auth|the browser)",
+    re.IGNORECASE,
 )
+_CODE = re.compile(r"\b(?=\w*[A-Z])[A-Z0-9]{3,5}-[A-Z0-9]{3,5}\b")
 _WAITS = re.compile(r"\b(waiting|paste|once you|after you|when you|complete|finish|come back)\b", re.IGNORECASE)
 #: A key that a person presses once they have done something else.
 _AFTERWARDS = re.compile(
@@ -133,8 +164,9 @@ DIALOG_CHANCE = 0.8
 #: fit misses small dialogs with the cursor right below them.
 WEIGHTS: dict[str, float] = {
     "its keys in its box, an input below that": 6.02,
+    "its keys or its box right above an input": 8.0,
+    "a yes and a no right above an input": 5.8,
     "each answer between lines of its own": 5.5,
-    "a yes and a no right above an input": 5.01,
     "asks, and the cursor is right below": 3.71,
     "wants something in the row": 2.92,
     "a yes and a no among the choices": 2.8,
@@ -143,27 +175,30 @@ WEIGHTS: dict[str, float] = {
     "the cursor is in an empty input below": 2.54,
     "a yes and a no right above": 2.5,
     "each answer behind its key": 2.5,
+    "a library's mark above": 2.6,
     "a way out at the end of the choices": 2.4,
-    "a library's mark above": 2.15,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
     "the cursor is right below a yes and a no": 2.1,
     "the keys that choose": 2.09,
     "a yes and a no below the cursor": 2.0,
     "waits for somebody": 1.98,
+    "a code for the page": 2.0,
     "a question above": 1.9,
     "the cursor is in the row above": 1.71,
     "a question and nothing but this": 1.63,
     "says to choose below": 1.63,
     "names what to give": 1.62,
     "a key that leaves it": 1.61,
+    "buttons below": 1.6,
+    "buttons below one another": 1.6,
     "buttons beside one another": 1.59,
     "nothing but this": 1.58,
     "answers in brackets": 1.53,
     "fields above": 1.51,
     "its hint names an answer": 1.5,
     "says that it waits": 1.44,
-    "drawn over the rest": 1.34,
+    "drawn over the rest": 2.6,
     "a key at an answer": 1.32,
     "a question in the row": 1.26,
     "in a box": 1.22,
@@ -173,6 +208,9 @@ WEIGHTS: dict[str, float] = {
     "answers or a default in brackets": 1.01,
     "says to fill it in": 0.97,
     "a numbered list right above": 0.91,
+    "a pointer without a cursor or an input": 3.2,
+    "a number is wanted below": 3.0,
+    "the cursor is in front of an answer": 1.5,
     "a page to open": 0.87,
     "an answer among the choices": 0.85,
     "a key to go on": 0.81,
@@ -181,14 +219,17 @@ WEIGHTS: dict[str, float] = {
     "an input that is submitted": 0.6,
     "a field with the cursor": 0.52,
     "shows rows below": 0.52,
+    "one answer in the row is marked": 2.0,
+    "a yes or no at the end of the row": 2.0,
     "one row of a list is marked": 0.37,
     "wants something above": 0.2,
-    "says to choose": 0.11,
+    "says to choose": 0.7,
     "answers beside one another": -0.03,
     "a list of keys": -0.08,
     "text between it and its keys": -0.12,
     "numbers in front of choices": -0.14,
     "asks right above": -0.25,
+    "wants something right above answers": 1.2,
     "a question inside": -0.47,
     "a box below": -0.47,
     "rows below a question": -0.48,
@@ -209,6 +250,7 @@ WEIGHTS: dict[str, float] = {
     "numbered rows": -2.05,
     "the cursor is in the marked row": -2.06,
     "a message and its work below": -3.0,
+    "the cursor is outside of the box": -3.0,
     "the last row of a pager": -3.02,
     "the cursor is above it": -3.04,
     "a command typed right above": -3.05,
@@ -233,7 +275,7 @@ def read_structure(rows: Sequence[Row], cursor_row: int | None, *, is_in_front: 
     *rows* are the end of the screen, or with *is_in_front* a box that is drawn over the rest. *cursor_row* is the row
     of the visible cursor on the screen.
     """
-    offer = lowest_candidate(rows, cursor_row)
+    offer = lowest_candidate(rows, cursor_row, is_in_front=is_in_front)
     if offer is None or _is_of_a_prompt(rows, cursor_row, offer):
         return None
     found = signs(rows, cursor_row, offer, is_in_front=is_in_front)
@@ -259,6 +301,8 @@ def _is_of_a_prompt(rows: Sequence[Row], cursor_row: int | None, offer: Candidat
     Two blank rows are never between choices.
     """
     last = offer.starts[-1]
+    if _OF_CHAT.match(rows[offer.starts[0]].text):
+        return True
     if not offer.is_list and rows[last].number == cursor_row and is_typed(rows[last], rows[:last]):
         return offer.sign != SUBMITTED
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
@@ -270,7 +314,9 @@ def signs(
     rows: Sequence[Row], cursor_row: int | None, offer: Candidate, *, is_in_front: bool = False
 ) -> dict[str, float]:
     """Return the signs on and around an *offer* by name, with their counts, mostly 1."""
+    is_outside = cursor_row is not None and cursor_row not in range(rows[0].number, rows[-1].number + 2)
     found = {"always": True, offer.sign: True, "drawn over the rest": is_in_front}
+    found["the cursor is outside of the box"] = is_in_front and is_outside
     found |= _signs_inside(rows, cursor_row, offer) if offer.is_list else _signs_of_row(rows, cursor_row, offer)
     found |= _signs_above(rows, cursor_row, offer)
     below = _below(rows, offer, cursor_row)
@@ -278,13 +324,17 @@ def signs(
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
-    is_marked = offer.is_list and (offer.pointed >= 0 or _are_behind_keys(offer)) and have_both(offer.labels)
-    is_near = cursor_row is not None and 0 < cursor_row - rows[-1].number <= _BELOW_ANSWERS_ROWS
-    found["the cursor is right below a yes and a no"] = is_marked and is_near and not strange
+    found["the cursor is right below a yes and a no"] = not strange and _is_cursor_below(rows, cursor_row, offer)
     named = {sign: 1.0 for sign, is_so in found.items() if is_so}
     if not named.keys().isdisjoint(_RIGHT_BELOW):
         named.pop("the cursor is below all", None)
     return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
+
+
+def _is_cursor_below(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
+    """Return whether the cursor is right below all, and an *offer* has a yes and a no with a mark or keys."""
+    is_marked = offer.is_list and (offer.pointed >= 0 or _are_behind_keys(offer)) and have_both(offer.labels)
+    return is_marked and cursor_row is not None and 0 < cursor_row - rows[-1].number <= _BELOW_ANSWERS_ROWS
 
 
 def _ends_in_keys(rows: Sequence[Row], below: Sequence[int]) -> bool:
@@ -306,12 +356,20 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
     last = offer.starts[-1]
     beside = offer.column + _BESIDE_ANSWERS_COLUMNS
     found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
-    found = [at for at in found if rows[at].indent < beside]
+    found = [at for at in found if rows[at].indent < beside and not are_buttons(rows[at].text)]
+    found = [at for at in found if at > _end_of_own_input(rows, offer)]
     if found and is_status_bar(rows[found[-1]].text):
-        is_apart = len(found) > 1 and not rows[found[-1] - 1].text
+        is_apart = (len(found) > 1 and not rows[found[-1] - 1].text) or offer.pointed >= 0
         found = found[:-1] if is_apart or rows[last].number == cursor_row else found
     is_its = bool(found) and (found[0] == _typed_below(rows, offer, cursor_row) or _is_its(rows, offer, found[0]))
     return found[1:] if is_its else found
+
+
+def _end_of_own_input(rows: Sequence[Row], offer: Candidate) -> int:
+    """Return the lower edge of the box right below a field, in which its text is typed; else its last row."""
+    last = offer.starts[-1]
+    edges = [at for at in range(last + 1, len(rows)) if rows[at].is_edge][:2]
+    return edges[-1] if offer.sign == FIELD and edges[:1] == [last + 1] else last
 
 
 def _is_its(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
@@ -319,6 +377,8 @@ def _is_its(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
     last = offer.starts[-1]
     if offer.is_list:
         return at == last + 1 and rows[at].indent > offer.column
+    if at == last + 1 and _HELP.fullmatch(rows[at].text) and ASKED_BEHIND.match(rows[last].text):
+        return True
     # Where a line across parts them, it is the input for any prompt.
     is_parted = offer.sign == KEY_TO_GO_ON and any(row.is_edge for row in rows[last + 1 : at])
     return EMPTY.match(rows[at].text) is not None and not is_parted
@@ -337,11 +397,25 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
         return None
     if _are_behind_keys(offer):
         return at if EMPTY.match(rows[at].text) else None
-    named = _NAMED.fullmatch(rows[at].text) if rows[at].number == cursor_row else None
+    is_it = rows[at].number == cursor_row and (_takes_number(rows, offer, at) or _takes_word(rows[at].text, offer))
+    return at if is_it else None
+
+
+def _takes_number(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
+    """Return whether row *at* wants a number of a list: it says so, or is a prompt right below that is used nowhere."""
+    if offer.sign != NUMBERED or NUMBER_WANTED.fullmatch(rows[at].text):
+        return offer.sign == NUMBERED
+    is_right_below = at == offer.starts[-1] + 1 and EMPTY.match(rows[at].text) is not None
+    return is_right_below and (have_both(offer.labels) or not is_typed_above(rows[:at]))
+
+
+def _takes_word(text: str, offer: Candidate) -> bool:
+    """Return whether *text* is a named input with the beginning of a choice, or below a row with at most a spinner."""
+    named = _NAMED.fullmatch(text)
     if named is None:
-        return None
-    is_one = any(label.startswith(named[1]) for label in offer.labels) and named[1] != ""
-    return at if is_one or (not offer.is_list and len(named[1]) <= 1) else None
+        return False
+    is_one = named[1] != "" and any(label.startswith(named[1]) for label in offer.labels)
+    return is_one or (not offer.is_list and len(named[1]) <= 1)
 
 
 def _is_typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> bool:
@@ -365,10 +439,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     text = _text_of_row(rows, offer)
-    asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
-    is_asked = asks is not None and asks.search(text) is not None
-    found = {
-        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[last:]),
+    found = _signs_of_answers(rows, cursor_row, offer, text) | {
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
         "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
@@ -383,7 +454,8 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     if offer.sign in (KEY_TO_GO_ON, PAGE):
         end = [row.text for row in rows if row.text][-_LAST_WORK_ROWS:]
         return found | {
-            "waits for somebody": is_asked or any(map(_WAITS.search, end)),
+            "waits for somebody": found["waits for somebody"] or any(map(_WAITS.search, end)),
+            "a code for the page": offer.sign == PAGE and any(map(_CODE.search, end)),
             "a list of keys": KEYS_HINT.match(text) is not None,
         }
     return found | (_signs_of_field(rows, offer, text) if is_field or offer.sign == BEHIND_MARK else {})
@@ -396,16 +468,31 @@ def _text_of_row(rows: Sequence[Row], offer: Candidate) -> str:
     return " ".join(row.text for row in rows[first - is_bare : last + 1])
 
 
+def _signs_of_answers(rows: Sequence[Row], cursor_row: int | None, offer: Candidate, text: str) -> dict[str, bool]:
+    """Return the signs of a yes or no in a row, of answers beside one another, and of a key, in their *text*."""
+    first, is_hidden = offer.starts[0], cursor_row is None
+    is_ending = offer.sign == YES_OR_NO_IN_ROW and "?" in text and ENDS_IN_YES_OR_NO.search(text) is not None
+    is_wanted = offer.sign == BESIDE and any(_WANTS.search(rows[at].text) for at in upwards(first, _NEAR_ROWS))
+    asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
+    is_asked = asks is not None and asks.search(text) is not None
+    return {
+        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[offer.starts[-1] :]),
+        "waits for somebody": is_asked and offer.sign == KEY_TO_GO_ON,
+        "a yes or no at the end of the row": is_hidden and is_ending,
+        "wants something right above answers": is_hidden and is_wanted,
+        "one answer in the row is marked": offer.pointed >= 0,
+    }
+
+
 def _signs_of_submitted(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs of an input that is submitted."""
     first, last = offer.starts[0], offer.starts[-1]
-    over = next((rows[at].text for at in upwards(first, _NEAR_ROWS) if rows[at].text), "")
     return {
         "the cursor is in what is submitted": cursor_row is not None and rows[first].number == cursor_row,
         "an input that is submitted": first < last,
         "its hint names an answer": ANSWERS.search(rows[last].text) is not None,
         "a key that leaves it": any(LEAVES.search(row.text) for row in rows[last:]),
-        "says to fill it in": FILL.match(over) is not None,
+        "says to fill it in": FILL.match(text_above(rows, first).text) is not None,
     }
 
 
@@ -427,14 +514,15 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     is_named = _GIVEN.search(text) is not None
     above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
     over = "".join(above[-1:])
-    is_chat, beside = _CHAT.match(text) is not None, parts_of(over)
-    chosen = beside if len(beside) > 1 else [text for text in above if NUMBER.match(text)]
-    is_chosen = not is_chat and have_both(chosen)
-    are_named = "?" in text and _SEVERAL.search(text) is not None
+    is_chat = _CHAT.match(text) is not None
+    is_chosen = not is_chat and _has_choice(above)
+    is_marked = ASKED_BEHIND.match(text) is not None
+    are_named = ("?" in text or FILL.match(text) is not None) and _SEVERAL.search(text) is not None
     return {
         "a yes and a no right above": is_chosen,
         "names what to give": is_named,
-        "ends as a prompt does": PROMPT_END.search(text) is not None,
+        BEHIND_MARK: is_marked,
+        "ends as a prompt does": not is_marked and "?" not in text and PROMPT_END.search(text) is not None,
         "says to fill it in": FILL.match(text) is not None or TYPE_WORD.search(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
@@ -446,12 +534,23 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     }
 
 
+def _has_choice(above: Sequence[str]) -> bool:
+    """Return whether a yes and a no are beside one another in the last row *above*, or in its numbered rows."""
+    beside = parts_of(above[-1]) if above else ()
+    return have_both(beside if len(beside) > 1 else filter(NUMBER.match, above))
+
+
 def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     """Return the signs in a list of choices."""
     inside = rows[offer.starts[0] : offer.starts[-1] + 1]
     texts = [row.text for row in inside if not row.is_edge]
     is_marked = offer.pointed >= 0
     return {
+        "the cursor is in front of an answer": not is_marked
+        and any(rows[start].number == cursor_row for start in offer.starts),
+        "a number is wanted below": any(
+            row.number == cursor_row and NUMBER_WANTED.fullmatch(row.text) for row in rows[offer.starts[-1] + 1 :]
+        ),
         "the cursor is in the marked row": is_marked and rows[offer.starts[offer.pointed]].number == cursor_row,
         "a bullet is the mark": offer.mark in _BULLETS,
         "an arrow is the mark": offer.mark in _ARROWS,
@@ -471,26 +570,51 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
 
 def _signs_above(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
     first = offer.starts[0]
-    over = [row for row in rows[max(0, first - _ABOVE_ANSWERS_ROWS) : first] if row.text and not row.is_edge]
-    over = [row for row in over if row.indent < offer.column + _BESIDE_ANSWERS_COLUMNS][-_ASKING_ROWS:]
+    top, asking = question_above(rows, first)
+    over = [rows[asking]] if rows[asking].is_edge else _rows_over(rows, cursor_row, offer)
     above = [row.text for row in over]
-    top, _ = question_above(rows, first)
     is_asked = bool(above) and _ASKED.search(above[-1]) is not None
     of_list = _signs_above_list(over, cursor_row, offer.labels) if offer.is_list else {}
-    is_alone = not any(row.text for row in (*rows[:top], *rows[offer.starts[-1] + 1 :]))
+    is_alone = _has_nothing_below(rows, cursor_row, offer) and not any(
+        row.text and not row.is_edge for row in rows[:top]
+    )
     return of_list | {
-        "a question above": any(map(_ASKED.search, above[-4:])),
+        "a question above": any(map(_ASKED.search, above[-4:])) or any(map(_ASKED_BEHIND.match, above[-1:])),
         "asks right above": is_asked,
         "a colon above": bool(above) and above[-1].endswith(":"),
         "wants something above": any(map(_WANTS.search, above)),
         "a command typed right above": any(map(COMMAND.match, above[-2:])),
         "in a box": rows[first].is_boxed or rows[first].is_edge,
-        "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:])),
+        "a library's mark above": any(map(ASKED_BEHIND.match, above[-1:] if not _goes_on(above) else above[-2:])),
         "an input right above": _is_input(rows, first),
         "nothing but this": is_alone,
         "a question and nothing but this": is_alone and (is_asked or of_list.get("says to choose", False)),
         "fields above": _are_fields(rows[max(0, first - _FORM_ROWS) : first]),
     }
+
+
+def _rows_over(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> list[Row]:
+    """Return the last rows with text above an *offer*, without another panel's and an input that filters choices."""
+    first, beside = offer.starts[0], offer.column + _BESIDE_ANSWERS_COLUMNS
+    near = rows[max(0, first - _ABOVE_ANSWERS_ROWS) : first]
+    found = [row for row in near if row.text and not row.is_edge and row.indent < beside][-_ASKING_ROWS:]
+    is_filter = bool(found) and found[-1].number == cursor_row and INPUT.match(found[-1].text) is not None
+    return found[:-1] if is_filter else found
+
+
+def _has_nothing_below(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
+    """Return whether at most buttons are below an *offer*; where the cursor is hidden, hints may be there."""
+    below = [row.text for row in rows[offer.starts[-1] + 1 :] if row.text and not are_buttons(row.text)]
+    return not below or (cursor_row is None and all(map(_is_only_hint, below)))
+
+
+def _is_only_hint(text: str) -> bool:
+    return is_hint(text) and not INPUT.match(text) and not PLACEHOLDER.match(text)
+
+
+def _goes_on(above: Sequence[str]) -> bool:
+    """Return whether the last row *above* is the rest of the one above it."""
+    return len(above) > 1 and above[-1][:1].islower()
 
 
 def _signs_above_list(over: Sequence[Row], cursor_row: int | None, labels: Sequence[str]) -> dict[str, bool]:
@@ -525,11 +649,11 @@ def _signs_below(
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
     end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_WORK_ROWS:] or [""]
-    hints = [text for text in texts if is_hint(text) and not _is_work(text)]
-    is_work = any(_SPINNER.match(text) or _is_work(text) for text in texts)
-    return _signs_of_boxes(rows, offer, below) | {
+    hints = list(filter(is_hint, itertools.filterfalse(_is_work, texts)))
+    is_work = any(map(SPINNER.match, texts)) or any(map(_is_work, texts))
+    return _signs_of_boxes(rows, cursor_row, offer, below) | {
         "nothing below": not below,
-        "says to choose below": offer.is_list and any(map(CHOOSE.match, texts)),
+        **(_signs_below_list(rows[offer.starts[-1] + 1 :], texts) if offer.is_list else {}),
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
@@ -537,10 +661,23 @@ def _signs_below(
         "the cursor in an input below": cursor_row in inputs,
         "a sign of work": is_work,
         "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),
-        "the last row of a pager": PAGER.match(end[-1]) is not None and not KEYS_HINT.match(end[-1]),
+        "the last row of a pager": offer.pointed < 0 and _is_pager(end[-1]),
         "the cursor is hidden": cursor_row is None,
+        "a pointer without a cursor or an input": cursor_row is None and _is_at_end(rows, offer, below),
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _signs_below_list(rows: Sequence[Row], texts: Sequence[str]) -> dict[str, bool]:
+    """Return the signs in the *rows* below a list, and in the *texts* there that count."""
+    return {
+        "buttons below": any(are_buttons(row.text) for row in rows),
+        "says to choose below": any(map(CHOOSE.match, texts)),
+    }
+
+
+def _is_pager(text: str) -> bool:
+    return PAGER.match(text) is not None and not KEYS_HINT.match(text)
 
 
 def _is_work(text: str) -> bool:
@@ -548,13 +685,16 @@ def _is_work(text: str) -> bool:
     return _WORK.search(text) is not None and not KEYS_HINT.match(text)
 
 
-def _signs_of_boxes(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> dict[str, bool]:
+def _signs_of_boxes(
+    rows: Sequence[Row], cursor_row: int | None, offer: Candidate, below: Sequence[int]
+) -> dict[str, bool]:
     """Return the signs of boxes and lines around."""
     return {
         "a sentence below its box": rows[offer.starts[0]].is_boxed and any(_is_sentence(rows[at]) for at in below),
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
-        "a box below": _is_box_below(rows, offer.starts[-1]),
-        "a yes and a no right above an input": _is_right_above_input(rows, offer),
+        "a box below": offer.sign != FIELD and _is_box_below(rows, offer.starts[-1]),
+        "a yes and a no right above an input": _is_right_above_input(rows, cursor_row, offer),
+        "its keys or its box right above an input": cursor_row is None and _is_own_above_input(rows, offer, below),
         "lines across around it": _is_between_lines(rows, offer, below[0] if below else len(rows)),
     }
 
@@ -584,19 +724,60 @@ def _is_box_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[i
     return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
 
 
-def _is_right_above_input(rows: Sequence[Row], offer: Candidate) -> bool:
-    """Return whether a marked yes or no under a question has only an input in a box, and its foot, below."""
-    last = offer.starts[-1]
-    below = list(itertools.dropwhile(lambda at: not rows[at].text and not rows[at].is_edge, range(last + 1, len(rows))))
-    above = next((rows[at].text for at in upwards(offer.starts[0], _NEAR_ROWS) if rows[at].text), "")
-    is_asked = offer.pointed >= 0 and have_both(offer.labels) and _ASKED.search(above) is not None
-    if not is_asked or not below or not rows[below[0]].is_edge or not _is_box_below(rows, last):
+def _is_at_end(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> bool:
+    """Return whether a list with a pointer, which a heading asks for, ends a screen without an input."""
+    first = offer.starts[0]
+    near = rows[max(0, first - _ABOVE_ANSWERS_ROWS) : first]
+    is_alone = not any(is_typed(row, ()) or PLACEHOLDER.match(row.text) or EMPTY.match(row.text) for row in near)
+    is_pointed = offer.is_list and offer.mark in _POINTERS
+    return is_pointed and is_alone and _is_asked_for(rows, offer) and all(_is_only_hint(rows[at].text) for at in below)
+
+
+def _is_asked_for(rows: Sequence[Row], offer: Candidate) -> bool:
+    """Return whether a list has a yes and a no, or a heading that asks for a choice."""
+    above = text_above(rows, offer.starts[0]).text
+    return have_both(offer.labels) or is_heading(above) or _ASKED.search(above) is not None
+
+
+def _is_own_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> bool:
+    """
+    Return whether a marked list that is asked for is right above an input, with its keys between or in its own box.
+
+    A yes and a no has signs of its own, and so has a box with its keys.
+    """
+    first, end = offer.starts[0], offer.starts[-1]
+    if offer.pointed < 0 or not offer.is_list or not _is_asked_for(rows, offer):
         return False
-    end = next(at for at in below[1:] if rows[at].is_edge)
-    return (
-        sum(bool(row.text) for row in rows[below[0] : end]) <= 1
-        and sum(bool(row.text) for row in rows[end:]) <= _BELOW_AN_INPUT_ROWS
-    )
+    above = text_above(rows, first)
+    is_own = rows[first].is_boxed and above.is_boxed
+    if above.indent > _MARGIN_COLUMNS * (1 + 2 * is_own):
+        return False  # it is quoted in an answer
+    if is_own:
+        end = next((at for at in range(end + 1, len(rows)) if not rows[at].is_boxed), end)
+    elif below and KEYS_HINT.match(rows[below[0]].text):
+        end = below[0]
+    else:
+        return False
+    after = next((row for row in rows[end + 1 :] if row.text or row.is_edge), rows[first])
+    is_other = _is_right_above_input(rows, None, offer) or _is_box_above_input(rows, offer, below)
+    return after.is_edge and _is_box_below(rows, end) and not is_other
+
+
+def _is_right_above_input(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
+    """
+    Return whether a marked yes or no under a question has only an input in a box, and its foot, below.
+
+    Short ones may be marked by their colours, where the cursor is hidden.
+    """
+    last = offer.starts[-1]
+    below = next((at for at in range(last + 1, len(rows)) if rows[at].text or rows[at].is_edge), 0)
+    is_short = offer.is_list and cursor_row is None and max(map(len, offer.labels)) <= _SHORT_CHARS
+    is_asked = have_both(offer.labels) and _ASKED.search(text_above(rows, offer.starts[0]).text) is not None
+    if not (is_asked and (offer.pointed >= 0 or is_short) and rows[below].is_edge and _is_box_below(rows, last)):
+        return False
+    end = next(at for at in range(below + 1, len(rows)) if rows[at].is_edge)
+    inside, foot = (sum(bool(row.text) for row in part) for part in (rows[below:end], rows[end:]))
+    return inside <= 1 and foot <= _BELOW_AN_INPUT_ROWS
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:
@@ -623,25 +804,43 @@ def _question_of(rows: Sequence[Row], offer: Candidate) -> tuple[int, int]:
     first = _first_of(rows, offer)
     if offer.sign == FIELD:
         return first, offer.starts[-1]
-    if offer.sign in (BEHIND_MARK, KEY_TO_GO_ON) or (not offer.is_list and "?" in rows[first].text):
+    if offer.sign == KEY_TO_GO_ON:
+        return _asked_above_key(rows, first)
+    text = rows[first].text
+    is_own = not offer.is_list and ("?" in text or (offer.sign == YES_OR_NO_IN_ROW and is_named_yes_or_no(text)))
+    if is_own or offer.sign == BEHIND_MARK:
         return first, first
-    top, asking = question_above(rows, first)
+    top, asking = question_above(rows, below_question(rows, first))
+    behind = next((at for at in upwards(first, _NEAR_ROWS) if ASKED_BEHIND.match(rows[at].text)), -1)
+    if asking < behind:
+        return behind, behind
     if offer.sign == BUTTONS and rows[asking].is_boxed and not rows[first].is_boxed:
         return question_above(rows, top - 1)  # a field for a reason is between
-    if _is_titled(rows, top) and not whole_question(rows, top, asking).endswith("?"):
-        return top - 1, top - 1
-    return top, asking
+    is_titled = _is_titled(rows, top) and not whole_question(rows, top, asking).endswith("?")
+    return (top - 1, top - 1) if is_titled else (top, asking)
 
 
 def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
     """Return an *offer* as a dialog without keys: they are unknown."""
-    last = offer.starts[-1]
+    first, last = _first_of(rows, offer), offer.starts[-1]
+    listed = listed_above(rows, first) if offer.sign == FIELD else None
+    if listed is not None:
+        return _dialog_of(rows, listed)
     top, asking = _question_of(rows, offer)
-    question = whole_question(rows, top, asking)
+    question = _BESIDE_QUESTION.sub("", whole_question(rows, top, asking))
     texts = [row.text for row in rows[top : last + 1] if not row.is_edge]
-    labels = [clean_line(label) for label in offer.labels]
+    at, texts_of = shown_choices(rows, offer) if offer.sign == BEHIND_MARK else (offer.starts, offer.labels)
+    labels = [clean_line(label) for label in texts_of]
     choices = tuple(Choice("", label, index == offer.pointed) for index, label in enumerate(labels))
-    starts = tuple(rows[start].number for start in offer.starts) if choices else ()
+    starts = tuple(rows[start].number for start in at) if choices else ()
     place = Place(rows[top].number, rows[asking].number, starts, rows[last].number + 1)
     says = [question, *labels] if have_both(labels) or not question.endswith("?") else [question]
     return Dialog(kind_of(" ".join(says)), "structure", question, clean_lines(texts), choices, place)
+
+
+def _asked_above_key(rows: Sequence[Row], hint: int) -> tuple[int, int]:
+    """Return the question above an input with a *hint* below it, or above a row of keys; else the hint itself."""
+    field = next((at for at in upwards(hint, _NEAR_ROWS) if rows[at].text), hint)
+    if INPUT.match(rows[field].text) or is_in_input(rows, field):
+        return question_above(rows, field)
+    return question_above(rows, hint) if _KEYS_ALONE.search(rows[hint].text) and field < hint else (hint, hint)

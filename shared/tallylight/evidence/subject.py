@@ -50,6 +50,8 @@ _NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
 _CUT = re.compile(r".*\b(?:hidden|show (?:details|more|all)|more lines)\b", re.IGNORECASE)
 _URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400})$", re.IGNORECASE)
 _TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
+#: The end of a sentence, which names no tool, and of a question with its answers.
+_SAYS = re.compile(r"\w [\w'’]+ [\w'’]+[.!?](?: ?[\[(].{1,40})?$")
 #: A tool of a server: `ledger — Add Entry Tool: (MCP)`.
 _MCP = re.compile(r"(\S.{0,80}?)(?: Tool)?: \(MCP\)$")
 #: `Bash command`, `Bash command · from an agent`, `Shell`: the name of the tool in a dialog's first row.
@@ -272,7 +274,7 @@ def _titled_subject(rows: Sequence[Row], question: str, width: int) -> str:
 
 def _tool_subject(rows: Sequence[Row]) -> str:
     """Return the last row that names a tool, with its argument."""
-    found = _last_match(_TOOL, rows)
+    found = _last_match(_TOOL, [row for row in rows if not _SAYS.search(row.text)])
     if found is None:
         return ""
     match, below = found

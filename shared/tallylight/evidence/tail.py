@@ -21,6 +21,8 @@ TAIL_REACH_ROWS = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║█▌▐▊▎▏╎╏┆┊|"
 _DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
+#: Sides of boxes without a margin inside.
+_TIGHT_SIDES = "│┃║"
 #: The right side may have a scroll bar in it.
 _RIGHT_SIDES = f"{_SIDES}░▒"
 #: Boxes in boxes that are removed, at most.
@@ -31,13 +33,17 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 #: The characters of an edge with a title in it, and its least length.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED_CHARS = 24
-#: The edge of a box of ASCII, and a lower edge, with whatever is in them.
-_FRAME = re.compile(r"[+/\\][-=]{2}(?:.*[-=]{2})?[+/\\]|[╰└┗╚][─━═].*[─━═][╯┘┛╝]")
+#: The edge of a box of ASCII, an edge from corner to corner with whatever is in it, and the upper end of a bar.
+_FRAME = re.compile(
+    r"[+/\\][-=]{2}(?:.*[-=]{2})?[+/\\]|[╰└┗╚][─━═ ].*[─━═][╯┘┛╝]|[╭┌┏╔][─━═ ].*[─━═][╮┐┓╗]|[╭┌┏╔] {2}\S.*"
+)
+#: A count of the rows of a list, with a line beside it.
+_COUNT = re.compile(r"\d{1,6}/\d{1,6}(?: \(\d{1,6}\))? [─━]{8,}")
 #: Characters that are read as others: no-break spaces, where nothing is to be wrapped, and wide marks of a question.
 #: Left out is the selector behind a mark that has it drawn as text: terminals keep it, recordings do not.
 _PLAIN = str.maketrans("\u00a0？：", " ?:", "\ufe0e")
-#: Marks alone in a row that a list continues; and of a scroll bar, right of so many columns.
-_MORE, _BAR, _SCROLL_BAR_COLUMNS = ("▲", "▼"), frozenset("▁▂▃▄▅▆▇█▀"), 24
+#: Marks alone in a row: that a list continues, and the lower end of a bar. A scroll bar is right of so many columns.
+_MORE, _BAR, _SCROLL_BAR_COLUMNS = ("▲", "▼", "└", "╰", "┗", "╚"), frozenset("▁▂▃▄▅▆▇█▀"), 24
 #: Cells of a line of a dialog that are kept for display.
 DIALOG_LINE_CELLS = 240
 
@@ -120,9 +126,10 @@ def _unboxed(text: str) -> tuple[str, str, bool]:
     bare = text.lstrip()
     is_boxed = False
     for _ in range(_NESTED_BOXES):
-        if bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " "):
+        is_tight = len(bare) > 2 and bare[0] in _TIGHT_SIDES and bare[0] == bare[-1]
+        if bare[:1] != "" and bare[0] in _SIDES and (is_tight or bare[1:2] in ("", " ")):
             is_boxed, bare = True, bare[1:].lstrip()
-        if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
+        if bare and bare[-1] in _RIGHT_SIDES and (is_tight or len(bare) == 1 or bare[-2] == " "):
             text, bare = text[:-1].rstrip(), bare[:-1].rstrip()
     return text, bare, is_boxed
 
@@ -139,6 +146,8 @@ def _read(line: str) -> tuple[int, str, bool, bool]:
             return 0, "", True, is_boxed
         if len(bare) >= _TITLED_CHARS and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
             return 0, bare.strip(_EDGE_CHARACTERS), True, is_boxed
+    if _COUNT.fullmatch(bare):
+        return 0, "", True, is_boxed
     if _FRAME.fullmatch(bare):
         return 0, bare.strip(f"{_EDGE_CHARACTERS}+/\\|="), True, is_boxed
     return len(text) - len(bare), bare, False, is_boxed

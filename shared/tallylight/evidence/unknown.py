@@ -74,7 +74,7 @@ _HINTS = tuple(
         priority=-math.inf,
     )
     for name, kind, line in (
-        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|cho|sub)"),
+        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|choose|sub)"),
         # Text typed behind them is the answer.
         (
             "a state of waiting",

@@ -89,7 +89,7 @@ WAYS = {
         "qwen",
         ("--approval-mode", "yolo"),
         {".qwen/settings.json": {"permissions": {"deny": ["Bash(rm:*)"]}}},
-        lag=8.0,
+        lag=20.0,
     ),
 }
 WANTED = os.environ.get("TALLY_UNASKED", "claude").split(",")

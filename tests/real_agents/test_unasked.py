@@ -46,7 +46,8 @@ class Way:
     """
     An agent in a mode: the *words* behind its name, and *files* of its home with what is denied.
 
-    *call* is how the model calls for a command; *ready* is its prompt, if it looks different.
+    *call* is how the model calls for a command; *ready* is its prompt, if it looks different. It writes its record up
+    to *lag* seconds after it has asked the model again.
     """
 
     agent: str
@@ -54,6 +55,7 @@ class Way:
     files: Mapping[str, Any] = attrs.field(factory=dict)
     call: str = "TOOL {command}"
     ready: str = ""
+    lag: float = 0.0
 
 
 _CLAUDE = {"permissions": {"deny": ["Bash(rm:*)"], "allow": ["Bash"]}, "skipDangerousModePermissionPrompt": True}
@@ -84,7 +86,10 @@ WAYS = {
         {".gemini/policies/rm.toml": _GEMINI},
     ),
     "qwen": Way(
-        "qwen", ("--approval-mode", "yolo"), {".qwen/settings.json": {"permissions": {"deny": ["Bash(rm:*)"]}}}
+        "qwen",
+        ("--approval-mode", "yolo"),
+        {".qwen/settings.json": {"permissions": {"deny": ["Bash(rm:*)"]}}},
+        lag=20.0,
     ),
 }
 WANTED = os.environ.get("TALLY_UNASKED", "claude").split(",")
@@ -204,7 +209,7 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
         f"{way.agent} {' '.join(way.words)}: {TURNS} turns, {listed} calls listed, {len(late)} denials, shown after "
         f"{sorted(late)[len(late) // 2]:.2f} s (median), {max(late):.2f} s (most)\n"
     )
-    assert max(late) < SHOWN_S, late
+    assert max(late) < SHOWN_S + way.lag, late
     code, said = here.run(*here.tally("did", "--json"))
     assert code == 0 and len(json.loads(said)["calls"]) == len(calls(TURNS - 1)), said
     if way.agent == "claude":

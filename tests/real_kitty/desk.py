@@ -152,7 +152,9 @@ class Desk:
     def keep(self, image: Image.Image, name: str) -> None:
         """Put a picture into the documentation, if it is to be renewed."""
         if self.renews:
-            small = image.convert("RGB").quantize(200, dither=Image.Dither.NONE)
+            # By how far colours are apart, not by how often they come: a mark has few pixels.
+            how = Image.Quantize.MAXCOVERAGE
+            small = image.convert("RGB").quantize(200, method=how, dither=Image.Dither.NONE)
             small.save(CHECKOUT / f"docs/images/{name}.png", optimize=True)
 
     # -- what is done to it ------------------------------------------------------------------------------------------

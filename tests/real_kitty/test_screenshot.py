@@ -68,6 +68,7 @@ color0 #2b2f36
 color1 #c01c28
 color2 #3c7d22
 color4 #2459b5
+color6 #0b6e78
 color8 #7a808c
 """
 
@@ -331,7 +332,8 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     sheet = Image.new("RGB", (frames[0][0].width, sum(frame.height for frame, _ in frames)))
     for number, (frame, _) in enumerate(frames):
         sheet.paste(frame, (0, number * frame.height))
-    palette = sheet.quantize(96, dither=Image.Dither.NONE)
+    # By how far colours are apart, not by how often they come: a mark has few pixels.
+    palette = sheet.quantize(160, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]
     small[0].save(
         film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False

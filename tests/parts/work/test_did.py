@@ -21,7 +21,7 @@ from tallylight.hosts.jobs import at_once
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.pane.transcript import TranscriptRequest, TranscriptState
-from tallylight.parts.transcripts import claude
+from tallylight.parts.transcripts import claude, codex
 from tallylight.parts.work import did, row_fields
 from tallylight.parts.work.did import SAVE_DID_S, Doings, asks_network, load
 from tallylight.snapshot.fields import words
@@ -185,6 +185,47 @@ def test_counts_in_the_row(desk: Desk, tmp_path: Path) -> None:
 def test_who_denied_it(text: str, by: str) -> None:
     found = claude.read(call("a", "Bash", command="rm x") + result("a", text), None).ran["a"]
     assert (found.is_denied, found.by, found.code) == (True, by, None)
+
+
+@each(
+    ("said", "by"),
+    [
+        ("aborted by user", "you denied it"),
+        (
+            "approval policy is Never; reject command — you cannot ask for escalated permissions",
+            "your settings denied it",
+        ),
+        (
+            'exec_command failed: CreateProcess { message: "Rejected(`rm /home/user/x` rejected: policy forbids it',
+            "your settings denied it",
+        ),
+    ],
+)
+def test_how_codex_words_a_denial(said: str, by: str) -> None:
+    given = json.dumps({"cmd": "rm /home/user/x"})
+    payloads = (
+        {"type": "function_call", "call_id": "a", "name": "exec_command", "arguments": given},
+        {"type": "function_call_output", "call_id": "a", "output": said},
+    )
+    lines = (json.dumps({"type": "response_item", "payload": one}, separators=(",", ":")) for one in payloads)
+    found = codex.read("\n".join(lines).encode(), None).ran["a"]
+    assert (found.is_denied, found.by, found.code) == (True, by, None)
+
+
+@each(
+    ("said", "by"),
+    [
+        ('This "run_shell_command" invocation was denied by permission rules.', "your settings denied it"),
+        ("Tool execution denied by policy.", "your settings denied it"),
+        ("The user rejected permission to use this tool.", "you denied it"),
+        ("Blocked by the guard", ""),
+    ],
+)
+def test_how_others_word_a_denial(said: str, by: str) -> None:
+    found = Reading()
+    found.runs("a", "shell", {"command": "rm x"}, 1.0)
+    found.took("a", said, is_error=True)
+    assert (found.ran["a"].is_denied, found.ran["a"].by) == (True, by)
 
 
 def test_an_agent_that_is_refused_again_and_again(desk: Desk) -> None:

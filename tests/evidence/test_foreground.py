@@ -109,6 +109,7 @@ REAL = [
     ("auggie", "MainThread", "node /n/.bin/auggie", NODE),
     ("droid", "droid", "/n/@factory/cli-linux-x64/bin/droid", "/n/@factory/cli-linux-x64/bin/droid"),
     ("grok", "MainThread", "node /n/.bin/grok", NODE),
+    ("grok-build", "grok", "grok", "/n/@xai-official/grok-linux-x64/bin/grok"),
     ("nanocoder", "MainThread", "node /n/.bin/nanocoder", NODE),
     ("vibe", "vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs", "/v/site-packages/vibe/_bin/vibe-rs"),
     ("vibe", "vibe", "/v/bin/python3 /v/bin/vibe", "/usr/bin/python3.13"),

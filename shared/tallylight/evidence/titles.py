@@ -30,7 +30,7 @@ _VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
 _BRAILLE = frozenset(map(chr, range(0x2800, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 #: The status glyphs of all agents: they change many times a second and mean nothing to a reader beside ours.
-LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈")
+LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈⚠")
 _ITEM_LAMPS = frozenset({"[ ! ] Action Required", "[ . ] Action Required"})
 
 

@@ -213,8 +213,8 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
     code, said = here.run(*here.tally("did", "--json"))
     assert code == 0 and len(json.loads(said)["calls"]) == len(calls(TURNS - 1)), said
     if way.agent == "claude":
-        _check_subagents(here, pane, way)
         _check_refused(here, pane, way)
+        _check_subagents(here, pane, way)
     pane.close()
 
 
@@ -227,21 +227,20 @@ def _submit(pane: Pane, way: Way, prompt: str) -> None:
 
 
 def _check_subagents(here: Desk, pane: Pane, way: Way) -> None:
-    """What they run is listed with their name, before they have ended."""
+    """What they run is listed with their name; they run side by side."""
     _submit(pane, way, "AFTER 0.9 TASK SUB TOOL touch below THEN TASK SUB TOOL rm below THEN fine")
-    wanted = [("touch below", "A task", False), ("rm below", "A task", True)]
+    wanted = {("touch below", "A task", False), ("rm below", "A task", True)}
 
     def listed() -> bool:
         found = _known(here.home)
         calls = found.calls if found is not None else ()
-        return [(call.what.partition(": ")[2], call.subagent, call.is_denied) for call in calls] == wanted
+        return {(call.what.partition(": ")[2], call.subagent, call.is_denied) for call in calls} == wanted
 
     wait_until(listed, 20, "the calls of subagents", 0.05)
 
 
 def _check_refused(here: Desk, pane: Pane, way: Way) -> None:
     """Three denials in a row are amber while the turn goes on, and its question once it is over."""
-    here.wait("tmux/", "done", 20)
     _submit(pane, way, "AFTER 0.8 TOOL rm a THEN TOOL rm b THEN TOOL rm c THEN HOLD more")
     here.wait("tmux/", "waiting/question", 20)
     here.model.release("more")

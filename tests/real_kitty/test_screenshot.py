@@ -224,6 +224,15 @@ def _work_trees(home: Path, name: str) -> tuple[Path, Path]:
     return top, other
 
 
+def _palette(sheet: Image.Image) -> Image.Image:
+    """Colours that come often, and others by how far apart they are: a mark has few pixels."""
+    most = sorted(sheet.getcolors(1 << 24) or (), reverse=True)[:48]
+    far = sheet.quantize(160, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*(part for _, colour in most for part in colour), *far[: 3 * 160]])
+    return palette
+
+
 @pytest.mark.parametrize("theme", list(FILMS))
 def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     """
@@ -332,8 +341,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     sheet = Image.new("RGB", (frames[0][0].width, sum(frame.height for frame, _ in frames)))
     for number, (frame, _) in enumerate(frames):
         sheet.paste(frame, (0, number * frame.height))
-    # By how far colours are apart, not by how often they come: a mark has few pixels.
-    palette = sheet.quantize(160, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette = _palette(sheet)
     small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]
     small[0].save(
         film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False

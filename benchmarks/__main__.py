@@ -1,5 +1,5 @@
 """
-Every benchmark of speed, one after the other, in about twenty minutes: one table of what was measured and what is wanted.
+Every benchmark of speed, one after the other, in about twenty minutes: one table of what was measured, and the aims.
 
     python -m benchmarks [MODULE…]
 

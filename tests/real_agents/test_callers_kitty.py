@@ -31,11 +31,11 @@ _WAYS = {
     "window": "kitten @ launch --type=tab --keep-focus python3 {folder}/ask {folder}/window",
     "kitty": "kitten @ launch --type=background kitty --config NONE python3 {folder}/tally agents {folder}/kitty",
 }
-_ASK = """
-import glob, os, socket, sys
-
 #: Nothing of it differs between kittys.
 IN_ONE_KITTY = "0.41"
+
+_ASK = """
+import glob, os, socket, sys
 folder = os.path.dirname(os.path.abspath(__file__))
 found = glob.glob(os.environ["XDG_RUNTIME_DIR"] + "/tallylight/machines-*.sock")
 s = socket.socket(socket.AF_UNIX)

@@ -20,16 +20,16 @@ from tests.real_kitty.roots import SUITES
 AMBER: Colour = (0xFF, 0xAA, 0x00)
 BLUE: Colour = (0x33, 0x99, 0xFF)
 
-# Written by the test, so that the harness is tested without the suite.
-WATCHER = """
-import sys
-
 #: Each starts kittys of its own, and the harness is the same for all of them.
 IN_ONE_KITTY = {
     "test_colours_are_told_apart_by_tab": "0.48",
     "test_kitty_starts_again_after_a_crash": "0.41",
     "test_nothing_outlives_its_kitty": "0.41",
 }
+
+# Written by the test, so that the harness is tested without the suite.
+WATCHER = """
+import sys
 
 def on_focus_change(boss, window, data):
     print("focus", data["focused"], file=sys.stderr, flush=True)

@@ -17,12 +17,12 @@ FOLDER = ".local/share/tallylight/extras/parts"
 ASK = "state=waiting;kind=permission;tool=claude;project=api;message="
 
 
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.48"
+
 #: A service of somebody else, in kitty's own network: it says its port, and writes down what is published to it.
 SERVICE = """
 import http.server, pathlib
-
-#: Nothing of it differs between kittys.
-IN_ONE_KITTY = "0.48"
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         with open("published", "ab") as file:

@@ -19,6 +19,8 @@ from tests.real_kitty.desk import BEFORE, LIGHTS, Desk, lights_on
 from tests.real_kitty.roots import CHECKOUT
 from tests.real_kitty.test_collisions import _git, give_git
 
+#: Only the newest kitty's pictures are kept.
+IN_ONE_KITTY = "0.48"
 FILMS = {theme: CHECKOUT / f"docs/images/film-{theme}.gif" for theme in ("dark", "light")}
 #: README pages are slow enough.
 MAX_BYTES = 60_000
@@ -184,9 +186,6 @@ _COMMENT = ">> keep whole cents here, and test odd prices"
 #: A program called as an agent is: a key has it work, ask as Claude Code does, or end its turn. It takes a text, too.
 _ACTOR = r"""#!/usr/bin/python3
 import os, sys, tty
-
-#: Only the newest kitty's pictures are kept.
-IN_ONE_KITTY = "0.48"
 head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
 row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
 columns = os.get_terminal_size().columns

@@ -21,12 +21,12 @@ screen.rules = [
     {name = "ready", status = "idle", where = "cursor", last = 1, lines = ["zebra>"]},
 ]
 """
+#: Nothing of it differs between kittys.
+IN_ONE_KITTY = "0.41"
+
 _DIALOG = ["May I cross the river?", "❯ 1. Yes, cross it", "  2. No"]
 _ZEBRA = f"""#!/usr/bin/python3
 import sys, time
-
-#: Nothing of it differs between kittys.
-IN_ONE_KITTY = "0.41"
 
 def say(*lines):
     print(*lines, sep="\\n", flush=True)

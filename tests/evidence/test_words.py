@@ -59,7 +59,10 @@ WRAPPED = {"claude": "question", "codex": "any", "copilot": "question"}
 SURE = 8
 LABEL = re.compile(r"\W*\d\. +")
 #: The agents that have others; and those that have such.
-WITH_WORDS = sorted({path.parent.name for path in SCREENS if path.stem.startswith(("permission", "plan", "review"))})
+WITH_WORDS = sorted(
+    {path.parent.name for path in SCREENS if path.stem.startswith(("permission", "plan", "review"))}
+    - {"grok-build"}  # its file names no permission: structure finds it
+)
 WITH_START = ("claude", "copilot", "gemini", "qwen")
 #: What asks in general, as programs write it.
 PROGRAMS = (

@@ -172,10 +172,10 @@ def test_the_status_line_of_the_documentation(desk: Desk) -> None:
     def has(*lights: str) -> bool:
         return all(light in kitty.get_text(window).splitlines()[0] for light in lights)
 
-    kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "● 3:docs"), 60, "the lights")
+    kitty.wait_until(lambda: has("!  1:shop", "● 2:api", "● 3:docs"), 60, "the lights")
     desk.let_pass(2 * SPINNER_TURN_S)
     (home / "docs/pipe").write_text("\n")
-    kitty.wait_until(lambda: has("! 1:shop", "● 2:api", "✓ 3:docs"), 30, "the end of a turn")
+    kitty.wait_until(lambda: has("!  1:shop", "● 2:api", "✓ 3:docs"), 30, "the end of a turn")
     kitty.send_text(window, "\r")
     kitty.wait_text(window, "Rewrite the tutorial")
     kitty.wait_text(window, "waited")

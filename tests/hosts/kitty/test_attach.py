@@ -54,7 +54,7 @@ def test_a_snooze_that_changes_nothing_says_so(rig: Rig, keys: Any) -> None:
 
 
 def test_a_jump_that_goes_nowhere_says_so(rig: Rig, keys: Any) -> None:
-    """The only window that needs a person is the one in front."""
+    """The only window that needs a person is the one in front: a notification tells, and the view stays."""
     keys.attach(rig.boss)
     rig.host = importlib.import_module("tallylight.hosts.kitty.watcher").running()
     rig.until(lambda: rig.status(1) is Status.WAITING, "the light")
@@ -66,7 +66,8 @@ def test_a_jump_that_goes_nowhere_says_so(rig: Rig, keys: Any) -> None:
     rig.boss.set_active_window(rig.boss.window_id_map[1])
     importlib.import_module("tallylight.hosts.kitty.actions")._journey = None
     keys.jump(rig.boss, ())
-    assert rig.boss.errors == ["No other agent needs you."]
+    assert rig.boss.notification_manager.shown[-1].title == "No other agent needs you."
+    assert rig.boss.active_window is rig.boss.window_id_map[1], "a jump to nowhere moves nothing"
 
 
 def test_a_window_of_a_kitty_that_loaded_the_watcher_itself_is_watched_once(rig: Rig, keys: Any) -> None:

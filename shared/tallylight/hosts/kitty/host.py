@@ -322,7 +322,7 @@ class KittyHost(Engine[int]):
                 actions.focus(self.boss, id_)
             elif request.verb == "jump":
                 if not self._attached.jump(self.boss, self.newest(now)[0], request.args):
-                    self.boss.show_error("Tallylight", _NOWHERE)
+                    self.messages.notify(_NOWHERE, "")
             elif request.verb == "mute":
                 window = self.boss.window_id_map.get(id_)
                 self.mutes.ask(request.args, str(window.tab_id) if window is not None else "", now)

@@ -60,7 +60,9 @@ def test_the_reference_is_that_of_the_code(site: Path) -> None:
     settings = text(site / "settings.html")
     assert [one.key for one in SETTINGS if one.key not in settings] == []
     agents = text(site / "known-agents.html")
-    assert [path for path in Path(agent_files.__file__).parent.glob("*.toml") if path.stem not in agents.lower()] == []
+    files = Path(agent_files.__file__).parent.glob("*.toml")
+    named = agents.lower().replace(" ", "-")
+    assert [path for path in files if path.stem not in named] == []
     assert json.loads((site / "config.schema.json").read_text("utf-8")) == reference.schema()
     found = (site / "searchindex.js").read_text("utf-8")
     assert all(f'"{page.stem}"' in found for page in (ROOT / "docs").glob("*.md"))

@@ -80,7 +80,9 @@ def test_a_file_of_a_program_that_runs_others() -> None:
 def test_every_agent_can_be_started() -> None:
     """Each file gives a program, and a prompt stands where its list has it."""
     with_prompt = {one.name for one in AGENTS if not isinstance(start.words_of(one, SENTENCE), Refusal)}
-    assert with_prompt == {"claude", "codex", "copilot", "gemini", "grok", "kilo", "opencode", "pi", "qwen", "vibe"}
+    assert with_prompt == {
+        "claude", "codex", "copilot", "gemini", "grok", "grok-build", "kilo", "opencode", "pi", "qwen", "vibe",
+    }  # fmt: skip
     assert all(not isinstance(start.words_of(one, ""), Refusal) for one in AGENTS)
 
 

@@ -301,7 +301,7 @@ def test_a_text_is_no_way_around_it() -> None:
 def test_there_are_dialogs_of_every_kind() -> None:
     """What the property ranges over: agents whose dialogs can be answered; the mark is seen where nothing hides it."""
     assert {asked.name.partition("/")[0] for asked in DIALOGS} == {
-        "claude", "codex", "copilot", "gemini", "kilo", "kimi", "opencode", "pi", "qwen", "vibe",
+        "claude", "codex", "copilot", "gemini", "grok-build", "kilo", "kimi", "opencode", "pi", "qwen", "vibe",
     }  # fmt: skip
     assert len(DIALOGS) >= 60
     plain = 0

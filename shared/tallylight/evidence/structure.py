@@ -70,7 +70,7 @@ _LAST_WORK_ROWS, _BELOW_ANSWERS_ROWS = 8, 2
 #: Rows of an input, at most, with its edges.
 _TALL_INPUT_ROWS = 6
 #: Columns left of a dialog above an input, and around the side of its box.
-_MARGIN_COLUMNS = 1
+_STEP_COLUMNS = 1
 #: Rows above an input that is submitted, up to the row that names its content.
 _NEAR_ROWS = 3
 #: Rows with text below an input.
@@ -750,7 +750,7 @@ def _is_own_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[i
         return False
     above = text_above(rows, first)
     is_own = rows[first].is_boxed and above.is_boxed
-    if above.indent > _MARGIN_COLUMNS * (1 + 2 * is_own):
+    if above.indent > _STEP_COLUMNS * (1 + 2 * is_own):
         return False  # it is quoted in an answer
     if is_own:
         end = next((at for at in range(end + 1, len(rows)) if not rows[at].is_boxed), end)

@@ -139,7 +139,7 @@ def test_the_help_names_it() -> None:
 
 
 def test_an_empty_screen() -> None:
-    """What was there, such as the first picture of the list, has been scrolled away; it is not erased."""
+    """What was there, such as the list's first picture, is scrolled away; what the program leaves is erased."""
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (3, 20))
     screen = pyte.HistoryScreen(20, 3)
@@ -149,5 +149,8 @@ def test_an_empty_screen() -> None:
         stream.feed(os.read(master, 4096).replace(b"\n", b"\r\n"))
         assert not "".join(screen.display).strip() and (screen.cursor.x, screen.cursor.y) == (0, 0)
         assert len(screen.history.top) == 3
+        stream.feed(b"a page")
+    stream.feed(os.read(master, 4096))
+    assert not "".join(screen.display).strip() and len(screen.history.top) == 3
     os.close(master)
     os.close(slave)

@@ -103,7 +103,7 @@ class Terminal:
             yield
         finally:
             termios.tcsetattr(self._in, termios.TCSADRAIN, own)
-            # What the program has left would be seen for a moment when the list closes.
+            # Else the page of the program would be seen for a moment when the list closes.
             self.write("\x1b[H\x1b[J")
             self.enter()
 

@@ -443,14 +443,19 @@ HEADINGS = {
 }  # fmt: skip
 
 
+def words_of(text: str, cursor: int | None) -> tuple[str, list[str]]:
+    """The question and the choices of the dialog on a screen."""
+    dialog = read_structure(read_tail(text.splitlines()), cursor)
+
+    assert dialog is not None
+    return dialog.question, [choice.label for choice in dialog.choices]
+
+
 @each("name", HEADINGS)
 def test_headings(name: str) -> None:
     """Without a question the heading is shown, also where the frame, a row of buttons or a field is between."""
     text, cursor, heading, labels = HEADINGS[name]
-    dialog = read_structure(read_tail(text.splitlines()), cursor)
-
-    assert dialog is not None
-    assert (dialog.question, [choice.label for choice in dialog.choices]) == (heading, labels)
+    assert words_of(text, cursor) == (heading, labels)
 
 
 #: Each with the row of the visible cursor, if it is one; its question, and its choices.
@@ -474,10 +479,7 @@ SHOWN = {
 def test_what_is_shown(name: str) -> None:
     """The question is shown without what a library puts around it, and the choices without their boxes."""
     text, cursor, question, labels = SHOWN[name]
-    dialog = read_structure(read_tail(text.splitlines()), cursor)
-
-    assert dialog is not None
-    assert (dialog.question, [choice.label for choice in dialog.choices]) == (question, labels)
+    assert words_of(text, cursor) == (question, labels)
 
 
 @each(("below", "asks"), [([], False), ([""], False), (["", ""], True), (["", "", "", ""], False), (["y", ""], False)])

@@ -118,19 +118,19 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
 
 def _has_question_above(rows: Sequence[Row], found: Choices) -> bool:
     """Return whether a question is right above *found*, or above the field that filters these choices."""
-    above = _near_above(rows, below_question(rows, found.first))
+    above = near_above(rows, below_question(rows, found.first))
     return above is not None and rows[above].text.endswith(("?", ":"))
 
 
 def below_question(rows: Sequence[Row], first: int) -> int:
     """Return the row right below the question: the choices at *first*, or the field that filters them, with its box."""
-    at = _near_above(rows, first)
+    at = near_above(rows, first)
     if at is None or not _FILTER.match(rows[at].text):
         return first
     return at - 1 if at > 0 and rows[at - 1].is_edge else at
 
 
-def _near_above(rows: Sequence[Row], first: int) -> int | None:
+def near_above(rows: Sequence[Row], first: int) -> int | None:
     """Return the nearest row with text above row *first*, not counting edges."""
     return next((at for at in upwards(first, _NEAR_ROWS) if rows[at].text and not rows[at].is_edge), None)
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
-from tallylight.evidence.dialogs import is_typed
+from tallylight.evidence.dialogs import is_typed, near_above
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_DIALOG_CHOICES
 from tallylight.wire.text import width
@@ -87,9 +87,9 @@ _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64}| ?[█▌▋
 _CURSORS = (": █", "? █", "› █", ": ▌", "? ▌", ": ▋")
 #: A question with its answers behind it, in brackets or with their letters in brackets.
 _ANSWERS_BEHIND = re.compile(r"\?(?: [^?]*)? ?[\[(](?:\w[\])]|\w{1,12} ?[/|,=])[^?]*$")
-#: The key for an answer in front of it, and the word of an answer that no hint at a key has.
 #: The marks of choices below a library's question, which may all be the same.
 _SHOWN = re.compile(r"(?:[❯›»>] ?)?(?:[✔✓◯◻☐○●◉◼⊙]|\[[ xX*✓]\]) +")
+#: The key for an answer in front of it.
 BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]|[a-z]\) ", re.IGNORECASE)
 #: A button below others, and the beginning of one.
 _BUTTON = re.compile(r"< {0,20}([^<>]{1,60}?) {0,70}>")
@@ -99,6 +99,7 @@ _BUTTON_BEGIN = re.compile(r"< {0,20}[^<> ][^<>]{1,30}>?")
 SPINNER = re.compile(r"[\u2801-\u28ff]")
 #: A person's text behind the prompt of a conversation.
 _DRAFT = re.compile(r"(?:[❯›>»]|(?:you|user|human|me) ?[:>❯›»]) {1,2}\S", re.IGNORECASE)
+#: The word of an answer that no hint at a key has.
 _REFUSES = re.compile(r"\b(?:deny|reject|decline|refuse)\b", re.IGNORECASE)
 #: A letter in brackets that begins its word.
 _LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
@@ -400,9 +401,15 @@ def is_heading(text: str) -> bool:
     return text.endswith(("?", ":")) or CHOOSE.match(text) is not None
 
 
+def place_above(rows: Sequence[Row], at: int) -> int:
+    """Return the place of the nearest row with text above row *at*; *at* itself if there is none near."""
+    return next((over for over in upwards(at, _NEAR_ROWS) if rows[over].text), at)
+
+
 def text_above(rows: Sequence[Row], at: int) -> Row:
     """Return the nearest row with text above row *at*; an empty one if there is none near."""
-    return next((rows[over] for over in upwards(at, _NEAR_ROWS) if rows[over].text), Row(-1, 0, ""))
+    over = place_above(rows, at)
+    return rows[over] if over != at else Row(-1, 0, "")
 
 
 def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
@@ -421,8 +428,7 @@ def _buttons_below(rows: Sequence[Row], at: int) -> Candidate | None:
 
 def _is_button(rows: Sequence[Row], at: int) -> bool:
     """Return whether row *at* is a short text between two lines."""
-    is_inside = 0 < at < len(rows) - 1 and rows[at - 1].is_edge and rows[at + 1].is_edge
-    return is_inside and _is_text(rows, at) and _may_be_button(rows[at].text)
+    return is_between_edges(rows, at) and _is_text(rows, at) and _may_be_button(rows[at].text)
 
 
 def _is_other_row(label: str) -> bool:
@@ -448,7 +454,8 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     return Candidate(BUTTONS, (at,), _bare_buttons(parts), rows[at].indent) if are_buttons(text, parts) else None
 
 
-def are_buttons(text: str, parts: Sequence[str] = ()) -> bool:
+@functools.lru_cache(maxsize=2048)
+def are_buttons(text: str, parts: tuple[str, ...] = ()) -> bool:
     """Return whether *text*, with its *parts*, is a row of buttons that take or leave a form."""
     parts = parts or parts_of(text)
     are_drawn = all(map(_BUTTON_BEGIN.fullmatch, parts))
@@ -484,10 +491,10 @@ def _wrapped(rows: Sequence[Row], at: int) -> tuple[str, ...]:
 
     A blank row or lines across may be between.
     """
-    above = next((rows[over] for over in upwards(at, _NEAR_ROWS) if rows[over].text and not rows[over].is_edge), None)
-    if above is None or is_hint(above.text) or is_hint(rows[at].text):
+    above = near_above(rows, at)
+    if above is None or is_hint(rows[above].text) or is_hint(rows[at].text):
         return ()
-    over, own = parts_of(above.text), parts_of(rows[at].text)
+    over, own = parts_of(rows[above].text), parts_of(rows[at].text)
     is_row = len(over) > 1 and all(map(_may_be_button, (*over, *own))) and have_both((*over, *own))
     is_whole = have_both(over) or (have_both(own) and not all(map(is_answer, over)))
     return (*over, *own) if is_row and not is_whole else ()
@@ -623,7 +630,7 @@ def _empty_part(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None
     at = next((at for at in upwards(place, _NEAR_ROWS + 1) if rows[at].text), -1)
     if at < 0 or any(_SHARE.search(row.text) for row in rows):
         return _only_button(rows)
-    rest = _texts(rows[at + 1 : max(top, at + 1)]) + _texts(rows[max(bottom, at + 1) :])
+    rest = texts_of(rows[at + 1 : max(top, at + 1)]) + texts_of(rows[max(bottom, at + 1) :])
     is_last = all(are_buttons(text) or is_hint(text) for text in rest)
     return Candidate(FIELD, (at,), column=rows[at].indent) if is_last else None
 
@@ -631,11 +638,12 @@ def _empty_part(rows: Sequence[Row], cursor_row: int | None) -> Candidate | None
 def _only_box(rows: Sequence[Row]) -> tuple[int, int]:
     """Return the edges of the first box in *rows* if it may be an input, with at most one text; else 0 and 0."""
     edges = [at for at, row in enumerate(rows) if row.is_edge and not row.text][:2]
-    is_input = len(edges) > 1 and edges[0] + 1 < edges[1] and len(_texts(rows[edges[0] : edges[1]])) < 2
+    is_input = len(edges) > 1 and edges[0] + 1 < edges[1] and len(texts_of(rows[edges[0] : edges[1]])) < 2
     return (edges[0], edges[1]) if is_input else (0, 0)
 
 
-def _texts(rows: Sequence[Row]) -> list[str]:
+def texts_of(rows: Sequence[Row]) -> list[str]:
+    """Return the texts of *rows*, without edges."""
     return [row.text for row in rows if row.text and not row.is_edge]
 
 
@@ -646,8 +654,8 @@ def _only_button(rows: Sequence[Row]) -> Candidate | None:
     return Candidate(BUTTONS, (at,), (button[1],), rows[at].indent) if button is not None and over is None else None
 
 
-def is_in_input(rows: Sequence[Row], at: int) -> bool:
-    """Return whether the row at *at* is alone in a box: what is typed there is no question."""
+def is_between_edges(rows: Sequence[Row], at: int) -> bool:
+    """Return whether the row at *at* is alone in a box: a button, or an input, in which nothing asks."""
     return 0 < at < len(rows) - 1 and rows[at - 1].is_edge and rows[at + 1].is_edge
 
 
@@ -655,7 +663,7 @@ def _is_draft(rows: Sequence[Row], at: int) -> bool:
     """Return whether the row at *at* is what a person types at a prompt or into a box: it has no answers at its end."""
     text = rows[at].text
     is_field = at > 0 and ASKED_BEHIND.match(rows[at - 1].text) is not None
-    is_theirs = is_field or _DRAFT.match(text) is not None or is_in_input(rows, at)
+    is_theirs = is_field or _DRAFT.match(text) is not None or is_between_edges(rows, at)
     return is_theirs and not ENDS_IN_YES_OR_NO.search(text)
 
 
@@ -730,7 +738,7 @@ def _library_question(rows: Sequence[Row], low: Sequence[int], cursor_row: int |
 
 def listed_above(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the list that ends right above row *at*, which asks for the number or the key of a choice."""
-    last = next((over for over in upwards(at, _NEAR_ROWS) if rows[over].text and not rows[over].is_edge), None)
+    last = near_above(rows, at)
     return (_numbered_list(rows, last) or _lowest_answers(rows, [last])) if last is not None else None
 
 
@@ -777,7 +785,7 @@ def _key_hint(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -
 
 def _is_of_input(rows: Sequence[Row], hint: int) -> bool:
     """Return whether a *hint* names the key that sends what is typed at the prompt above it, which nothing names."""
-    field = next((at for at in upwards(hint, _NEAR_ROWS) if rows[at].text), hint)
+    field = place_above(rows, hint)
     return INPUT.match(rows[field].text) is not None and not rows[field].is_boxed and not _is_text(rows, field - 1)
 
 

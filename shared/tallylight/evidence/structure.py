@@ -46,16 +46,18 @@ from tallylight.evidence.offers import (
     are_buttons,
     have_both,
     is_answer,
+    is_between_edges,
     is_heading,
-    is_in_input,
     is_named_yes_or_no,
     is_status_bar,
     is_typed_above,
     listed_above,
     lowest_candidate,
     parts_of,
+    place_above,
     shown_choices,
     text_above,
+    texts_of,
 )
 from tallylight.evidence.tail import Row, clean_line, clean_lines, upwards
 from tallylight.model import attributes
@@ -355,9 +357,9 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
     """
     last = offer.starts[-1]
     beside = offer.column + _BESIDE_ANSWERS_COLUMNS
-    found = [at for at in range(last + 1, len(rows)) if rows[at].text and not rows[at].is_edge]
+    begin = _end_of_own_input(rows, offer) + 1
+    found = [at for at in range(begin, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside and not are_buttons(rows[at].text)]
-    found = [at for at in found if at > _end_of_own_input(rows, offer)]
     if found and is_status_bar(rows[found[-1]].text):
         is_apart = (len(found) > 1 and not rows[found[-1] - 1].text) or offer.pointed >= 0
         found = found[:-1] if is_apart or rows[last].number == cursor_row else found
@@ -648,7 +650,7 @@ def _signs_below(
     """Return the signs in the rows *below* and at the end of the screen."""
     texts = [rows[at].text for at in below]
     inputs = [rows[at].number for at in below if INPUT.match(rows[at].text)]
-    end = [row.text for row in rows if row.text and not row.is_edge][-_LAST_WORK_ROWS:] or [""]
+    end = texts_of(rows)[-_LAST_WORK_ROWS:] or [""]
     hints = list(filter(is_hint, itertools.filterfalse(_is_work, texts)))
     is_work = any(map(SPINNER.match, texts)) or any(map(_is_work, texts))
     return _signs_of_boxes(rows, cursor_row, offer, below) | {
@@ -840,7 +842,7 @@ def _dialog_of(rows: Sequence[Row], offer: Candidate) -> Dialog:
 
 def _asked_above_key(rows: Sequence[Row], hint: int) -> tuple[int, int]:
     """Return the question above an input with a *hint* below it, or above a row of keys; else the hint itself."""
-    field = next((at for at in upwards(hint, _NEAR_ROWS) if rows[at].text), hint)
-    if INPUT.match(rows[field].text) or is_in_input(rows, field):
+    field = place_above(rows, hint)
+    if INPUT.match(rows[field].text) or is_between_edges(rows, field):
         return question_above(rows, field)
     return question_above(rows, hint) if _KEYS_ALONE.search(rows[hint].text) and field < hint else (hint, hint)

@@ -29,7 +29,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.evidence.records.reading import entry_of, iso_epoch, table, tables
+from tallylight.evidence.records.reading import BY_SETTINGS, entry_of, iso_epoch, table, tables
 from tallylight.model.details import REPORTED_DENIALS
 from tallylight.model.dialog import SUBJECT_CELLS
 from tallylight.model.prose import last_question
@@ -53,7 +53,7 @@ _MAX_CALLS = 64
 #: How a denial begins that no person gave, and who gave it.
 DENIED_UNASKED = {
     "Permission for this action ": "auto mode denied it",
-    "Permission to ": "your settings denied it",
+    "Permission to ": BY_SETTINGS,
     "Claude requested permissions ": "nobody allowed it",
 }
 _INTERRUPTED = "[Request interrupted by user"

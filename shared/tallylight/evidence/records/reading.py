@@ -43,6 +43,8 @@ _MAX_EDIT_CHARS = 4_096
 _RESULT_CHARS = 200
 _EXIT = re.compile(r"^(?:Exit Code: |Command (?:failed|exited) with (?:exit )?code:? )(\d{1,3})\b", re.MULTILINE)
 _USER = re.compile(r"\b(?:user|you)\b", re.IGNORECASE)
+#: Who has denied a call, in words.
+BY_PERSON, BY_SETTINGS = "you denied it", "your settings denied it"
 _RULES = re.compile(r"\b(?:permission rules|policy)\b", re.IGNORECASE)
 _DENIAL = re.compile(
     r".{0,120}?(?:\b(?:user|you) (?:denied|rejected|declined|blocked|(?:did not|does not|doesn't) (?:allow|want))\b|"
@@ -277,7 +279,7 @@ class Reading:
         known = values.integer(code, 0, 255)
         known = int(written[1]) if known is None and written is not None else known
         is_denied = is_error and known is None and _DENIAL.match(said) is not None
-        by = "you denied it" if _USER.search(said) else "your settings denied it" if _RULES.search(said) else ""
+        by = BY_PERSON if _USER.search(said) else BY_SETTINGS if _RULES.search(said) else ""
         self.ended_with(
             id_, known if known is not None or is_error else 0, by if is_denied else "", is_denied=is_denied
         )

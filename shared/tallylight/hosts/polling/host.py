@@ -117,8 +117,6 @@ class PollingHost(Engine[str]):
         self._screens = Screens(self._jobs, clock, self._touched.add)
         #: Sends notifications; None for a host with a terminal that sends them.
         self._notices: Notices | None = None
-        #: Panes that have changed since the last look for notifications.
-        self._news: set[str] = set()
         #: Whether its terminal ended with all programs in it: their conversations stay open for `tally restore`.
         self.is_lost = False
         #: Called when the host ends.
@@ -242,10 +240,11 @@ class PollingHost(Engine[str]):
                 self._jobs.submit("settings", lambda: (self._powers.look(), self._labels.poll()), self._files_changed)
             self.guarded("ledger", self._add_waiting_time)(now)
             if self._notices is not None:
-                changed, self._news = self._news, set()
-                self.guarded("notifications", self._notices.look)(now, changed)
+                self.guarded("notifications", self._notices.look)(now)
         self._pass_time(now)
-        self._news.update(self._decide_touched(now))
+        changed = self._decide_touched(now)
+        if self._notices is not None:
+            self._notices.changed(changed)
         is_new = self._is_unsaved
         self._publish(now)
         self._show(is_new=is_new)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import attrs
@@ -72,17 +72,21 @@ class Notices:
         self._feed = Feed(directory(environ))
         #: The decision or entry of each pane at the last look.
         self._known: dict[str, Decision | PaneEntry] = {}
-        #: Panes for which time alone may bring a notice.
-        self._pending: set[str] = set()
+        #: Panes to look at: those that have changed, and those for which time alone may bring a notice.
+        self._pending: set[str] = set(panes)
         #: Adds up with monotonic seconds to seconds since the epoch; fixed, so that results can be compared.
         self._epoch = time.time() - time.monotonic()
 
-    def look(self, now: float, changed: Collection[str]) -> None:
-        """Send the notifications that are due at monotonic *now*; the panes *changed* are those with news."""
+    def changed(self, ids: Iterable[str]) -> None:
+        """Take note that these panes have changed."""
+        self._pending.update(ids)
+
+    def look(self, now: float) -> None:
+        """Send the notifications that are due at monotonic *now*."""
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         # An attached session may change while its pane does not.
-        ids = self._panes.keys() if self._screen is not None else self._panes.keys() & {*changed, *self._pending}
+        ids = self._panes.keys() if self._screen is not None else self._panes.keys() & self._pending
         for id_ in ids:
             pane = self._panes[id_]
             inside = self._screen.inside(id_) if self._screen is not None else None

@@ -16,6 +16,7 @@ from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Below, Reader
 from tallylight.evidence.records.reading import (
+    BY_PERSON,
     MAX_CALL_TASKS,
     RECORD_NAME_CELLS,
     Reading,
@@ -180,7 +181,7 @@ _DECIDED = {
 }
 #: How Claude words a denial to its model, and who it is by.
 _DENIED = {
-    "The user doesn't want to ": "you denied it",
+    "The user doesn't want to ": BY_PERSON,
     **claude_ending.DENIED_UNASKED,
 }
 _CODE = re.compile(r"Exit code (\d{1,3})\b")

@@ -17,6 +17,8 @@ from tallylight.evidence.records.locate import Candidate, Facts, own_record, wri
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Below, Reader
 from tallylight.evidence.records.reading import (
+    BY_PERSON,
+    BY_SETTINGS,
     Reading,
     entry_of,
     epoch,
@@ -134,7 +136,7 @@ def _ran(found: Reading, payload: dict[str, Any]) -> None:
     text = values.text(payload.get("output"), 512)
     code = _CODE.search(text)
     denied = _DENIED.search(text) if code is None else None
-    by = "" if denied is None else "you denied it" if denied[1] else "your settings denied it" if denied[2] else ""
+    by = "" if denied is None else BY_PERSON if denied[1] else BY_SETTINGS if denied[2] else ""
     number = int(code[1] or code[2]) if code else None
     found.ended_with(payload.get("call_id"), number, by, is_denied=denied is not None)
 

@@ -17,7 +17,7 @@ from typing import Any
 from tallylight.evidence.records.locate import Facts
 from tallylight.evidence.records.places import Place, Places
 from tallylight.evidence.records.readers import Reader
-from tallylight.evidence.records.reading import Reading, in_lines, table, tables, target, word
+from tallylight.evidence.records.reading import BY_PERSON, BY_SETTINGS, Reading, in_lines, table, tables, target, word
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
@@ -157,7 +157,7 @@ def _asked(found: Reading, kind: object, data: dict[str, Any], at: float | None)
 def _decided(found: Reading, data: dict[str, Any]) -> None:
     """Note a call that was denied."""
     if (ended := values.text(table(data, "result").get("kind"), 64)).startswith(("denied", "cancelled")):
-        by = "your settings denied it" if ended.startswith("denied-by-") else "you denied it"
+        by = BY_SETTINGS if ended.startswith("denied-by-") else BY_PERSON
         found.ended_with(data.get("toolCallId"), None, by, is_denied=True)
 
 
@@ -176,10 +176,13 @@ def _ended(found: Reading, data: dict[str, Any]) -> None:
 
 def _result(found: Reading, data: dict[str, Any]) -> None:
     """Note how a call ended that no person denied."""
-    text, one = values.text(table(data, "result").get("content"), 1024), found.ran.get(word(data.get("toolCallId")))
-    if one is not None and not one.is_denied and table(data, "error").get("code") == "denied":
-        found.ended_with(data.get("toolCallId"), None, "your settings denied it", is_denied=True)
-    elif one is not None and not one.is_denied:
+    one = found.ran.get(word(data.get("toolCallId")))
+    if one is None or one.is_denied:
+        return
+    if table(data, "error").get("code") == "denied":
+        found.ended_with(data.get("toolCallId"), None, BY_SETTINGS, is_denied=True)
+    else:
+        text = values.text(table(data, "result").get("content"), 1024)
         code = table(data, "shellExecution").get("exitCode")
         found.took(data.get("toolCallId"), text, code, is_error=data.get("success") is not True)
 

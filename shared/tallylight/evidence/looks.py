@@ -39,6 +39,7 @@ from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.readings import Readings
 from tallylight.evidence.screen import Change, Look
 from tallylight.evidence.sent import SENT_LOOKS, TYPED_LOOKS, InputWatch
+from tallylight.evidence.streamed import StreamWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report, Source
@@ -61,7 +62,7 @@ class ScreenReader:
         self.agent = agent
         #: The dialog that waits on the screen as of the last look.
         self.dialog: Dialog | None = None
-        self._screen, self._input = Readings(), InputWatch()
+        self._screen, self._input, self._stream = Readings(), InputWatch(), StreamWatch()
         #: Whether it is the person's own menu; and whether all has changed, not by them, since the agent was at rest.
         self._is_own_menu = self._is_parted = False
         #: Whether the screen has had no output since it got a new size.
@@ -92,6 +93,7 @@ class ScreenReader:
         """Take in one look, and return the change since the last one."""
         screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
+        self._stream.look(look.lines)
         is_menu = self._is_own_menu or (found is not None and found.is_menu)
         is_shown = found is not None and found.status is Status.IDLE and not is_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
@@ -119,7 +121,11 @@ class ScreenReader:
             return None
         self._screen.read(self.agent, look, is_doubted=self._times == 1 and self._last is not self._sure)
         found = self._screen.found
-        if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
+        if (
+            found is not None
+            and found.dialog is not None
+            and (self._is_text(found.dialog, look) or self._stream.is_text(found.dialog, look.lines))
+        ):
             own = attrs.evolve(self.agent, screen_generic=False)
             found = read_screen(own, look.lines, look.cursor_row, columns=look.columns)
         self._is_own_menu = found is not None and found.dialog is not None and self._is_own_menu_of(found.dialog)

@@ -122,7 +122,7 @@ FIELD, BEHIND_MARK = "a field with the cursor", "a question behind its mark"
 SUBMITTED = "keys that submit it"
 KEY_TO_GO_ON, PAGE = "a key to go on", "a page to open"
 #: The mark that libraries put before a question. `? for shortcuts` is a hint.
-ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help)\S", re.IGNORECASE)
+ASKED_BEHIND = re.compile(r"(?:\?|\[\?\]|◆) {1,2}(?!for |help|[❯›>»]$)\S", re.IGNORECASE)
 _YES_KEY = r"y(?= to (?:con|app|acc|all|pro|run))"
 _ASIDE = re.compile(r"\(.*\)")
 _NOT_LEAVE = r"(?! to (?:quit|exit|close|leave|stop|abort))"

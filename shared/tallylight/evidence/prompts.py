@@ -131,7 +131,8 @@ def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
     if best is None or best.found.dialog is None:
         best = _structure_reading(agent, screen, best) or best
     if best is None or (agent.is_own and best.found.status is Status.WORKING):
-        best = _strongest_reading(rules(-math.inf, MIN_PRIORITY), screen) or best
+        hints = (one for one in rules(-math.inf, MIN_PRIORITY) if not screen.has_input_below(one.rule))
+        best = _strongest_reading(hints, screen) or best
     return _work_reading(screen.rows, best) or best if agent.screen_generic else best
 
 
@@ -384,6 +385,16 @@ class _Screen:
         while bottom < len(self.rows) and self.rows[bottom].text and not self.rows[bottom].is_edge:
             bottom += 1
         return self.rows[top + 1 : bottom]
+
+    def has_input_below(self, rule: ScreenRule | None) -> bool:
+        """Return whether a box, or the visible cursor, is below the last row that *rule* looks for."""
+        lines = rule.lines[:1] if rule is not None else ()
+        at = next((at for at in upwards(len(self.rows), len(self.rows)) if any(line.match(self.rows[at].text) for line in lines)), None)
+        if at is None:
+            return False
+        below = self.rows[at + 1 :]
+        is_cursor_below = self.cursor_visible and self.cursor_row > self.rows[at].number + 1
+        return is_cursor_below or sum(row.is_edge for row in below) > 1
 
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:

@@ -156,6 +156,11 @@ _AFTERWARDS = re.compile(
     r"|\b(?:press|hit|tap) \W?\w+\W{1,3}(?:once|when|after) ",
     re.IGNORECASE,
 )
+#: A choice that has a person type the answer.
+_OWN_ANSWER = re.compile(
+    r"(?:\d{1,2}[.)] )?(?:(?:type|enter|write|give|add|say) (?:a|an|my|your|some)\w* ?\w*|other\b|something else|custom\b|none of )",
+    re.IGNORECASE,
+)
 #: A choice that leaves what is shown.
 _WAY_OUT = re.compile(r"(?:quit|exit|cancel|back|skip|never|not now|(?:maybe )?later)\b", re.IGNORECASE)
 
@@ -179,6 +184,7 @@ WEIGHTS: dict[str, float] = {
     "each answer behind its key": 2.5,
     "a library's mark above": 2.6,
     "a way out at the end of the choices": 2.4,
+    "an answer of one's own among the choices": 2.0,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
     "the cursor is right below a yes and a no": 2.1,
@@ -561,6 +567,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "a yes and a no among the choices": have_both(offer.labels),
         "each answer between lines of its own": offer.sign == BUTTONS,
         "a way out at the end of the choices": is_marked and any(map(_WAY_OUT.match, offer.labels[-2:])),
+        "an answer of one's own among the choices": is_marked and any(map(_OWN_ANSWER.match, offer.labels[-2:])),
         "a key at an answer": any(map(_KEYED.search, texts)),
         "a long list": len(offer.starts) >= _LONG_CHOICES,
         "long choices": any(len(label) > BARE_CHARS for label in offer.labels),

@@ -18,7 +18,9 @@ from tallylight.evidence.dialogs import PAGER, below_question, is_typed, kind_of
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
+    BAR,
     BARE_CHARS,
+    BARE_NUMBER,
     BEHIND_KEY,
     BEHIND_MARK,
     BESIDE,
@@ -93,7 +95,7 @@ _NAMED_SIGNS = 3
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
 #: Marks of a selected row that texts do not begin with.
-_POINTERS = _ARROWS | {">", "(•)", "(*)", "(●)", "(x)", "(X)"}
+_POINTERS = _ARROWS | {BAR, ">", "(•)", "(*)", "(●)", "(x)", "(X)"}
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
     r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
@@ -378,7 +380,7 @@ def _is_its(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
     """Return whether row *at*, the first one below an *offer*, explains its last choice or is its empty input."""
     last = offer.starts[-1]
     if offer.is_list:
-        return at == last + 1 and rows[at].indent > offer.column
+        return at == last + 1 and rows[at].indent >= offer.column + (offer.mark != BAR)
     if at == last + 1 and _HELP.fullmatch(rows[at].text) and ASKED_BEHIND.match(rows[last].text):
         return True
     # Where a line across parts them, it is the input for any prompt.
@@ -405,8 +407,9 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
 
 def _takes_number(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
     """Return whether row *at* wants a number of a list: it says so, or is a prompt right below that is used nowhere."""
-    if offer.sign != NUMBERED or NUMBER_WANTED.fullmatch(rows[at].text):
-        return offer.sign == NUMBERED
+    is_numbered = offer.sign == NUMBERED or all(map(BARE_NUMBER.match, offer.labels))
+    if not is_numbered or NUMBER_WANTED.fullmatch(rows[at].text):
+        return is_numbered
     is_right_below = at == offer.starts[-1] + 1 and EMPTY.match(rows[at].text) is not None
     return is_right_below and (have_both(offer.labels) or not is_typed_above(rows[:at]))
 
@@ -443,7 +446,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     text = _text_of_row(rows, offer)
     found = _signs_of_answers(rows, cursor_row, offer, text) | {
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
-        "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
+        "the cursor is above it": not are_buttons(rows[first].text) and _is_above(cursor_row, rows[first]),
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
@@ -483,6 +486,7 @@ def _signs_of_answers(rows: Sequence[Row], cursor_row: int | None, offer: Candid
         "a yes or no at the end of the row": is_hidden and is_ending,
         "wants something right above answers": is_hidden and is_wanted,
         "one answer in the row is marked": offer.pointed >= 0,
+        BUTTONS: offer.sign == BUTTONS or are_buttons(rows[first].text),
     }
 
 
@@ -780,6 +784,17 @@ def _is_right_above_input(rows: Sequence[Row], cursor_row: int | None, offer: Ca
     end = next(at for at in range(below + 1, len(rows)) if rows[at].is_edge)
     inside, foot = (sum(bool(row.text) for row in part) for part in (rows[below:end], rows[end:]))
     return inside <= 1 and foot <= _BELOW_AN_INPUT_ROWS
+
+
+def ends_in_input(rows: Sequence[Row]) -> bool:
+    """Return whether the last box or bar of *rows* has at most one row with text, which is no row of answers."""
+    last = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge or rows[at].is_boxed), None)
+    if last is None:
+        return False
+    of_bar = itertools.takewhile(lambda at: rows[at].is_boxed and not rows[at].is_edge, upwards(last + 1, last + 1))
+    of_box = itertools.takewhile(lambda at: not rows[at].is_edge, upwards(last, last))
+    inside = texts_of([rows[at] for at in (of_box if rows[last].is_edge else of_bar)])
+    return len(inside) <= 1 and not any(have_both(parts_of(text)) for text in inside)
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:

@@ -84,6 +84,10 @@ FILL = re.compile(
     r"(?:enter|paste|type|answer|reply|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
+#: A row that tells to type one thing, and says no more.
+TOLD = re.compile(
+    r"\W{0,4}(?:please )?(?:enter|paste|type|provide|specify|name|give)\b(?! (?:to|of)\b)[\w ,'’()-]+:?$", re.IGNORECASE
+)
 #: A row that ends where text is to be typed, perhaps with its hidden characters.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64}| ?[█▌▋])?$")
 #: Cursors that a program draws itself.
@@ -94,6 +98,13 @@ _ANSWERS_BEHIND = re.compile(r"\?(?: [^?]*)? ?[\[(](?:\w[\])]|\w{1,12} ?[/|,=])[
 _SHOWN = re.compile(r"(?:[❯›»>] ?)?(?:[✔✓◯◻☐○●◉◼⊙]|\[[ xX*✓]\]) +")
 #: The key for an answer in front of it.
 BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]|[a-z]\) ", re.IGNORECASE)
+#: The content that a field asks for.
+GIVEN = re.compile(
+    r"(?:\b|_)(?:commit message|branch|keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|"
+    r"address|endpoint|e-?mail|path|folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
+    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
+    re.IGNORECASE,
+)
 #: A button below others, and the beginning of one.
 _BUTTON = re.compile(r"< {0,20}([^<>]{1,60}?) {0,70}>")
 _IN_BUTTON = re.compile(r"(?<=<) +| +(?=>)")
@@ -148,8 +159,11 @@ GO_ON = re.compile(
 )
 #: Hints that no input for any prompt has: the key that submits, the key that leaves, and an answer.
 _SUBMITS = re.compile(
-    r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept|next|continue|done|finish)\b", re.IGNORECASE
+    r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept|next|continue|done|finish)\b"
+    r"|\bctrl.[sd] (?:to )?(?:save|done|finish)\b",
+    re.IGNORECASE,
 )
+_QUITS = re.compile(r"\(?(?:esc(?:ape)?|ctrl.c)\b[^·•|]{0,24}(?:quit|exit|cancel|leave)\)?", re.IGNORECASE)
 LEAVES = re.compile(r"\besc(?:ape)?\W{0,2}(?:to )?(?:cancel|clear|skip|dismiss|go back|back|decline)\b", re.IGNORECASE)
 ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
 #: The key of an answer, in parentheses at its end.
@@ -664,7 +678,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         at = above
         if not _asks_for_text(rows, at):
             return None
-    elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]) or _is_draft(rows, at):
+    elif not _ends_in_field(rows[at]) or is_typed(rows[at], rows[:at]) or _is_draft(rows, at):
         return None
     return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
 
@@ -677,7 +691,13 @@ def _row_of_field(rows: Sequence[Row], at: int) -> int | None:
 
 
 def _place_of_cursor(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> int | None:
-    """Return the row of the cursor; if it is hidden, the last row if it is to be filled in or has a drawn cursor."""
+    """
+    Return the row of the cursor, or the last row if that is right above it and tells what to type.
+
+    If the cursor is hidden: the last row if it is to be filled in or has a drawn cursor.
+    """
+    if cursor_row is not None and rows and rows[-1].number == cursor_row - 1 and TOLD.fullmatch(rows[-1].text):
+        return len(rows) - 1
     if cursor_row is not None:
         return next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
     return next((at for at in low[:1] if FILL.match(rows[at].text) or rows[at].text.endswith(_CURSORS)), None)
@@ -731,10 +751,11 @@ def _is_draft(rows: Sequence[Row], at: int) -> bool:
     return is_theirs and not ENDS_IN_YES_OR_NO.search(text)
 
 
-def _ends_in_field(text: str) -> bool:
-    """Return whether the row *text* ends where a word is to be typed."""
-    is_field = _FIELD.fullmatch(text) and not _BUTTONS.search(text)
-    return bool(is_field or _ANSWERS_BEHIND.search(text) or TYPE_WORD.search(text))
+def _ends_in_field(row: Row) -> bool:
+    """Return whether *row* ends where a word is to be typed."""
+    is_field = _FIELD.fullmatch(row.text) and not _BUTTONS.search(row.text)
+    is_told = TOLD.fullmatch(row.text) and not row.is_boxed
+    return bool(is_field or is_told or _ANSWERS_BEHIND.search(row.text) or TYPE_WORD.search(row.text))
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
@@ -750,13 +771,22 @@ def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | Non
     """Return the hint at the key that submits, with the input above it, if there is one."""
     hint = next((at for at in low[:_LAST_CHOICE_ROWS] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
-        return None
+        return _named_input(rows, low[0]) if low and hint is None else None
     is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
     if not is_left and not ANSWERS.search(rows[hint].text):
         return None
     field = next((at for at in upwards(hint, _BETWEEN_OFFERS_ROWS) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
+
+
+def _named_input(rows: Sequence[Row], hint: int) -> Candidate | None:
+    """Return the input above a *hint* at the key that leaves it, below its name, where nothing else is shown."""
+    field = place_above(rows, hint)
+    name = place_above(rows, field)
+    is_named = INPUT.match(rows[field].text) and name < field and GIVEN.search(rows[name].text)
+    is_alone = _QUITS.fullmatch(rows[hint].text) and not any(row.text or row.is_edge for row in rows[:name])
+    return Candidate(SUBMITTED, (field, hint), column=rows[field].indent) if is_named and is_alone else None
 
 
 def is_typed_above(rows: Sequence[Row]) -> bool:

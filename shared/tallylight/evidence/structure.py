@@ -23,6 +23,7 @@ from tallylight.evidence.offers import (
     BARE_NUMBER,
     BEHIND_KEY,
     BEHIND_MARK,
+    BELOW,
     BESIDE,
     BUTTONS,
     CHOOSE,
@@ -30,6 +31,7 @@ from tallylight.evidence.offers import (
     ENDS_IN_YES_OR_NO,
     FIELD,
     FILL,
+    GIVEN,
     GO_ON,
     INPUT,
     KEY_TO_GO_ON,
@@ -42,6 +44,7 @@ from tallylight.evidence.offers import (
     PROMPT_END,
     SPINNER,
     SUBMITTED,
+    TOLD,
     TYPE_WORD,
     YES_OR_NO_IN_ROW,
     Candidate,
@@ -127,13 +130,6 @@ _WANTS = re.compile(
     r"consent|accept|log ?in|sign ?in|authenticat\w*|api key|confirm|continue|want to|would you|do you)\b",
     re.IGNORECASE,
 )
-#: The content that a field asks for.
-_GIVEN = re.compile(
-    r"(?:\b|_)(?:commit message|branch|keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|"
-    r"address|endpoint|e-?mail|path|folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
-    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
-    re.IGNORECASE,
-)
 #: Answers in brackets.
 _SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?: ?= ?\w+)?){1,9}[\])]")
 _BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
@@ -212,6 +208,7 @@ WEIGHTS: dict[str, float] = {
     "answers or a default in brackets": 1.01,
     "says to fill it in": 0.97,
     "a numbered list right above": 0.91,
+    "short rows end the screen": 3.4,
     "a pointer without a cursor or an input": 3.2,
     "a number is wanted below": 3.0,
     "the cursor is in front of an answer": 1.5,
@@ -479,9 +476,11 @@ def _signs_of_answers(rows: Sequence[Row], cursor_row: int | None, offer: Candid
     is_ending = offer.sign == YES_OR_NO_IN_ROW and "?" in text and ENDS_IN_YES_OR_NO.search(text) is not None
     is_wanted = offer.sign == BESIDE and any(_WANTS.search(rows[at].text) for at in upwards(first, _NEAR_ROWS))
     asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
+    is_told = offer.sign == FIELD and TOLD.fullmatch(text) is not None and cursor_row == rows[-1].number + 1
     is_asked = asks is not None and asks.search(text) is not None
     return {
-        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[offer.starts[-1] :]),
+        "asks, and the cursor is right below": is_told
+        or (is_asked and _is_right_below(cursor_row, rows[offer.starts[-1] :])),
         "waits for somebody": is_asked and offer.sign == KEY_TO_GO_ON,
         "a yes or no at the end of the row": is_hidden and is_ending,
         "wants something right above answers": is_hidden and is_wanted,
@@ -517,7 +516,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS])
-    is_named = _GIVEN.search(text) is not None
+    is_named = GIVEN.search(text) is not None
     above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
     over = "".join(above[-1:])
     is_chat = _CHAT.match(text) is not None
@@ -668,10 +667,19 @@ def _signs_below(
         "a sign of work": is_work,
         "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),
         "the last row of a pager": offer.pointed < 0 and _is_pager(end[-1]),
+        "short rows end the screen": cursor_row is None and not below and _is_short_list(rows, offer),
         "the cursor is hidden": cursor_row is None,
         "a pointer without a cursor or an input": cursor_row is None and _is_at_end(rows, offer, below),
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _is_short_list(rows: Sequence[Row], offer: Candidate) -> bool:
+    """Return whether an *offer* is short rows without a mark, right below a row that asks for one of them."""
+    above = text_above(rows, offer.starts[0]).text
+    is_asked = _ASKED.search(above) is not None or (CHOOSE.match(above) is not None and ". " not in above)
+    are_short = all(len(label) <= _SHORT_CHARS and label[-1].isalnum() for label in offer.labels)
+    return offer.sign == BELOW and is_asked and are_short
 
 
 def _signs_below_list(rows: Sequence[Row], texts: Sequence[str]) -> dict[str, bool]:

@@ -39,10 +39,10 @@ _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 #: The last but one is a bracket around the selected row.
 _MARK = re.compile(
     r"(▐[●X ]▌|[❯›>→▶▸►⏵▷»☞☛👉➔➘-➯➱-➾⇒⇨⮕⦿*●◉•◆■◼+○◯◻☐=-]{1,2}\ufe0f?|\[[ xX*•✓✔-]?\]"
-    r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
+    r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●○o]?\)) {1,3}(?=\S)"
 )
 #: The marks of choices that are not selected.
-_UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
+_UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Boxes to be checked, behind a mark of their own.
 _BOXES = frozenset({"[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "○", "◯", "◉", "●", "◻", "◼", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")

@@ -92,6 +92,8 @@ _BESIDE_COLUMNS = 48
 _HEADING = re.compile(r"[A-Z][\w'’,/&-]*(?: [\w'’,/&()-]+){0,9}")
 _TOLD = re.compile(r"(?:please )?(?:choose|select|pick|enter|provide|specify|confirm|review|type)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\b\d{1,2} ?(?:/|of) ?\d{1,2}\b")
+#: The number of choices, in a row between them and their heading.
+COUNT = re.compile(r"\d{1,4}(?:/\d{1,4}| \w+)")
 #: A row of a list of choices, which is no heading.
 _CHOICE = re.compile(r"(?:\W{1,3} )?\d{1,2}[.)] ")
 #: The mark at the beginning of a message in a conversation.
@@ -214,7 +216,7 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
     """
     begin = _begin_of_frame(rows, top, first)
     parts = _paragraphs(rows, top if begin is None else begin, first)
-    parts = [part for part in parts if not all(_CHOICE.match(rows[at].text) for at in part)] or parts
+    parts = [part for part in parts if not all(_is_no_heading(rows[at].text) for at in part)] or parts
     if not parts:
         return top
     own = parts if begin is not None else _own_parts(rows, parts)
@@ -226,6 +228,10 @@ def _asking_row(rows: Sequence[Row], top: int, first: int) -> int:
         return parts[-1][0]
     named = [at for at in parts[0] if not _COUNTED.search(rows[at].text)] or parts[0]
     return next((at for at in reversed(named) if _TOLD.match(rows[at].text)), named[0])
+
+
+def _is_no_heading(text: str) -> bool:
+    return _CHOICE.match(text) is not None or COUNT.fullmatch(text) is not None
 
 
 def _begin_of_frame(rows: Sequence[Row], top: int, first: int) -> int | None:

@@ -15,13 +15,14 @@ The lowest one counts. Each of these also appears where nothing is asked.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tallylight.evidence.choices import KEY, KEYS_HINT, NO, YES, is_hint
-from tallylight.evidence.dialogs import is_typed, near_above
+from tallylight.evidence.dialogs import COUNT, is_typed, near_above
 from tallylight.evidence.tail import Row, upwards
 from tallylight.model.dialog import MAX_DIALOG_CHOICES
 from tallylight.wire.text import width
@@ -38,13 +39,15 @@ _BESIDE_ANSWERS, _SHOWN_ROWS = 6, 24
 #: The last but one is a bracket around the selected row.
 _MARK = re.compile(
     r"(▐[●X ]▌|[❯›>→▶▸►⏵▷»☞☛👉➔➘-➯➱-➾⇒⇨⮕⦿*●◉•◆■◼+○◯◻☐=-]{1,2}\ufe0f?|\[[ xX*•✓✔-]?\]"
-    r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●o]?\)) {1,3}(?=\S)"
+    r"|\[(?= [^\[\]]{1,40} \]$)|\([ xX*•●○o]?\)) {1,3}(?=\S)"
 )
 #: The marks of choices that are not selected.
-_UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "○", "◯", "◻", "☐"})
+_UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Boxes to be checked, behind a mark of their own.
 _BOXES = frozenset({"[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "○", "◯", "◉", "●", "◻", "◼", "☐"})
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
+#: The same without a dot.
+BARE_NUMBER = re.compile(r"(\d) {1,3}(?=\S)")
 _YES_OR_NO = re.compile(
     r"[\[(<{][^\w\])>}]{0,3}y(?:es)? ?[/|,][^\w\])>}]{0,3}(?:\w{1,9} ?[/|,] ?)?n"
     r"|[\[(]y[\])](?:es)?\b.{0,40}[\[(]n[\])]|\by/n\b"
@@ -81,6 +84,10 @@ FILL = re.compile(
     r"(?:enter|paste|type|answer|reply|choose|select|pick|provide|specify|which|what|where|how many)\b",
     re.IGNORECASE,
 )
+#: A row that tells to type one thing, and says no more.
+TOLD = re.compile(
+    r"\W{0,4}(?:please )?(?:enter|paste|type|provide|specify|name|give)\b(?! (?:to|of)\b)[\w ,'’()-]+:?$", re.IGNORECASE
+)
 #: A row that ends where text is to be typed, perhaps with its hidden characters.
 _FIELD = re.compile(r".*[^\W\d_].*[:?›»>❯](?: ?[*•●]{1,64}| ?[█▌▋])?$")
 #: Cursors that a program draws itself.
@@ -91,10 +98,20 @@ _ANSWERS_BEHIND = re.compile(r"\?(?: [^?]*)? ?[\[(](?:\w[\])]|\w{1,12} ?[/|,=])[
 _SHOWN = re.compile(r"(?:[❯›»>] ?)?(?:[✔✓◯◻☐○●◉◼⊙]|\[[ xX*✓]\]) +")
 #: The key for an answer in front of it.
 BEHIND_KEY = re.compile(r"[\[(<](?:\w|esc|enter|tab|space)[\])>]|[a-z]\) ", re.IGNORECASE)
+#: The content that a field asks for.
+GIVEN = re.compile(
+    r"(?:\b|_)(?:commit message|branch|keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|"
+    r"address|endpoint|e-?mail|path|folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
+    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
+    re.IGNORECASE,
+)
 #: A button below others, and the beginning of one.
 _BUTTON = re.compile(r"< {0,20}([^<>]{1,60}?) {0,70}>")
 _IN_BUTTON = re.compile(r"(?<=<) +| +(?=>)")
 _BUTTON_BEGIN = re.compile(r"< {0,20}[^<> ][^<>]{1,30}>?")
+#: A row of buttons in brackets, and one of them.
+_BRACKETED = re.compile(r"(?:\[ ?[^\W\d_][\w'’ ]{1,27}\] {0,8}){2,}")
+_IN_BRACKETS = re.compile(r"\[ ?([^\[\]]+?) ?\]")
 #: A glyph that turns while a program works.
 SPINNER = re.compile(r"[\u2801-\u28ff]")
 #: A person's text behind the prompt of a conversation.
@@ -105,7 +122,8 @@ _REFUSES = re.compile(r"\b(?:deny|reject|decline|refuse)\b", re.IGNORECASE)
 _LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
 #: The end of a row that takes any typed text.
 PROMPT_END = re.compile(r"[>❯›»]$")
-BELOW, YES_OR_NO_IN_ROW = "rows below a question", "yes or no in a row"
+BELOW, BELOW_ANSWERS = "rows below a question", "answers below one another"
+YES_OR_NO_IN_ROW = "yes or no in a row"
 #: A word that is typed to agree, in quotation marks or capitals, or a name that is typed once more.
 TYPE_WORD = re.compile(
     r"\b(?i:type|enter|write) (?:[\"'‘“`][^\"'’”`]{1,40}[\"'’”`]|[A-Z]{2,20}|the \w+ ?name)(?: and press \w+)? "
@@ -114,7 +132,9 @@ TYPE_WORD = re.compile(
 )
 #: Answers in a sentence, each behind the key for it.
 _KEYS_TO = re.compile(r"\b\w to (approve|allow|accept|confirm|reject|deny|decline|refuse)\b", re.IGNORECASE)
-NUMBERED, BESIDE = "numbered rows", "answers beside one another"
+NUMBERED, BESIDE, ONE_MARKED = "numbered rows", "answers beside one another", "one row of a list is marked"
+#: The mark of a choice behind a bar.
+BAR = "▌"
 #: A prompt for a number.
 NUMBER_WANTED = re.compile(r"(?:#\?|[\[(]?\d{1,2} ?(?:[-–/,]|\.\.) ?\d{1,2}[\])]? ?[:>?›]?)")
 BUTTONS = "buttons beside one another"
@@ -139,8 +159,11 @@ GO_ON = re.compile(
 )
 #: Hints that no input for any prompt has: the key that submits, the key that leaves, and an answer.
 _SUBMITS = re.compile(
-    r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept|next|continue|done|finish)\b", re.IGNORECASE
+    r"(?:\benter|[⏎↵])\W{0,2}(?:to )?(?:submit|answer|confirm|save|accept|next|continue|done|finish)\b"
+    r"|\bctrl.[sd] (?:to )?(?:save|done|finish)\b",
+    re.IGNORECASE,
 )
+_QUITS = re.compile(r"\(?(?:esc(?:ape)?|ctrl.c)\b[^·•|]{0,24}(?:quit|exit|cancel|leave)\)?", re.IGNORECASE)
 LEAVES = re.compile(r"\besc(?:ape)?\W{0,2}(?:to )?(?:cancel|clear|skip|dismiss|go back|back|decline)\b", re.IGNORECASE)
 ANSWERS = re.compile(r"\banswers?\b", re.IGNORECASE)
 #: The key of an answer, in parentheses at its end.
@@ -241,6 +264,7 @@ def _candidates(rows: Sequence[Row], low: Sequence[int]) -> Iterator[Candidate]:
     for most, find in (
         (_LOW_OFFERS_ROWS, _marked_list),
         (_LOW_OFFERS_ROWS, _numbered_list),
+        (_LAST_CHOICE_ROWS, _barred_list),
         (_LOW_OFFERS_ROWS, _buttons_below),
         (_CHOICE_TO_HINT_ROWS, _answers_beside),
     ):
@@ -314,7 +338,38 @@ def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
     first = max(0, min(starts.index(at) - MAX_DIALOG_CHOICES // 2, len(starts) - MAX_DIALOG_CHOICES))
     starts = starts[first : first + MAX_DIALOG_CHOICES]
     labels = tuple(_label(_bare(rows[start].text)) for start in starts)
-    return Candidate("one row of a list is marked", tuple(starts), labels, column, starts.index(at), mark)
+    return Candidate(ONE_MARKED, tuple(starts), labels, column, starts.index(at), mark)
+
+
+def _barred_list(rows: Sequence[Row], at: int) -> Candidate | None:
+    """
+    Return the list with its last row *at*, above a hint at keys, if a bar is before one choice.
+
+    Explanations are below the choices where blank rows part these.
+    """
+    hint = next((row.text for row in rows[at + 1 :] if any(map(str.isalnum, row.text))), "")
+    near = _column_above(rows, at) if is_hint(hint) and KEY.search(hint) else []
+    groups = [list(part) for is_text, part in itertools.groupby(near, lambda one: rows[one].text != "") if is_text]
+    groups = groups if len(groups) > 1 else [[one] for one in near]
+    starts = tuple(group[0] for group in groups)
+    marked = [place for place, start in enumerate(starts) if rows[start].is_boxed]
+    are_barred = [rows[one].is_boxed for group in groups for one in group]
+    if len(marked) != 1 or not 2 <= len(starts) <= MAX_DIALOG_CHOICES or sum(are_barred) != len(groups[marked[0]]):
+        return None
+    return Candidate(ONE_MARKED, starts, tuple(rows[at].text for at in starts), rows[at].indent, marked[0], BAR)
+
+
+def _column_above(rows: Sequence[Row], at: int) -> list[int]:
+    """Return the rows from *at* upwards in the same column, up to a heading, with single blank ones between."""
+    found = [at]
+    for position in upwards(at, _SHOWN_ROWS):
+        row = rows[position]
+        is_blank = not row.text and not row.is_edge and rows[found[0]].text != ""
+        is_other = row.is_edge or row.indent != rows[at].indent or _is_no_choice(row.text, BARE_CHARS, is_above=True)
+        if not is_blank and (is_other or COUNT.fullmatch(row.text)):
+            break
+        found.insert(0, position)
+    return found if rows[found[0]].text else found[1:]
 
 
 def _in_number_order(rows: Sequence[Row], starts: list[int], at: int) -> list[int]:
@@ -339,12 +394,13 @@ def _in_number_order(rows: Sequence[Row], starts: list[int], at: int) -> list[in
 
 def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the list that ends in the numbered row *at*, from 1 on; None if it is in none."""
-    number = NUMBER.match(rows[at].text)
+    form = NUMBER if NUMBER.match(rows[at].text) else BARE_NUMBER
+    number = form.match(rows[at].text)
     if number is None:
         return None
     starts, wanted = [at], int(number[1]) - 1
     for position in upwards(at, MAX_DIALOG_CHOICES * _BETWEEN_OFFERS_ROWS):
-        number = NUMBER.match(rows[position].text)
+        number = form.match(rows[position].text)
         if not wanted or starts[-1] - position > _BETWEEN_OFFERS_ROWS:
             break
         if number is not None and rows[position].indent == rows[at].indent:
@@ -355,7 +411,20 @@ def _numbered_list(rows: Sequence[Row], at: int) -> Candidate | None:
     if wanted or not 2 <= len(starts) <= MAX_DIALOG_CHOICES:
         return None
     starts.reverse()
-    return Candidate(NUMBERED, tuple(starts), tuple(_label(rows[i].text) for i in starts), rows[at].indent)
+    labels = tuple(_label(rows[i].text) for i in starts)
+    if form is NUMBER:
+        return Candidate(NUMBERED, tuple(starts), labels, rows[at].indent)
+    return _bare_numbered(rows, tuple(starts), labels)
+
+
+def _bare_numbered(rows: Sequence[Row], starts: tuple[int, ...], labels: Sequence[str]) -> Candidate | None:
+    """Return the rows at *starts* behind numbers without a dot; None if neither a heading nor their words ask."""
+    sign = BELOW_ANSWERS if have_both(labels) else NUMBERED
+    if sign == NUMBERED and not is_heading(text_above(rows, starts[0]).text):
+        return None
+    texts, pointed, mark = _without_marks([BARE_NUMBER.sub("", label) for label in labels])
+    numbered = tuple(f"{at} {text}" for at, text in enumerate(texts, 1))
+    return Candidate(sign, starts, numbered, rows[starts[0]].indent, pointed, mark)
 
 
 def _lowest_answers(rows: Sequence[Row], low: Sequence[int]) -> Candidate | None:
@@ -388,7 +457,7 @@ def _answers_below(rows: Sequence[Row], starts: Sequence[int]) -> Candidate | No
     marks, bare = zip(*map(_split_mark, labels), strict=True)
     labels = bare if all(marks) and _UNMARKED.issuperset(marks) else labels
     is_asked = is_heading(text_above(rows, starts[0]).text)
-    sign = "answers below one another" if have_both(labels) else BELOW
+    sign = BELOW_ANSWERS if have_both(labels) else BELOW
     return Candidate(sign, tuple(starts), labels, indent) if is_asked or sign != BELOW else None
 
 
@@ -409,6 +478,8 @@ def place_above(rows: Sequence[Row], at: int) -> int:
 def text_above(rows: Sequence[Row], at: int) -> Row:
     """Return the nearest row with text above row *at*; an empty one if there is none near."""
     over = place_above(rows, at)
+    if over != at and COUNT.fullmatch(rows[over].text):
+        return text_above(rows, over)
     return rows[over] if over != at else Row(-1, 0, "")
 
 
@@ -458,7 +529,7 @@ def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
 def are_buttons(text: str, parts: tuple[str, ...] = ()) -> bool:
     """Return whether *text*, with its *parts*, is a row of buttons that take or leave a form."""
     parts = parts or parts_of(text)
-    are_drawn = all(map(_BUTTON_BEGIN.fullmatch, parts))
+    are_drawn = all(map(_BUTTON_BEGIN.fullmatch, parts)) or _BRACKETED.fullmatch(text) is not None
     bare = _bare_buttons(parts)
     is_form = are_drawn or any(map(_TAKES.search, bare))
     return 2 <= len(bare) <= _BESIDE_ANSWERS and is_form and all(map(_may_be_button, bare))
@@ -470,16 +541,23 @@ def _bare_buttons(parts: Sequence[str]) -> tuple[str, ...]:
 
 def _marked_beside(parts: tuple[str, ...], column: int) -> tuple[tuple[str, ...], int, int, str]:
     """Return *parts* of a row without their marks, *column*, and the place and the mark of the one that is selected."""
-    parts = _bare_buttons(parts) if _BUTTON_BEGIN.fullmatch(parts[0]) else parts
+    labels, pointed, mark = _without_marks(_bare_buttons(parts) if _BUTTON_BEGIN.fullmatch(parts[0]) else parts)
+    return labels, column, pointed, mark
+
+
+def _without_marks(parts: Sequence[str]) -> tuple[tuple[str, ...], int, str]:
+    """Return *parts* without their marks, if all have one, and the place and the mark of the selected one."""
     marks, labels = zip(*map(_split_mark, parts), strict=True)
     chosen = [at for at, mark in enumerate(marks) if mark not in _UNMARKED]
     if len(chosen) != 1 or not all(marks):
-        return parts, column, -1, ""
-    return labels, column, chosen[0], marks[chosen[0]]
+        return tuple(parts), -1, ""
+    return labels, chosen[0], marks[chosen[0]]
 
 
 def parts_of(text: str) -> tuple[str, ...]:
     """Return the texts that are beside one another in a row."""
+    if _BRACKETED.fullmatch(text):
+        return tuple(_IN_BRACKETS.findall(text))
     if text.startswith("<") and text.count("<") > 1:
         text = _IN_BUTTON.sub("", text)
     return tuple(part for part in _PARTS.split(text) if part.strip(" <>"))
@@ -600,7 +678,7 @@ def _field(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> C
         at = above
         if not _asks_for_text(rows, at):
             return None
-    elif not _ends_in_field(rows[at].text) or is_typed(rows[at], rows[:at]) or _is_draft(rows, at):
+    elif not _ends_in_field(rows[at]) or is_typed(rows[at], rows[:at]) or _is_draft(rows, at):
         return None
     return Candidate(FIELD, tuple(range(_first_of_field(rows, at), at + 1)), column=rows[at].indent)
 
@@ -613,7 +691,13 @@ def _row_of_field(rows: Sequence[Row], at: int) -> int | None:
 
 
 def _place_of_cursor(rows: Sequence[Row], low: Sequence[int], cursor_row: int | None) -> int | None:
-    """Return the row of the cursor; if it is hidden, the last row if it is to be filled in or has a drawn cursor."""
+    """
+    Return the row of the cursor, or the last row if that is right above it and tells what to type.
+
+    If the cursor is hidden: the last row if it is to be filled in or has a drawn cursor.
+    """
+    if cursor_row is not None and rows and rows[-1].number == cursor_row - 1 and TOLD.fullmatch(rows[-1].text):
+        return len(rows) - 1
     if cursor_row is not None:
         return next((at for at in low[:_LAST_CHOICE_ROWS] if rows[at].number == cursor_row), None)
     return next((at for at in low[:1] if FILL.match(rows[at].text) or rows[at].text.endswith(_CURSORS)), None)
@@ -667,10 +751,11 @@ def _is_draft(rows: Sequence[Row], at: int) -> bool:
     return is_theirs and not ENDS_IN_YES_OR_NO.search(text)
 
 
-def _ends_in_field(text: str) -> bool:
-    """Return whether the row *text* ends where a word is to be typed."""
-    is_field = _FIELD.fullmatch(text) and not _BUTTONS.search(text)
-    return bool(is_field or _ANSWERS_BEHIND.search(text) or TYPE_WORD.search(text))
+def _ends_in_field(row: Row) -> bool:
+    """Return whether *row* ends where a word is to be typed."""
+    is_field = _FIELD.fullmatch(row.text) and not _BUTTONS.search(row.text)
+    is_told = TOLD.fullmatch(row.text) and not row.is_boxed
+    return bool(is_field or is_told or _ANSWERS_BEHIND.search(row.text) or TYPE_WORD.search(row.text))
 
 
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
@@ -686,13 +771,22 @@ def _submitted_input(rows: Sequence[Row], low: Sequence[int]) -> Candidate | Non
     """Return the hint at the key that submits, with the input above it, if there is one."""
     hint = next((at for at in low[:_LAST_CHOICE_ROWS] if _SUBMITS.search(rows[at].text)), None)
     if hint is None or not _only_hints(rows[hint + 1 :]):
-        return None
+        return _named_input(rows, low[0]) if low and hint is None else None
     is_left = LEAVES.search(rows[hint].text) or any(LEAVES.search(row.text) for row in rows[hint + 1 :])
     if not is_left and not ANSWERS.search(rows[hint].text):
         return None
     field = next((at for at in upwards(hint, _BETWEEN_OFFERS_ROWS) if rows[at].text), hint)
     first = field if INPUT.match(rows[field].text) else hint
     return Candidate(SUBMITTED, (first, hint) if first < hint else (hint,), column=rows[first].indent)
+
+
+def _named_input(rows: Sequence[Row], hint: int) -> Candidate | None:
+    """Return the input above a *hint* at the key that leaves it, below its name, where nothing else is shown."""
+    field = place_above(rows, hint)
+    name = place_above(rows, field)
+    is_named = INPUT.match(rows[field].text) and name < field and GIVEN.search(rows[name].text)
+    is_alone = _QUITS.fullmatch(rows[hint].text) and not any(row.text or row.is_edge for row in rows[:name])
+    return Candidate(SUBMITTED, (field, hint), column=rows[field].indent) if is_named and is_alone else None
 
 
 def is_typed_above(rows: Sequence[Row]) -> bool:

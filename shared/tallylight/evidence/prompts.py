@@ -35,7 +35,7 @@ from tallylight.evidence.dialogs import arrows, is_of_settings, question_above, 
 from tallylight.evidence.frame import NO_TOP, framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.overlay import read_overlay
-from tallylight.evidence.structure import read_structure
+from tallylight.evidence.structure import ends_in_input, read_structure
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_line, clean_lines, is_in, read_tail, upwards
 from tallylight.model.dialog import Choice, Dialog, Place
@@ -359,6 +359,8 @@ class _Screen:
                     rows = rows[last + 1 :] if last is not None else ()
                 case "above box":
                     rows = self._above_box
+                case "no input":
+                    rows = () if ends_in_input(rows) else rows
                 case "box":
                     rows = rows[self._box[0] + 1 : self._box[1]] if self._box is not None else ()
             self._places[where] = [row for row in rows if row.text]

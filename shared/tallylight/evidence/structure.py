@@ -18,9 +18,12 @@ from tallylight.evidence.dialogs import PAGER, below_question, is_typed, kind_of
 from tallylight.evidence.offers import (
     ANSWERS,
     ASKED_BEHIND,
+    BAR,
     BARE_CHARS,
+    BARE_NUMBER,
     BEHIND_KEY,
     BEHIND_MARK,
+    BELOW,
     BESIDE,
     BUTTONS,
     CHOOSE,
@@ -28,6 +31,7 @@ from tallylight.evidence.offers import (
     ENDS_IN_YES_OR_NO,
     FIELD,
     FILL,
+    GIVEN,
     GO_ON,
     INPUT,
     KEY_TO_GO_ON,
@@ -40,6 +44,7 @@ from tallylight.evidence.offers import (
     PROMPT_END,
     SPINNER,
     SUBMITTED,
+    TOLD,
     TYPE_WORD,
     YES_OR_NO_IN_ROW,
     Candidate,
@@ -93,7 +98,7 @@ _NAMED_SIGNS = 3
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
 #: Marks of a selected row that texts do not begin with.
-_POINTERS = _ARROWS | {">", "(•)", "(*)", "(●)", "(x)", "(X)"}
+_POINTERS = _ARROWS | {BAR, ">", "(•)", "(*)", "(●)", "(x)", "(X)"}
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
     r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
@@ -123,13 +128,6 @@ _MESSAGE = re.compile(r"[●⏺•◆■⎿✔✓] \S")
 _WANTS = re.compile(
     r"\b(allow|approve|approval|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|edit|grant|"
     r"consent|accept|log ?in|sign ?in|authenticat\w*|api key|confirm|continue|want to|would you|do you)\b",
-    re.IGNORECASE,
-)
-#: The content that a field asks for.
-_GIVEN = re.compile(
-    r"(?:\b|_)(?:commit message|branch|keys?|tokens?|passwords?|passphrase|codes?|secret|(?:user)?names?|urls?|"
-    r"address|endpoint|e-?mail|path|folder|directory|file|provider|models?|number|choice|selection|option|connection|host|port|account|region|"
-    r"language|version|author|licen[cs]e|answer|reply|reason|feedback)\b",
     re.IGNORECASE,
 )
 #: Answers in brackets.
@@ -216,6 +214,7 @@ WEIGHTS: dict[str, float] = {
     "answers or a default in brackets": 1.01,
     "says to fill it in": 0.97,
     "a numbered list right above": 0.91,
+    "short rows end the screen": 3.4,
     "a pointer without a cursor or an input": 3.2,
     "a number is wanted below": 3.0,
     "the cursor is in front of an answer": 1.5,
@@ -384,7 +383,7 @@ def _is_its(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
     """Return whether row *at*, the first one below an *offer*, explains its last choice or is its empty input."""
     last = offer.starts[-1]
     if offer.is_list:
-        return at == last + 1 and rows[at].indent > offer.column
+        return at == last + 1 and rows[at].indent >= offer.column + (offer.mark != BAR)
     if at == last + 1 and _HELP.fullmatch(rows[at].text) and ASKED_BEHIND.match(rows[last].text):
         return True
     # Where a line across parts them, it is the input for any prompt.
@@ -411,8 +410,9 @@ def _typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) 
 
 def _takes_number(rows: Sequence[Row], offer: Candidate, at: int) -> bool:
     """Return whether row *at* wants a number of a list: it says so, or is a prompt right below that is used nowhere."""
-    if offer.sign != NUMBERED or NUMBER_WANTED.fullmatch(rows[at].text):
-        return offer.sign == NUMBERED
+    is_numbered = offer.sign == NUMBERED or all(map(BARE_NUMBER.match, offer.labels))
+    if not is_numbered or NUMBER_WANTED.fullmatch(rows[at].text):
+        return is_numbered
     is_right_below = at == offer.starts[-1] + 1 and EMPTY.match(rows[at].text) is not None
     return is_right_below and (have_both(offer.labels) or not is_typed_above(rows[:at]))
 
@@ -449,7 +449,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
     text = _text_of_row(rows, offer)
     found = _signs_of_answers(rows, cursor_row, offer, text) | {
         "the cursor is in the row of answers": rows[last if is_field else first].number == cursor_row,
-        "the cursor is above it": offer.sign != BUTTONS and _is_above(cursor_row, rows[first]),
+        "the cursor is above it": not are_buttons(rows[first].text) and _is_above(cursor_row, rows[first]),
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
@@ -482,13 +482,16 @@ def _signs_of_answers(rows: Sequence[Row], cursor_row: int | None, offer: Candid
     is_ending = offer.sign == YES_OR_NO_IN_ROW and "?" in text and ENDS_IN_YES_OR_NO.search(text) is not None
     is_wanted = offer.sign == BESIDE and any(_WANTS.search(rows[at].text) for at in upwards(first, _NEAR_ROWS))
     asks = {YES_OR_NO_IN_ROW: _ASKED, KEY_TO_GO_ON: _AFTERWARDS}.get(offer.sign)
+    is_told = offer.sign == FIELD and TOLD.fullmatch(text) is not None and cursor_row == rows[-1].number + 1
     is_asked = asks is not None and asks.search(text) is not None
     return {
-        "asks, and the cursor is right below": is_asked and _is_right_below(cursor_row, rows[offer.starts[-1] :]),
+        "asks, and the cursor is right below": is_told
+        or (is_asked and _is_right_below(cursor_row, rows[offer.starts[-1] :])),
         "waits for somebody": is_asked and offer.sign == KEY_TO_GO_ON,
         "a yes or no at the end of the row": is_hidden and is_ending,
         "wants something right above answers": is_hidden and is_wanted,
         "one answer in the row is marked": offer.pointed >= 0,
+        BUTTONS: offer.sign == BUTTONS or are_buttons(rows[first].text),
     }
 
 
@@ -519,7 +522,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     first, last = offer.starts[0], offer.starts[-1]
     is_field = offer.sign == FIELD
     is_below = any(EMPTY.match(one.text) for one in rows[last + 1 :][:_BELOW_ANSWERS_ROWS])
-    is_named = _GIVEN.search(text) is not None
+    is_named = GIVEN.search(text) is not None
     above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
     over = "".join(above[-1:])
     is_chat = _CHAT.match(text) is not None
@@ -671,10 +674,19 @@ def _signs_below(
         "a sign of work": is_work,
         "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),
         "the last row of a pager": offer.pointed < 0 and _is_pager(end[-1]),
+        "short rows end the screen": cursor_row is None and not below and _is_short_list(rows, offer),
         "the cursor is hidden": cursor_row is None,
         "a pointer without a cursor or an input": cursor_row is None and _is_at_end(rows, offer, below),
         "the cursor is below all": cursor_row is not None and cursor_row > rows[-1].number,
     }
+
+
+def _is_short_list(rows: Sequence[Row], offer: Candidate) -> bool:
+    """Return whether an *offer* is short rows without a mark, right below a row that asks for one of them."""
+    above = text_above(rows, offer.starts[0]).text
+    is_asked = _ASKED.search(above) is not None or (CHOOSE.match(above) is not None and ". " not in above)
+    are_short = all(len(label) <= _SHORT_CHARS and label[-1].isalnum() for label in offer.labels)
+    return offer.sign == BELOW and is_asked and are_short
 
 
 def _signs_below_list(rows: Sequence[Row], texts: Sequence[str]) -> dict[str, bool]:
@@ -787,6 +799,17 @@ def _is_right_above_input(rows: Sequence[Row], cursor_row: int | None, offer: Ca
     end = next(at for at in range(below + 1, len(rows)) if rows[at].is_edge)
     inside, foot = (sum(bool(row.text) for row in part) for part in (rows[below:end], rows[end:]))
     return inside <= 1 and foot <= _BELOW_AN_INPUT_ROWS
+
+
+def ends_in_input(rows: Sequence[Row]) -> bool:
+    """Return whether the last box or bar of *rows* has at most one row with text, which is no row of answers."""
+    last = next((at for at in upwards(len(rows), len(rows)) if rows[at].is_edge or rows[at].is_boxed), None)
+    if last is None:
+        return False
+    of_bar = itertools.takewhile(lambda at: rows[at].is_boxed and not rows[at].is_edge, upwards(last + 1, last + 1))
+    of_box = itertools.takewhile(lambda at: not rows[at].is_edge, upwards(last, last))
+    inside = texts_of([rows[at] for at in (of_box if rows[last].is_edge else of_bar)])
+    return len(inside) <= 1 and not any(have_both(parts_of(text)) for text in inside)
 
 
 def _is_box_below(rows: Sequence[Row], last: int) -> bool:

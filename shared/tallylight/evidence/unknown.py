@@ -67,6 +67,7 @@ _HINTS = tuple(
         status=Status.WAITING,
         kind=kind,
         lines=(re.compile(line, re.IGNORECASE),),
+        where="no input" if name == "keys for yes and no" else "end",
         last=5,
         without=(COMMAND,),
         not_below=(_PROMPT,),

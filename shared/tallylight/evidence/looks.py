@@ -93,7 +93,7 @@ class ScreenReader:
         """Take in one look, and return the change since the last one."""
         screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
-        self._stream.look(look.lines)
+        self._stream.look(look)
         is_menu = self._is_own_menu or (found is not None and found.is_menu)
         is_shown = found is not None and found.status is Status.IDLE and not is_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)
@@ -124,7 +124,7 @@ class ScreenReader:
         if (
             found is not None
             and found.dialog is not None
-            and (self._is_text(found.dialog, look) or self._stream.is_text(found.dialog, look.lines))
+            and (self._is_text(found.dialog, look) or self._stream.is_text(found.dialog, look))
         ):
             own = attrs.evolve(self.agent, screen_generic=False)
             found = read_screen(own, look.lines, look.cursor_row, columns=look.columns)

@@ -44,7 +44,9 @@ _MARK = re.compile(
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Boxes to be checked, behind a mark of their own.
-_BOXES = frozenset({"[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "○", "◯", "◉", "●", "◻", "◼", "☐"})
+_BOXES = frozenset(
+    ("[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "(●)", "(•)", "(○)", "○", "◯", "◉", "●", "◻", "◼", "☐")
+)
 NUMBER = re.compile(r"[([]?(\d{1,2})[.):\]] ?\S")
 #: The same without a dot.
 BARE_NUMBER = re.compile(r"(\d) {1,3}(?=\S)")
@@ -288,6 +290,12 @@ def _bare(text: str) -> str:
     label = _split_mark(text)[1]
     box, rest = _split_mark(label)
     return rest if box in _BOXES else label
+
+
+def are_ticked(texts: Iterable[str]) -> bool:
+    """Return whether each of *texts* has a box to tick, behind its mark or alone."""
+    marks = (_split_mark(text) for text in texts)
+    return all(mark in _BOXES or _split_mark(rest)[0] in _BOXES for mark, rest in marks)
 
 
 def _label(text: str) -> str:

@@ -391,7 +391,14 @@ class _Screen:
     def has_input_below(self, rule: ScreenRule | None) -> bool:
         """Return whether a box, or the visible cursor, is below the last row that *rule* looks for."""
         lines = rule.lines[:1] if rule is not None else ()
-        at = next((at for at in upwards(len(self.rows), len(self.rows)) if any(line.match(self.rows[at].text) for line in lines)), None)
+        at = next(
+            (
+                at
+                for at in upwards(len(self.rows), len(self.rows))
+                if any(line.match(self.rows[at].text) for line in lines)
+            ),
+            None,
+        )
         if at is None:
             return False
         below = self.rows[at + 1 :]

@@ -49,6 +49,7 @@ from tallylight.evidence.offers import (
     YES_OR_NO_IN_ROW,
     Candidate,
     are_buttons,
+    are_ticked,
     have_both,
     is_answer,
     is_between_edges,
@@ -156,7 +157,7 @@ _AFTERWARDS = re.compile(
 )
 #: A choice that has a person type the answer.
 _OWN_ANSWER = re.compile(
-    r"(?:\d{1,2}[.)] )?(?:(?:type|enter|write|give|add|say) (?:a|an|my|your|some)\w* ?\w*|other\b|something else|custom\b|none of )",
+    r"(?:\d{1,2}[.)] )?(?:(?:type|enter|write|give|add|say) (?:a|my|your|some)|other\b|something else|custom\b)",
     re.IGNORECASE,
 )
 #: A choice that leaves what is shown.
@@ -183,6 +184,8 @@ WEIGHTS: dict[str, float] = {
     "a library's mark above": 2.6,
     "a way out at the end of the choices": 2.4,
     "an answer of one's own among the choices": 2.0,
+    "its keys right below its box": 3.0,
+    "a box to tick in front of each answer": 1.0,
     "a question behind its mark": 2.14,
     "the cursor is hidden": 2.11,
     "the cursor is right below a yes and a no": 2.1,
@@ -358,18 +361,25 @@ def _below(rows: Sequence[Row], offer: Candidate, cursor_row: int | None) -> lis
     """
     Return the rows with text below an *offer*.
 
-    The explanation of the last choice, an empty input for the answer, and a status bar at the end are left out.
+    Left out are the explanation of the last choice, an empty input for the answer, and a status bar at the end. So is
+    its question, once more.
     """
     last = offer.starts[-1]
     beside = offer.column + _BESIDE_ANSWERS_COLUMNS
     begin = _end_of_own_input(rows, offer) + 1
     found = [at for at in range(begin, len(rows)) if rows[at].text and not rows[at].is_edge]
     found = [at for at in found if rows[at].indent < beside and not are_buttons(rows[at].text)]
+    found = _without_question(rows, found, text_above(rows, offer.starts[0]).text)
     if found and is_status_bar(rows[found[-1]].text):
         is_apart = (len(found) > 1 and not rows[found[-1] - 1].text) or offer.pointed >= 0
         found = found[:-1] if is_apart or rows[last].number == cursor_row else found
     is_its = bool(found) and (found[0] == _typed_below(rows, offer, cursor_row) or _is_its(rows, offer, found[0]))
     return found[1:] if is_its else found
+
+
+def _without_question(rows: Sequence[Row], below: Sequence[int], asks: str) -> list[int]:
+    """Return the rows *below*, without those that ask once more what the row *asks* does."""
+    return [at for at in below if not asks.endswith("?") or asks not in rows[at].text]
 
 
 def _end_of_own_input(rows: Sequence[Row], offer: Candidate) -> int:
@@ -570,6 +580,7 @@ def _signs_inside(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "a yes and a no among the choices": have_both(offer.labels),
         "each answer between lines of its own": offer.sign == BUTTONS,
         "a way out at the end of the choices": is_marked and any(map(_WAY_OUT.match, offer.labels[-2:])),
+        "a box to tick in front of each answer": are_ticked(rows[start].text for start in offer.starts),
         "an answer of one's own among the choices": is_marked and any(map(_OWN_ANSWER.match, offer.labels[-2:])),
         "a key at an answer": any(map(_KEYED.search, texts)),
         "a long list": len(offer.starts) >= _LONG_CHOICES,
@@ -715,6 +726,7 @@ def _signs_of_boxes(
         "its keys in its box, an input below that": _is_box_above_input(rows, offer, below),
         "a box below": offer.sign != FIELD and _is_box_below(rows, offer.starts[-1]),
         "a yes and a no right above an input": _is_right_above_input(rows, cursor_row, offer),
+        "its keys right below its box": _are_keys_below_box(rows, offer),
         "its keys or its box right above an input": cursor_row is None and _is_own_above_input(rows, offer, below),
         "lines across around it": _is_between_lines(rows, offer, below[0] if below else len(rows)),
     }
@@ -743,6 +755,16 @@ def _is_box_above_input(rows: Sequence[Row], offer: Candidate, below: Sequence[i
     its = list(itertools.takewhile(lambda at: rows[at].is_boxed and not INPUT.match(rows[at].text), below))
     has_keys = rows[offer.starts[0]].is_boxed and any(KEYS_HINT.match(rows[at].text) for at in its)
     return offer.pointed >= 0 and has_keys and _is_box_below(rows, its[-1])
+
+
+def _are_keys_below_box(rows: Sequence[Row], offer: Candidate) -> bool:
+    """Return whether a marked list is in a box, with at most a short text below it, and its keys are below that box."""
+    last = offer.starts[-1]
+    if offer.pointed < 0 or not rows[last].is_boxed:
+        return False
+    end = next((at for at in range(last + 1, len(rows)) if not rows[at].is_boxed), len(rows))
+    inside, after = texts_of(rows[last + 1 : end]), texts_of(rows[end:])[:_NEAR_ROWS]
+    return len(inside) < _NEAR_ROWS and any(map(KEYS_HINT.match, after))
 
 
 def _is_at_end(rows: Sequence[Row], offer: Candidate, below: Sequence[int]) -> bool:

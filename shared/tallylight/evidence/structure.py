@@ -42,7 +42,6 @@ from tallylight.evidence.offers import (
     NUMBERED,
     PAGE,
     PLACEHOLDER,
-    PROMPT_END,
     SPINNER,
     SUBMITTED,
     TOLD,
@@ -136,7 +135,9 @@ _WANTS = re.compile(
 )
 #: Answers in brackets.
 _SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?: ?= ?\w+)?){1,9}[\])]")
-_BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
+_BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?(?:[:?›>]|: ?[›>❯»])?$")
+#: The end of a prompt that takes any text; behind a colon the mark is only a mark.
+_ENDS_AS_PROMPT = re.compile(r"(?<!:)(?<!: )[>❯›»]$")
 #: The name of a field for any prompt.
 _CHAT = re.compile(
     r"\W*(?:you|user|human|me)\b|.*\b(?:(?<!commit )message|prompt|task|request|query|instructions?|commands?|chat|ask|"
@@ -532,7 +533,7 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
         "a yes and a no right above": is_chosen,
         "names what to give": is_named,
         BEHIND_MARK: is_marked,
-        "ends as a prompt does": not is_marked and "?" not in text and PROMPT_END.search(text) is not None,
+        "ends as a prompt does": not is_marked and "?" not in text and _ENDS_AS_PROMPT.search(text) is not None,
         "says to fill it in": FILL.match(text) is not None or TYPE_WORD.search(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
@@ -676,7 +677,7 @@ def _signs_below(
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
+        "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)) or any(map(_OF_CHAT.match, texts)),
         "the cursor in an input below": cursor_row in inputs,
         "a sign of work": is_work,
         "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),

@@ -21,6 +21,7 @@ _SHELLS = (
     "execute_bash",
     "exec_command",
     "run_terminal_command",
+    "run_command",
 )
 _QUESTIONS = (
     *("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question"),

@@ -43,6 +43,8 @@ _MARK = re.compile(
 )
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
+#: Marks before which some programs leave two columns.
+_WIDE = ("=>", "->")
 #: Boxes to be checked, behind a mark of their own.
 _BOXES = frozenset(
     ("[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "(●)", "(•)", "(○)", "○", "◯", "◉", "●", "◻", "◼", "☐")
@@ -62,7 +64,9 @@ ENDS_IN_YES_OR_NO = re.compile(
     r"(?: ?[\[(]\w{1,9}[\])])?\W{0,3}(?:\b(?:true|false|yes|no))?$",
     re.IGNORECASE,
 )
-_PARTS = re.compile(r" {2,}|\s[|/·•]\s|[\])>] *(?=[\[(<])")
+_PARTS = re.compile(r" +[|/·•] +| {2,}|[\])>] *(?=[\[(<])")
+#: A setting with its value behind the answers of a row.
+FACT = re.compile(r" {3,}\w+: \w+$")
 _BESIDE_IT = re.compile(r" {4,}")
 _SENTENCE = re.compile(r"[·|,•]|\bto \w", re.IGNORECASE)
 _SHELL = re.compile(r"\S{0,40}[$#%>❯›»]$")
@@ -517,7 +521,7 @@ def _is_other_row(label: str) -> bool:
 
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the answers or buttons in the row *at*; None if there are none."""
-    text = rows[at].text
+    text = FACT.sub("", rows[at].text)
     if len(text) > _ANSWER_ROW_CHARS:
         return None
     verbs = tuple(_KEYS_TO.findall(text))
@@ -610,7 +614,7 @@ def _aligned(
             if not row.text:
                 continue
             its, label = _split_mark(row.text)
-            place = _label_place(row, own, mark)
+            place = _label_place(row, own, mark, column)
             if place > column or (mark and place < column and _is_heading(rows, position, step, column)):
                 continue
             if place < column or not _are_alike(row, rows[at], label, most, is_above=step < 0):
@@ -641,10 +645,15 @@ def _own_column(row: Row, column: int) -> int:
     return column if _split_mark(_split_mark(row.text)[1])[0] else -1
 
 
-def _label_place(row: Row, own: int, mark: str) -> int:
-    """Return the column of the label of *row*: behind its mark, but in the column *own* a mark is part of the label."""
+def _label_place(row: Row, own: int, mark: str, column: int) -> int:
+    """
+    Return the column of the label of *row*: behind its mark, but in the column *own* a mark is part of the label.
+
+    Beside the *column* of a label behind a wide *mark*, it is that.
+    """
     its, label = _split_mark(row.text)
-    return _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
+    place = _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
+    return column if mark in _WIDE and place == column - 1 else place
 
 
 def _is_heading(rows: Sequence[Row], at: int, step: int, column: int) -> bool:
@@ -839,9 +848,16 @@ def _library_question(rows: Sequence[Row], low: Sequence[int], cursor_row: int |
 
 
 def listed_above(rows: Sequence[Row], at: int) -> Candidate | None:
-    """Return the list that ends right above row *at*, which asks for the number or the key of a choice."""
+    """Return the list that ends right above row *at*, which asks for the number, the key or the word of a choice."""
     last = near_above(rows, at)
-    return (_numbered_list(rows, last) or _lowest_answers(rows, [last])) if last is not None else None
+    return (_numbered_list(rows, last) or marked_above(rows, at) or _lowest_answers(rows, [last])) if last else None
+
+
+def marked_above(rows: Sequence[Row], at: int) -> Candidate | None:
+    """Return the list with a mark that ends right above row *at*; None if there is none."""
+    last = near_above(rows, at)
+    found = (_marked_list(rows, one) for one in upwards((last or 0) + 1, MAX_DIALOG_CHOICES))
+    return next((one for one in found if one is not None and one.starts[-1] == last), None)
 
 
 def shown_choices(rows: Sequence[Row], offer: Candidate) -> tuple[list[int], list[str]]:

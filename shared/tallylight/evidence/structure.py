@@ -29,6 +29,7 @@ from tallylight.evidence.offers import (
     CHOOSE,
     EMPTY,
     ENDS_IN_YES_OR_NO,
+    FACT,
     FIELD,
     FILL,
     GIVEN,
@@ -41,7 +42,6 @@ from tallylight.evidence.offers import (
     NUMBERED,
     PAGE,
     PLACEHOLDER,
-    PROMPT_END,
     SPINNER,
     SUBMITTED,
     TOLD,
@@ -59,6 +59,7 @@ from tallylight.evidence.offers import (
     is_typed_above,
     listed_above,
     lowest_candidate,
+    marked_above,
     parts_of,
     place_above,
     shown_choices,
@@ -99,7 +100,7 @@ _NAMED_SIGNS = 3
 _BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
 _PROMPTS = frozenset("❯›>»")
 #: Marks of a selected row that texts do not begin with.
-_POINTERS = _ARROWS | {BAR, ">", "(•)", "(*)", "(●)", "(x)", "(X)"}
+_POINTERS = _ARROWS | {BAR, ">", "=>", "->", "(•)", "(*)", "(●)", "(x)", "(X)"}
 _KEYED = re.compile(
     r"[\[(<](?:\w|esc|enter|tab|shift\+tab|space|return)[\])>]|\b(?:press|type|hit|answer|reply) \S|"
     r"\b(?:[a-z]|enter) to \w|^\w ?[-–=:] \w|\b[a-z]=[a-z]{2}",
@@ -111,6 +112,8 @@ COMMAND = re.compile(r"(?:[❯›>»$┃▌│▎●] ?)?/[\w:-]*(?: |$)")
 _ASKED = re.compile(r"\?[\"')\]]?(?: *[:>›…]| *[\[(].*| {3}.*)?$")
 #: A question behind a library's mark, with what is typed behind it.
 _ASKED_BEHIND = re.compile(rf"{ASKED_BEHIND.pattern}.*\?", re.IGNORECASE)
+#: A key without brackets in front of its answer.
+_BARE_KEY = re.compile(r"(?:[a-z]|esc|enter|tab) (?!to )(?=[^\W\d_]{2})")
 #: Keys with what they do, and no sentence.
 _KEYS_ALONE = re.compile(r" [•·|] |^\W*\w+ (?:to )?\w+$")
 #: The mark that libraries put before a question, and what they put behind it.
@@ -133,7 +136,9 @@ _WANTS = re.compile(
 )
 #: Answers in brackets.
 _SEVERAL = re.compile(r"[\[(]\w[\w-]{0,20}(?: ?= ?\w+)?(?:[/|,] ?\w[\w-]{0,20}(?: ?= ?\w+)?){1,9}[\])]")
-_BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?[:?›>]?$")
+_BRACKETS = re.compile(r"[\[(][^\])]{1,80}[\])] ?(?:[:?›>]|: ?[›>❯»])?$")
+#: The end of a prompt that takes any text; behind a colon the mark is only a mark.
+_ENDS_AS_PROMPT = re.compile(r"(?<!:)(?<!: )[>❯›»]$")
 #: The name of a field for any prompt.
 _CHAT = re.compile(
     r"\W*(?:you|user|human|me)\b|.*\b(?:(?<!commit )message|prompt|task|request|query|instructions?|commands?|chat|ask|"
@@ -343,7 +348,7 @@ def signs(
 
 def _is_cursor_below(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:
     """Return whether the cursor is right below all, and an *offer* has a yes and a no with a mark or keys."""
-    is_marked = offer.is_list and (offer.pointed >= 0 or _are_behind_keys(offer)) and have_both(offer.labels)
+    is_marked = ((offer.is_list and offer.pointed >= 0) or _are_behind_keys(offer)) and have_both(offer.labels)
     return is_marked and cursor_row is not None and 0 < cursor_row - rows[-1].number <= _BELOW_ANSWERS_ROWS
 
 
@@ -449,7 +454,7 @@ def _is_typed_below(rows: Sequence[Row], offer: Candidate, cursor_row: int | Non
 
 def _are_behind_keys(offer: Candidate) -> bool:
     """Return whether the key of each answer of an *offer* is in front of it."""
-    return bool(offer.labels) and all(map(BEHIND_KEY.match, offer.labels))
+    return bool(offer.labels) and any(all(map(form.match, offer.labels)) for form in (BEHIND_KEY, _BARE_KEY))
 
 
 def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> dict[str, bool]:
@@ -463,7 +468,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
-        "an answer typed behind": _TYPED.search(text) is not None,
+        "an answer typed behind": _TYPED.search(FACT.sub("", text)) is not None,
         "a key at an answer": _KEYED.search(text) is not None,
         "each answer behind its key": _are_behind_keys(offer),
     }
@@ -536,23 +541,32 @@ def _signs_of_field(rows: Sequence[Row], offer: Candidate, text: str) -> dict[st
     above = [row.text for row in rows[:first] if row.text][-_ASKING_ROWS:]
     over = "".join(above[-1:])
     is_chat = _CHAT.match(text) is not None
-    is_chosen = not is_chat and _has_choice(above)
+    listed = _pointed_above(rows, first)
+    is_chosen = not is_chat and (have_both(listed) or _has_choice(above))
     is_marked = ASKED_BEHIND.match(text) is not None
     are_named = ("?" in text or FILL.match(text) is not None) and _SEVERAL.search(text) is not None
     return {
         "a yes and a no right above": is_chosen,
         "names what to give": is_named,
         BEHIND_MARK: is_marked,
-        "ends as a prompt does": not is_marked and "?" not in text and PROMPT_END.search(text) is not None,
+        "ends as a prompt does": not is_marked and "?" not in text and _ENDS_AS_PROMPT.search(text) is not None,
         "says to fill it in": FILL.match(text) is not None or TYPE_WORD.search(text) is not None,
         "answers in brackets": _SEVERAL.search(text) is not None,
         "answers or a default in brackets": _BRACKETS.search(text) is not None,
         "wants any prompt": is_chat,
-        "hardly any words": len(text.split()) <= _MAX_PROMPT_WORDS and not (is_named or is_chosen or are_named),
+        "hardly any words": len(text.split()) <= _MAX_PROMPT_WORDS
+        and not any((is_named, is_chosen, listed, are_named)),
         "the same prompt above": not is_below and any(row.text.startswith(text) for row in rows[:first]),
         "a numbered list right above": NUMBER.match(over) is not None,
         "shows rows below": not is_field and last > first,
     }
+
+
+def _pointed_above(rows: Sequence[Row], first: int) -> tuple[str, ...]:
+    """Return the labels of the list right above row *first* with a pointer, under a row that asks; none without one."""
+    found = marked_above(rows, first)
+    is_it = found is not None and found.mark in _POINTERS and _is_asked_for(rows, found)
+    return found.labels if found is not None and is_it else ()
 
 
 def _has_choice(above: Sequence[str]) -> bool:
@@ -662,7 +676,8 @@ def _is_input(rows: Sequence[Row], first: int) -> bool:
     edges = [at for at in range(max(0, first - _TALL_INPUT_ROWS), first) if rows[at].is_edge]
     if len(edges) < 2:
         return False
-    return INPUT.match(next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")) is not None
+    text = next((row.text for row in rows[edges[-2] + 1 : edges[-1]] if row.text), "")
+    return INPUT.match(text) is not None and not text.startswith("$ ")  # a command that is asked about
 
 
 def _signs_below(
@@ -680,7 +695,7 @@ def _signs_below(
         "says that it waits": any(map(_AWAITS.search, end)),
         "a hint at keys below": any(map(KEY.search, hints)),
         "the keys that choose": any(map(KEYS_HINT.match, hints)),
-        "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)),
+        "an input below": bool(inputs) or any(map(PLACEHOLDER.match, texts)) or any(map(_OF_CHAT.match, texts)),
         "the cursor in an input below": cursor_row in inputs,
         "a sign of work": is_work,
         "a message and its work below": is_work and any(map(_MESSAGE.match, texts)),

@@ -22,6 +22,7 @@ from tallylight.evidence import notified
 from tallylight.evidence.screen import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.pane.tape import Tape
@@ -82,9 +83,9 @@ class Replay:
         self.now = 0.0
         #: One line for each input that our code failed to process.
         self.faults: list[str] = []
-        tracker = tracker or Tracker()
+        timing = tracker.timing if tracker is not None else Timing()
         self._processes = RecordedProcesses(agents)
-        self._pane = Pane(tracker.timing, self._processes, self._processes, self.faults.append, tracker=tracker)
+        self._pane = Pane(timing, self._processes, self._processes, self.faults.append, tracker=tracker)
         self._relay = relay
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)

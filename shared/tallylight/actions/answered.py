@@ -92,7 +92,7 @@ class OnDisk:
 
         Raises `TallyError` where it cannot be noted: then nothing may be typed.
         """
-        with explained(f"{self._folder}"):
+        with explained(str(self._folder)):
             checked_directory(self._folder.parent, create=True)
             checked_directory(self._folder, create=True)
             with self._held():

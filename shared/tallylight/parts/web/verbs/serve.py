@@ -286,7 +286,7 @@ def listen(address: str, port: int) -> socket.socket:
 
 def _write(path: Path, token: str) -> None:
     """Write the token of this run for this user's programs; raise `TallyError` if that fails."""
-    with explained(f"{path}", "; could not write the token there"):
+    with explained(str(path), "; could not write the token there"):
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, token.encode() + b"\n", 0o600)
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks import asked, colours, exact_words, published
+from tests.selective import SelectiveTracker
 
 from tallylight.agents.agent import Agents
 from tallylight.agents.agent_files import load_agents
@@ -131,7 +132,7 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
     agents, problems = load_agents(os.environ)
     assert not problems, problems
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
-    replay = Replay(recording.header, agents, relay=core, without=without)
+    replay = Replay(recording.header, agents, relay=core, tracker=SelectiveTracker(without))
     track: list[tuple[float, str]] = []
     for event in recording.events:
         for decision in replay.play(event):
@@ -145,7 +146,7 @@ def asked_in(recording: Recording, *, relay: bool, without: Collection[Source] =
     """Return what is known of its waits for a permission, in the middle of each."""
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
-    replay = Replay(recording.header, agents, relay=core, without=without)
+    replay = Replay(recording.header, agents, relay=core, tracker=SelectiveTracker(without))
     scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
     ends = [at for at, _ in recording.truth[1:]] + [recording.end]
     waits = [(at + until) / 2 for (at, word), until in zip(recording.truth, ends, strict=True) if word == _PERMISSION]

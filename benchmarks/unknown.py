@@ -22,6 +22,7 @@ from unittest import mock
 import attrs
 from benchmarks import accuracy
 from benchmarks import structure as fitting
+from tests.selective import SelectiveTracker
 
 from tallylight import wire
 from tallylight.agents.agent import Agent, Agents
@@ -127,7 +128,7 @@ def undescribed(recording: accuracy.Recording) -> scoring.Track:
     """Return what is shown of an agent without its file."""
     begins, found = since(recording.header, recording.events, recording.agent)
     agents = Agents([found.agent] if found.agent is not None else ())
-    replay = Replay(recording.header, agents, without={Source.PROTOCOL, Source.REGISTRY})
+    replay = Replay(recording.header, agents, tracker=SelectiveTracker({Source.PROTOCOL, Source.REGISTRY}))
     track: list[tuple[float, str]] = []
     for event in events(recording.events, begins):
         for decision in replay.play(event):

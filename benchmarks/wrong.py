@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from benchmarks import exact_words
 from benchmarks.accuracy import CORPUS, ROWS, SITUATIONS, Recording, name_of, read, recordings_for
+from tests.selective import SelectiveTracker
 
 from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
@@ -49,7 +50,7 @@ def shown_in(recording: Recording, *, relay: bool, without: frozenset[Source]) -
     """Return what was shown, from when on, and the rule and source that decided."""
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
-    replay = Replay(recording.header, agents, relay=core, without=without)
+    replay = Replay(recording.header, agents, relay=core, tracker=SelectiveTracker(without))
     track: list[tuple[float, str, str]] = []
     for event in recording.events:
         for decision in replay.play(event):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -21,7 +23,7 @@ from tallylight.config.settings import Config, load
 from tallylight.hosts import part
 from tallylight.hosts.part import Context, HostPart, HostParts
 from tallylight.model.status import Status
-from tallylight.parts import index
+from tallylight.parts import Part, Verb, index
 from tallylight.snapshot.fields import words
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.facts import MAX_FACT_CELLS, Facts
@@ -57,6 +59,21 @@ def test_ours_are_found() -> None:
         keys = (key.call for key in part.keys.values())
         for name in (*named, *keys, *part.readers.values(), *part.opens.values(), *part.serves.values()):
             assert not name or index.load(name) is not None
+        assert all(callable(index.load(verb.module).main) for verb in part.verbs.values())
+
+
+def test_a_verb_without_a_module_is_in_verbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of a verb has its name, below the package of the entry point."""
+    moon = Part(name="moon", about="", verbs={"new-moon": Verb("More", ""), "full": Verb("More", "", "other.full")})
+    point = SimpleNamespace(name="moon", dist=None, module="my.moon", load=lambda: moon)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: [point])
+
+    (found,) = (one.part for one in index.find() if one.part.name == "moon")
+
+    assert {name: verb.module for name, verb in found.verbs.items()} == {
+        "new-moon": "my.moon.verbs.new_moon",
+        "full": "other.full",
+    }
 
 
 def test_the_index_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:

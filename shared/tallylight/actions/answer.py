@@ -27,7 +27,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import attrs
 
@@ -41,7 +41,6 @@ from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Look
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
-from tallylight.model.errors import SessionError
 from tallylight.model.limits import MAX_DIALOG_ROW_CELLS as MAX_DIALOG_ROW_CELLS
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
@@ -193,9 +192,6 @@ class Typist(Protocol):
         """
 
 
-_T = TypeVar("_T")
-
-
 def see_styled(typist: Typist) -> Seen | Refusal:
     """
     Look at the pane, with its colours if they mark the selected choice and so decide the keys.
@@ -210,71 +206,9 @@ def see_styled(typist: Typist) -> Seen | Refusal:
     return seen
 
 
+@refuses
 def ask(typist: Typist) -> Question | Refusal:
     """Return the question of the pane now; without choices where it asks for any text."""
-    return reached(lambda: _ask(typist))
-
-
-def holder(typist: Typist) -> Occupant | Refusal:
-    """Return the agent in the foreground of the pane now."""
-    return reached(lambda: holder_of(must(typist.see())))
-
-
-def is_question(seen: Seen) -> bool:
-    """
-    Return whether two sources prove that a plain question is asked, in choices or in words, and no permission.
-
-    One is the agent's own rule for its screen. A model can write the words of that rule, so another must agree: the
-    agent's status file, record, hook, protocol or title.
-    """
-    dialog = dialog_of(seen)
-    if dialog is None or not dialog.is_known or dialog.kind not in PLAIN:
-        return False
-    return dialog.kind is seen.kind is seen.confirmed_kind
-
-
-def refuse_nothing(_: Seen) -> Refusal | None:
-    """Refuse nothing: the check for a caller who may answer any screen."""
-    return None
-
-
-def answer(
-    typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
-) -> Done | Refusal | None:
-    """
-    Look again, and type the keys of the choice if everything is as the person saw it, and not *unfit*.
-
-    None: the screen changed just before the keys; nothing was typed, and the caller looks again.
-    """
-    return reached(lambda: _answer(typist, given, unfit))
-
-
-def reached(call: Callable[[], _T | Refusal]) -> _T | Refusal:
-    """Return the result of *call*; a refusal if a rule refuses it, or the pane's host cannot be reached."""
-    try:
-        return refuses(call)()
-    except SessionError as error:
-        return Refusal("unreachable", str(error))
-
-
-def holder_of(seen: Seen) -> Occupant | Refusal:
-    """Return the agent in the foreground of the pane that was *seen*."""
-    found = seen.foreground
-    if found.is_remote:
-        text = f"{found.suspect} shows another machine: go to that pane and answer there; nothing was typed"
-        return Refusal("remote", text)
-    # A start of 0 is one that could not be read: later it could be another process.
-    if found.agent is None or found.process is None or not found.process.start:
-        return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
-    if found.is_drawn and found.leader is not None:
-        name = program_of(found.leader)
-        text = f"{found.agent.display} is in a terminal that {name} draws, and {name} may take the keys for itself"
-        return Refusal("mode", f"{text}: go to that pane and answer there; nothing was typed")
-    return Occupant(seen.pane, found.agent.name, found.process.pid, found.process.start)
-
-
-def _ask(typist: Typist) -> Question | Refusal:
-    """Return the question of the pane, or the rule that refuses to show it."""
     seen = must(see_styled(typist))
     held = must(holder_of(seen))
     dialog = dialog_of(seen)
@@ -305,8 +239,39 @@ def _ask(typist: Typist) -> Question | Refusal:
     )
 
 
-def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
-    """Type the keys of the given choice if the same question is still on the screen."""
+@refuses
+def holder(typist: Typist) -> Occupant | Refusal:
+    """Return the agent in the foreground of the pane now."""
+    return holder_of(must(typist.see()))
+
+
+def is_question(seen: Seen) -> bool:
+    """
+    Return whether two sources prove that a plain question is asked, in choices or in words, and no permission.
+
+    One is the agent's own rule for its screen. A model can write the words of that rule, so another must agree: the
+    agent's status file, record, hook, protocol or title.
+    """
+    dialog = dialog_of(seen)
+    if dialog is None or not dialog.is_known or dialog.kind not in PLAIN:
+        return False
+    return dialog.kind is seen.kind is seen.confirmed_kind
+
+
+def refuse_nothing(_: Seen) -> Refusal | None:
+    """Refuse nothing: the check for a caller who may answer any screen."""
+    return None
+
+
+@refuses
+def answer(
+    typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
+) -> Done | Refusal | None:
+    """
+    Look again, and type the keys of the choice if everything is as the person saw it, and not *unfit*.
+
+    None: the screen changed just before the keys; nothing was typed, and the caller looks again.
+    """
     seen = see_again(typist, given.pane, given.pid, given.start)
     dialog = dialog_of(seen)
     if dialog is None:
@@ -324,6 +289,22 @@ def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | Non
     if not typist.press(choice.keys, seen):
         return None
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
+
+
+def holder_of(seen: Seen) -> Occupant | Refusal:
+    """Return the agent in the foreground of the pane that was *seen*."""
+    found = seen.foreground
+    if found.is_remote:
+        text = f"{found.suspect} shows another machine: go to that pane and answer there; nothing was typed"
+        return Refusal("remote", text)
+    # A start of 0 is one that could not be read: later it could be another process.
+    if found.agent is None or found.process is None or not found.process.start:
+        return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
+    if found.is_drawn and found.leader is not None:
+        name = program_of(found.leader)
+        text = f"{found.agent.display} is in a terminal that {name} draws, and {name} may take the keys for itself"
+        return Refusal("mode", f"{text}: go to that pane and answer there; nothing was typed")
+    return Occupant(seen.pane, found.agent.name, found.process.pid, found.process.start)
 
 
 def _prompt(seen: Seen, dialog: Dialog) -> str:

@@ -21,6 +21,7 @@ import attrs
 
 from tallylight.files import read_write
 from tallylight.files.lock import locked
+from tallylight.files.read_write import explained
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import checked_directory, directory
 
@@ -91,7 +92,7 @@ class OnDisk:
 
         Raises `TallyError` where it cannot be noted: then nothing may be typed.
         """
-        try:
+        with explained(str(self._folder)):
             checked_directory(self._folder.parent, create=True)
             checked_directory(self._folder, create=True)
             with self._held():
@@ -102,8 +103,6 @@ class OnDisk:
                 fields = (fingerprint, time.monotonic_ns(), pid, start, pane)
                 data = "\n".join(map(str, fields)).encode()
                 read_write.atomic_write(self._folder / _name(agent), data, 0o600, durable=False)
-        except OSError as error:
-            raise TallyError(f"{self._folder}: {error.strerror or error}") from None
         return True
 
     def forget(self, agent: Agent, note: Note) -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Typist, reached
+from tallylight.actions.answer import Done, Occupant, Typist
 from tallylight.actions.gate import Refusal, RefusedError, must, refuses
 from tallylight.evidence.process import base_name
 
@@ -37,7 +37,7 @@ class Closer(Typist, Protocol):
 @refuses
 def occupant(typist: Typist) -> Occupant:
     """Return the program in the foreground of the pane now: an agent, or another program by its own name."""
-    seen = must(reached(typist.see))
+    seen = must(typist.see())
     found = seen.foreground
     process = found.process or found.leader
     # Without its start it could be another process later.
@@ -56,5 +56,5 @@ def close(closer: Closer, given: Close) -> Done:
         raise RefusedError(Refusal("gone", "that is another pane now; nothing was closed"))
     if (held.pid, held.start) != (given.pid, given.start):
         raise RefusedError(Refusal("process", f"{held.agent} runs there now; nothing was closed"))
-    must(reached(closer.close))
+    closer.close()
     return Done(given.pane, "closed")

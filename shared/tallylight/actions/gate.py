@@ -26,6 +26,7 @@ from tallylight.agents.agent import STRANGE_IDS, Agent, Template
 from tallylight.agents.options import dangerous_flags, is_option
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
+from tallylight.model.errors import SessionError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -81,7 +82,7 @@ def must(found: _T | Refusal) -> _T:
 
 
 def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
-    """Return *call* changed to return a refusal that is raised in it."""
+    """Return *call* changed to return a refusal that is raised in it, or that the pane's host cannot be reached."""
 
     @functools.wraps(call)
     def refusing(*given: _P.args, **named: _P.kwargs) -> _T | Refusal:
@@ -89,6 +90,8 @@ def refuses(call: Callable[_P, _T]) -> Callable[_P, _T | Refusal]:
             return call(*given, **named)
         except RefusedError as error:
             return error.refusal
+        except SessionError as error:
+            return Refusal("unreachable", str(error))
 
     return refusing
 

@@ -22,9 +22,9 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder, reached
+from tallylight.actions.answer import Answer, Done, Occupant, Question, Seen, Typist, dialog_of, holder
 from tallylight.actions.answered import Agent, InProcess, Note, OnDisk
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, refuses
 from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.model.errors import TallyError
@@ -86,7 +86,7 @@ class Once:
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget its last answer if the agent is seen to continue."""
         began = time.monotonic_ns()
-        seen = reached(lambda: answers.see_styled(typist))
+        seen = refuses(answers.see_styled)(typist)
         if isinstance(seen, Seen) and isinstance(held := holder(FrozenTypist(seen)), Occupant):
             agent = (held.pane, held.pid, held.start)
             note = self._notes.read(agent)

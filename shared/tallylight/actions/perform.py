@@ -113,7 +113,7 @@ def _reply_to_look(pane: Access, what: str) -> Reply:
 
 def _screen(typist: Typist) -> Rows | Refusal:
     """Return the screen, if an agent or a candidate holds the foreground: shells are not read."""
-    seen = answers.reached(typist.see)
+    seen = refuses(typist.see)()
     if isinstance(seen, Refusal):
         return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
     holder = seen.foreground

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import attrs
 
-from tallylight.actions.answer import Done, Occupant, Typist, holder_of, reached
+from tallylight.actions.answer import Done, Occupant, Typist, holder_of
 from tallylight.actions.gate import Refusal, RefusedError, must, refuses
 from tallylight.actions.once import FrozenTypist, Once
 from tallylight.actions.request import DeferredText
@@ -51,7 +51,7 @@ TYPED = "something else was typed at its prompt"
 def put(typist: Typist, given: DeferredText) -> Queued:
     """Return the text of *given* as queued, if the agent that it is for still holds the pane."""
     must(text_problem(given.text))
-    seen = must(reached(typist.see))
+    seen = must(typist.see())
     held = must(holder_of(seen))
     if (held.pane, held.pid, held.start) != (given.pane, given.pid, given.start):
         text = "another process is in the foreground of that pane now; nothing is queued"

@@ -26,12 +26,11 @@ from tallylight.actions.answer import (
     Typist,
     holder_of,
     missing_message,
-    reached,
     reading_of,
     refuse_nothing,
     see_again,
 )
-from tallylight.actions.gate import Refusal, must
+from tallylight.actions.gate import Refusal, must, refuses
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
@@ -80,20 +79,32 @@ class Interrupt:
     start: int
 
 
+@refuses
 def prompt_agent(typist: Typist) -> Occupant | Busy | Refusal:
     """Return the agent that would take text at its prompt now, or is busy; else the rule that refuses text."""
-    return reached(lambda: _agent_at_prompt(typist))
+    seen = must(typist.see())
+    held = holder_of(seen)
+    if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
+        return held
+    return Busy(held, refused.text) if refused.rule in ("working", "asking") else refused
 
 
+@refuses
 def say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None] = refuse_nothing) -> Done | Refusal | None:
     """
     Look again, and type the text if the agent takes text now, and is not *unfit* for it.
 
     None is as for `actions.answer.answer`.
     """
-    return reached(lambda: _say(typist, given, unfit))
+    must(text_problem(given.text))
+    seen = see_again(typist, given.pane, given.pid, given.start)
+    must(_check_prompt(seen, given.fingerprint) or lines_problem(seen, given.text) or unfit(seen))
+    if not typist.paste(given.text, enter=given.enter, seen=seen):
+        return None
+    return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
 
 
+@refuses
 def interrupt(
     typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None] = refuse_nothing
 ) -> Done | Refusal:
@@ -103,7 +114,17 @@ def interrupt(
     The screen of a working agent never holds still, so it is not compared again. A dialog that has come just then is
     left by that key, and the turn with it.
     """
-    return reached(lambda: _interrupt(typist, given, unfit))
+    seen = see_again(typist, given.pane, given.pid, given.start)
+    found = reading_of(seen)
+    agent = seen.foreground.agent
+    assert agent is not None
+    if found is not None and found.dialog is not None:
+        return Refusal("asking", "it asks something: choose an answer; nothing was typed")
+    if not has_turn(seen):
+        return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
+    must(unfit(seen))
+    typist.press(agent.interrupt)
+    return Done(seen.pane, "interrupted")
 
 
 def has_turn(seen: Seen) -> bool:
@@ -116,15 +137,6 @@ def has_turn(seen: Seen) -> bool:
     if found is not None and found.dialog is not None:
         return False
     return seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING)
-
-
-def _agent_at_prompt(typist: Typist) -> Occupant | Busy | Refusal:
-    """Return the agent if it takes text at its prompt now; the agent with the reason if it is busy; else a refusal."""
-    seen = must(typist.see())
-    held = holder_of(seen)
-    if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
-        return held
-    return Busy(held, refused.text) if refused.rule in ("working", "asking") else refused
 
 
 def text_problem(text: str) -> Refusal | None:
@@ -148,16 +160,6 @@ def lines_problem(seen: Seen, text: str) -> Refusal | None:
     if not seen.takes_paste and any(c in text for c in _LINES):
         return Refusal("lines", "tabs and line ends would act as keys, because it does not accept bracketed paste")
     return None
-
-
-def _say(typist: Typist, given: Say, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal | None:
-    """Type the text, if the agent takes it and nothing has changed."""
-    must(text_problem(given.text))
-    seen = see_again(typist, given.pane, given.pid, given.start)
-    must(_check_prompt(seen, given.fingerprint) or lines_problem(seen, given.text) or unfit(seen))
-    if not typist.paste(given.text, enter=given.enter, seen=seen):
-        return None
-    return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
 
 
 def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
@@ -195,18 +197,3 @@ def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
     if fingerprint(seen.look.lines, seen.look.columns, dialog) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None
-
-
-def _interrupt(typist: Typist, given: Interrupt, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
-    """Press the key to stop, if the agent works."""
-    seen = see_again(typist, given.pane, given.pid, given.start)
-    found = reading_of(seen)
-    agent = seen.foreground.agent
-    assert agent is not None
-    if found is not None and found.dialog is not None:
-        return Refusal("asking", "it asks something: choose an answer; nothing was typed")
-    if not has_turn(seen):
-        return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
-    must(unfit(seen))
-    typist.press(agent.interrupt)
-    return Done(seen.pane, "interrupted")

@@ -19,6 +19,7 @@ from tallylight.agents import names
 from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
 from tallylight.files import directories, extras, install_paths, user_file
+from tallylight.files.read_write import explained
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
 from tallylight.model import contrast, lights
@@ -136,10 +137,8 @@ def _refuse_anothers_home(system: System, *, yes: bool) -> None:
     Raise `TallyError` in another user's home: `sudo ./install.sh` keeps HOME on some systems, and would leave root's
     files there.
     """
-    try:
+    with explained(f"the home directory {system.home} cannot be used"):
         owner = system.home.stat().st_uid
-    except OSError as error:
-        raise TallyError(f"the home directory {system.home} cannot be used: {error.strerror}") from None
     if owner != os.geteuid() and not yes:
         raise TallyError(
             f"{system.home} is the home of user {owner}, and you are user {os.geteuid()}: run this without sudo "

@@ -11,6 +11,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from tallylight.model.errors import TallyError
@@ -47,6 +48,15 @@ def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@contextlib.contextmanager
+def explained(what: str, then: str = "") -> Iterator[None]:
+    """Raise a `TallyError` in place of an `OSError`: *what* failed and why, and *then* what follows from it."""
+    try:
+        yield
+    except OSError as error:
+        raise TallyError(f"{what}: {error.strerror or error}{then}") from None
 
 
 def read_limited(path: Path, limit: int = MAX_CONFIG_BYTES) -> bytes:

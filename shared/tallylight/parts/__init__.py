@@ -54,12 +54,14 @@ class Verb:
     """
     A command, `tally VERB`. *group* is its heading in the help, *about* its line there, *module* has its `main`.
 
+    Without a module it is `verbs.VERB` in the part's package.
+
     A person who types one of *words* gets this verb as a suggestion.
     """
 
     group: str
     about: str
-    module: str
+    module: str = ""
     words: tuple[str, ...] = ()
 
 

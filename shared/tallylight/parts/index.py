@@ -90,7 +90,7 @@ def find() -> Iterator[InstalledPart]:
     """Yield the parts of this installation: our own, then those of other packages. The first with a name counts."""
     extras.enable(EXTRA)
     names: set[str] = set()
-    for name, version, imported in (*_own(), *_of_others()):
+    for name, version, package, imported in (*_own(), *_of_others()):
         if name in names or len(names) == MAX_INDEXED_PARTS:
             continue
         names.add(name)
@@ -98,27 +98,32 @@ def find() -> Iterator[InstalledPart]:
             part = imported()
             if not isinstance(part, Part):
                 raise TypeError(f"it is no tallylight.parts.Part but {type(part).__name__}")
-            yield InstalledPart(attributes.evolve(part, name=name), version)
+            verbs = {
+                verb: attributes.evolve(one, module=one.module or f"{package}.verbs.{verb.replace('-', '_')}")
+                for verb, one in part.verbs.items()
+            }
+            yield InstalledPart(attributes.evolve(part, name=name, verbs=verbs), version)
         except Exception as error:  # whatever is wrong with a part costs that part
             text = sanitise(f"{type(error).__name__}: {error}", cells=200)
             yield InstalledPart(Part(name=name, about=""), version, text)
 
 
-def _own() -> Iterator[tuple[str, str, Any]]:
-    """Yield our own parts: each with its name, no version, and a function that loads it."""
+def _own() -> Iterator[tuple[str, str, str, Any]]:
+    """Yield our own parts: each with its name, no version, its package, and a function that loads it."""
     import pkgutil  # the index saves this
 
     for module in pkgutil.iter_modules(parts.__path__):
         if module.ispkg:
-            yield module.name, "", functools.partial(load, f"{parts.__name__}.{module.name}:PART")
+            package = f"{parts.__name__}.{module.name}"
+            yield module.name, "", package, functools.partial(load, f"{package}:PART")
 
 
-def _of_others() -> Iterator[tuple[str, str, Any]]:
-    """Yield the parts of other packages: each with its name, its version, and a function that loads it."""
+def _of_others() -> Iterator[tuple[str, str, str, Any]]:
+    """Yield the parts of other packages: each with its name, its version, its package, and a function that loads it."""
     import importlib.metadata  # it takes as long to load as all else
 
     for point in importlib.metadata.entry_points(group=GROUP):
-        yield point.name, point.dist.version if point.dist is not None else "", point.load
+        yield point.name, point.dist.version if point.dist is not None else "", point.module, point.load
 
 
 def load(name: str) -> Any:

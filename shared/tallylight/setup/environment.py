@@ -29,6 +29,7 @@ import tallylight
 from tallylight.config import key_bindings
 from tallylight.files import directories, extras, managed_block, read_write
 from tallylight.files.install_paths import Layout, layout
+from tallylight.files.read_write import explained
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, made
@@ -313,11 +314,9 @@ def _relink(link: Path, target: str) -> None:
 def add_extra(system: System, python: Path, name: str) -> Path:
     """Fetch the packages of an extra, whole or not at all, and return their folder. Raises `TallyError`."""
     folder = extras.folder(name, system.env)
-    try:
+    with explained(f"cannot install into {folder.parent}"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{name}-"))
-    except OSError as error:
-        raise TallyError(f"cannot install into {folder.parent}: {error.strerror or error}") from None
     try:
         dependencies.install(system, python, aside / "new", extras.EXTRAS[name], ())
         if folder.exists():

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from tallylight.files import directories, install_paths, managed_block, receipt, user_file
+from tallylight.files.read_write import explained
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
 from tallylight.model.errors import TallyError
@@ -81,12 +82,10 @@ def plan_undo(system: System, conf: Path) -> list[Edit]:
 
 def undo(system: System, edit: Edit) -> None:
     """Take one file back, and its entry out of the receipt."""
-    try:
+    with explained(
+        f"cannot change {system.short(edit.path)}",
+        f"; take out the lines from {managed_block.BEGIN} to {managed_block.END} yourself",
+    ):
         user_file.take_back(edit)
         if edit.entry is not None:
             receipt.load(directories.state_dir(system.env)).without(edit.path).save()
-    except OSError as error:
-        raise TallyError(
-            f"cannot change {system.short(edit.path)}: {error.strerror or error}; "
-            f"take out the lines from {managed_block.BEGIN} to {managed_block.END} yourself"
-        ) from None

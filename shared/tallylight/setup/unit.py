@@ -12,19 +12,7 @@ from tallylight.files import install_paths, read_write
 from tallylight.files.system import System
 
 NAME = "tallylight-sessions.service"
-_TEXT = """\
-# Made by `tally setup`; `tally setup --undo` removes it.
-[Unit]
-Description=Tallylight: what coding agents do in tmux and GNU Screen
-
-[Service]
-ExecStart="{command}" host sessions
-Restart=on-failure
-RestartSec=10
-
-[Install]
-WantedBy=default.target
-"""
+_TEXT = Path(__file__).with_name(NAME).read_text("utf-8")
 
 
 def file(system: System) -> Path:

@@ -12,7 +12,7 @@ from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import ControlReader, Notice, Output, Reply
 from tallylight.hosts.tmux.ear import Ears
-from tallylight.hosts.tmux.pane_list import MAX_PANES, PANES, SCREENS, QueryFormat, TmuxPane
+from tallylight.hosts.tmux.pane_list import CLIENTS, MAX_PANES, PANES, SCREENS, QueryFormat, TmuxPane
 from tallylight.hosts.tmux.server import Server, TerminalsState
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import CollisionEntry, Pane
@@ -36,9 +36,17 @@ HOSTILE = [
 ]
 
 
+CLIENT = (
+    "client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events",
+    "client_activity",
+)  # fmt: skip
+
+
 def row(kind: str, *fields: str) -> str:
     """A row as tmux fills it in; a client has typed long ago."""
-    fields = (*fields, "1795230000") if kind == "C" else fields
+    if kind == "C":
+        values = dict(zip(CLIENT, (*fields, "1795230000"), strict=False))
+        fields = tuple(values[name] for name in CLIENTS[1] if name in values)
     return f"{FORM.secret[:3]}{kind}{FORM.secret[3:]}{FORM.secret.join(fields)}{FORM.secret}!\n"
 
 

@@ -20,6 +20,7 @@ from tallylight.parts.lab.events import Exit, ForegroundChange
 from tallylight.parts.lab.replay import Replay
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
+from tests.selective import SelectiveTracker
 from tests.strategies import at_most
 from tests.tables import each
 
@@ -38,7 +39,7 @@ def write(path: Path, *events: tuple[float, What], header: Header | None = None)
 def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Source] = ()) -> list[tuple[float, str]]:
     """Replay *events* below the command line of a shell; return each change of the light and when it was."""
     agents, _ = agent_files.load_agents({"HOME": "/nowhere"})
-    replay = Replay(Header(), agents, relay=RelayCore() if relay else None, without=without)
+    replay = Replay(Header(), agents, relay=RelayCore() if relay else None, tracker=SelectiveTracker(without))
     found: list[tuple[float, str]] = []
 
     def note() -> None:

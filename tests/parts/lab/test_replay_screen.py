@@ -16,6 +16,7 @@ from tallylight.parts.lab.replay import Replay
 from tallylight.tracker.foreground import Foreground
 from tests.evidence.agents import AGENTS
 from tests.hosts.test_pane import COPILOT, HandTable
+from tests.selective import SelectiveTracker
 from tests.tables import each
 
 SCREENS = Path(__file__).parents[2] / "evidence/screens"
@@ -37,7 +38,7 @@ def drawn(lines: list[str], cursor: int) -> bytes:
 
 def replayed(without: tuple[Source, ...] = (), progress: bytes = b"") -> list[tuple[float, str]]:
     """The lights of the turn, played through a replay, with the second each began in."""
-    replay = Replay(Header(80, 40), AGENTS, without=without)
+    replay = Replay(Header(80, 40), AGENTS, tracker=SelectiveTracker(without))
     lights: list[tuple[float, str]] = []
 
     def note(status: str) -> None:

@@ -27,6 +27,7 @@ from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.processes import RecordedProcesses
 from tallylight.parts.lab.replay import Replay
 from tallylight.parts.lab.scanner import Scanner
+from tests.selective import SelectiveTracker
 from tests.tables import each
 
 AGENTS, _ = agent_files.load_agents({})
@@ -41,7 +42,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def lived(path: Path) -> tuple[list[Change], bytes]:
     """The lights of a pane that lived through a recording, and its tape."""
     recording = read(path)
-    replay = Replay(recording.header, AGENTS, without={Source.PROTOCOL})
+    replay = Replay(recording.header, AGENTS, tracker=SelectiveTracker({Source.PROTOCOL}))
     return list(changes(replay, recording.events)), replay.tape.data
 
 

@@ -7,6 +7,9 @@ unguessable word separates rows and fields: `QueryFormat(secret)` makes the form
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import attrs
 
 from tallylight.evidence.screen import Look
@@ -15,25 +18,33 @@ from tallylight.wire.values import digits, is_number
 
 #: A kind of row: the letter it begins with, and the names of its fields.
 Rows = tuple[str, tuple[str, ...]]
-#: For `list-panes -a -F`.
-PANES: Rows = "P", (
-    "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
-    "window_zoomed_flag", "window_activity", "pane_dead", "pane_tty", "pane_title", "@tally",
-)  # fmt: skip
-#: For `list-clients -F`.
-CLIENTS: Rows = "C", (
-    "client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events",
-    "client_activity",
-)  # fmt: skip
 #: For `display-message -p`, after `capture-pane -p`.
 SCREENS: Rows = "S", ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
 #: Not a name: the number of the first row that is not empty, or 0; empty from a tmux that cannot search rows.
 _FINDS = "C/r:."
-#: For `display-message -p`, before typing into a pane. `bracket_paste_flag` is empty before 3.7.
-TARGET: Rows = "T", (
-    "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
-    "bracket_paste_flag", _FINDS, "pane_title",
-)  # fmt: skip
+_Record = TypeVar("_Record")
+
+
+def _of(*names: str, read: Callable[..., Any] = str, default: Any = attrs.NOTHING) -> Any:
+    """Return a field that *read* makes of those of tmux with these *names*."""
+    return attrs.field(default=default, metadata={"names": names, "read": read})
+
+
+def _rows(kind: str, cls: Any) -> Rows:
+    """Return the kind of row that is a record of *cls*."""
+    return kind, tuple(dict.fromkeys(name for one in attrs.fields(cls) for name in one.metadata["names"]))
+
+
+def _is_on(value: str) -> bool:
+    return value == "1"
+
+
+def _number(value: str) -> int:
+    return digits(value, 10)
+
+
+def _has_focus(flags: str, events: str) -> bool | None:
+    return "focused" in flags.split(",") if flags and events in ("1", "on") else None
 
 
 @attrs.frozen
@@ -41,23 +52,23 @@ class TmuxPane:
     """One pane. Ids are tmux's own: `%3`, `$1`, `@2`. *light* is its window's `@tally` option."""
 
     #: The server's process.
-    server: int
-    id: str
+    server: int = _of("pid", read=_number)
+    id: str = _of("pane_id")
     #: Its first process; 0 if it has ended.
-    pid: int
-    session_id: str
-    session: str
-    window_id: str
-    window: str
-    is_active: bool
-    is_zoomed: bool
+    pid: int = _of("pane_pid", read=_number)
+    session_id: str = _of("session_id")
+    session: str = _of("session_name")
+    window_id: str = _of("window_id")
+    window: str = _of("window_index")
+    is_active: bool = _of("pane_active", read=_is_on)
+    is_zoomed: bool = _of("window_zoomed_flag", read=_is_on)
     #: The second since the epoch when its window was last drawn.
-    drawn_at: int
-    is_dead: bool
-    title: str
-    light: str
+    drawn_at: int = _of("window_activity", read=_number)
+    is_dead: bool = _of("pane_dead", read=_is_on)
+    title: str = _of("pane_title")
+    light: str = _of("@tally")
     #: Its terminal.
-    tty: str = ""
+    tty: str = _of("pane_tty", default="")
 
 
 @attrs.frozen
@@ -68,14 +79,18 @@ class Client:
     *is_focused* is None if unknown: without `focus-events` tmux calls every client focused.
     """
 
-    is_control: bool
-    session_id: str
-    window_id: str
-    is_focused: bool | None
-    tty: str
-    pid: int
+    is_control: bool = _of(
+        "client_control_mode",
+        "client_flags",
+        read=lambda mode, flags: mode == "1" or "control-mode" in flags.split(","),
+    )
+    session_id: str = _of("session_id")
+    window_id: str = _of("window_id")
+    is_focused: bool | None = _of("client_flags", "focus-events", read=_has_focus)
+    tty: str = _of("client_tty")
+    pid: int = _of("client_pid", read=_number)
     #: The second since the epoch of the last key there.
-    active_at: int = 0
+    active_at: int = _of("client_activity", read=_number, default=0)
 
 
 @attrs.frozen
@@ -89,14 +104,21 @@ class Target:
     """
 
     #: The server's process.
-    server: int
-    id: str
-    pid: int
-    has_keys: bool
-    is_synchronized: bool
-    takes_paste: bool | None
-    finds: bool
-    title: str
+    server: int = _of("pid", read=_number)
+    #: Empty for a dead pane.
+    id: str = _of("pane_id", "pane_dead", read=lambda id_, is_dead: id_ if is_dead != "1" else "")
+    pid: int = _of("pane_pid", read=_number)
+    has_keys: bool = _of("pane_in_mode", "pane_input_off", read=lambda *modes: {"", "0"}.issuperset(modes))
+    is_synchronized: bool = _of("pane_synchronized", read=_is_on)
+    takes_paste: bool | None = _of("bracket_paste_flag", read=lambda flag: flag == "1" if flag else None)
+    finds: bool = _of(_FINDS, read=bool)
+    title: str = _of("pane_title")
+
+
+#: For `list-panes -a -F`, and for `list-clients -F`.
+PANES, CLIENTS = _rows("P", TmuxPane), _rows("C", Client)
+#: For `display-message -p`, before typing into a pane. `bracket_paste_flag` is empty before 3.7.
+TARGET = _rows("T", Target)
 
 
 @attrs.frozen
@@ -135,56 +157,28 @@ class QueryFormat:
         read: dict[str, TmuxPane] = {}
         found: dict[str, TmuxPane] = {}
         for part in self._parts(PANES, text):
-            pane = before.get(part) or self._pane(part)
-            if pane is not None and pane.id not in found and len(found) < MAX_PANES:
+            pane = before.get(part) or self._record(PANES, TmuxPane, part)
+            if pane is not None and pane.id.startswith("%") and pane.id not in found and len(found) < MAX_PANES:
                 read[part] = found[pane.id] = pane
         if known is not None:
             known.clear()
             known.update(read)
         return list(found.values())
 
-    def _pane(self, part: str) -> TmuxPane | None:
-        """Return the pane in *part*, one row; None if it is incomplete."""
-        field = self._fields(PANES, part)
-        if not field.get("pane_id", "").startswith("%"):
-            return None
-        return TmuxPane(
-            server=digits(field["pid"], 10),
-            id=field["pane_id"],
-            pid=digits(field["pane_pid"], 10),
-            session_id=field["session_id"],
-            session=field["session_name"],
-            window_id=field["window_id"],
-            window=field["window_index"],
-            is_active=field["pane_active"] == "1",
-            is_zoomed=field["window_zoomed_flag"] == "1",
-            drawn_at=digits(field["window_activity"], 10),
-            is_dead=field["pane_dead"] == "1",
-            title=field["pane_title"],
-            light=field["@tally"],
-            tty=field["pane_tty"],
-        )
+    def _record(self, rows: Rows, cls: type[_Record], part: str) -> _Record | None:
+        """Return the record in *part*, one row; None if it is incomplete."""
+        found = self._fields(rows, part)
+        made: dict[str, Any] = {
+            one.name: one.metadata["read"](*map(found.__getitem__, one.metadata["names"]))
+            for one in attrs.fields(cls)  # type: ignore[arg-type]
+            if found
+        }
+        return cls(**made) if made else None
 
     def read_clients(self, text: str) -> list[Client]:
-        """Return the attached terminals in *text*."""
-        found = []
-        for part in self._parts(CLIENTS, text):
-            if field := self._fields(CLIENTS, part):
-                flags = field["client_flags"]
-                words = flags.split(",")
-                # Versions before 3.3 do not have these words.
-                is_focused = "focused" in words if flags and field["focus-events"] in ("1", "on") else None
-                client = Client(
-                    is_control=field["client_control_mode"] == "1" or "control-mode" in words,
-                    session_id=field["session_id"],
-                    window_id=field["window_id"],
-                    is_focused=is_focused,
-                    tty=field["client_tty"],
-                    pid=digits(field["client_pid"], 10),
-                    active_at=digits(field["client_activity"], 10),
-                )
-                found.append(client)
-        return found
+        """Return the attached terminals in tmux's answer."""
+        found = (self._record(CLIENTS, Client, part) for part in self._parts(CLIENTS, text))
+        return [client for client in found if client is not None]
 
     def read_screens(self, text: str) -> dict[str, Look | None]:
         """
@@ -209,20 +203,8 @@ class QueryFormat:
     def read_target(self, text: str) -> Target | None:
         """Return the pane in *text* that is to be typed into; None if it is gone."""
         parts = self._parts(TARGET, text)
-        field = self._fields(TARGET, parts[0]) if parts else {}
-        if not field.get("pane_id", "").startswith("%") or field["pane_dead"] == "1":
-            return None
-        paste = field["bracket_paste_flag"]
-        return Target(
-            server=digits(field["pid"], 10),
-            id=field["pane_id"],
-            pid=digits(field["pane_pid"], 10),
-            has_keys=field["pane_in_mode"] in ("", "0") and field["pane_input_off"] in ("", "0"),
-            is_synchronized=field["pane_synchronized"] == "1",
-            takes_paste=paste == "1" if paste else None,
-            finds=field[_FINDS] != "",
-            title=field["pane_title"],
-        )
+        found = self._record(TARGET, Target, parts[0]) if parts else None
+        return found if found is not None and found.id.startswith("%") else None
 
     def behind_screens(self, text: str) -> str:
         """Return the part of *text* after the last screen."""

@@ -12,17 +12,16 @@ import re
 from typing import NamedTuple
 
 from tallylight.model.errors import DecodeError
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.model.tool_call import request
 from tallylight.snapshot import fields, rows
 from tallylight.snapshot.schema import AttentionEntry, Pane
+from tallylight.snapshot.values import kind_of, status_of
 from tallylight.wire import osc1338
 from tallylight.wire.text import sanitise
 
 #: The longest text, in cells.
 _MUX_TEXT_CELLS = 256
-_STATUSES = {status.value: status for status in Status}
-_KINDS = {kind.value: kind for kind in Kind}
 _HEAD = re.compile(r"([a-z]+)(?::([a-z]*))?((?:;.*)?)\Z", re.S)
 _PANE = re.compile(r"\A;pane=([0-9]{1,10}\.[0-9]{1,12});")
 _TIME = re.compile(r";(since|snoozed_until|muted_until)=([0-9]{1,12})(?=;|\Z)")
@@ -38,7 +37,7 @@ class ServerReport(NamedTuple):
 def read(value: str) -> ServerReport | None:
     """Return the report in *value*; None if there is none."""
     found = _HEAD.match(value)
-    if found is None or found[1] not in _STATUSES:
+    if found is None or (status := status_of(found[1])) is None:
         return None
     try:
         said = osc1338.decode_payload(f"state=idle{found[3]}")
@@ -48,8 +47,8 @@ def read(value: str) -> ServerReport | None:
     where = _PANE.match(f"{found[3]};")
     pane = Pane(
         id="",
-        status=_STATUSES[found[1]],
-        kind=_KINDS.get(found[2] or ""),
+        status=status,
+        kind=kind_of(found[2]),
         agent=said.agent,
         project=said.project,
         message=said.message,

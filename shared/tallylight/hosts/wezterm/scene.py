@@ -26,10 +26,10 @@ from tallylight.hosts.wezterm.mux_word import ServerReport
 from tallylight.hosts.wezterm.pane_list import TabBar
 from tallylight.model import contrast, lights
 from tallylight.model.lights import RGB
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.model.tool_call import request
 from tallylight.snapshot import rows
-from tallylight.snapshot.schema import Pane, ReasonEntry
+from tallylight.snapshot.schema import Pane
 from tallylight.tracker.rollup import precedence
 from tallylight.ui import tab_sign
 from tallylight.ui.layout import countdown
@@ -45,8 +45,6 @@ _COUNTED = (
     Status.WORKING,
 )  # fmt: skip
 
-_STATUSES = {status.value: status for status in Status}
-_KINDS = {kind.value: kind for kind in Kind}
 
 #: A pane of the scene, in JSON.
 Drawn = dict[str, Any]
@@ -134,21 +132,11 @@ def _tab(owner: Pane, place: Place, members: Iterable[Pane], what: str, bar: Tab
 
 def pane_of(drawn: Mapping[str, Any]) -> Pane | None:
     """Return the pane that an earlier sidecar drew as *drawn*; None if that cannot be read."""
-    id_, status = values.integer(drawn.get("pane"), 0, 2**53), _STATUSES.get(str(drawn.get("status")))
-    if id_ is None or status is None:
+    id_ = values.integer(drawn.get("pane"), 0, 2**53)
+    if id_ is None:
         return None
-    return Pane(
-        id=str(id_),
-        status=status,
-        kind=_KINDS.get(str(drawn.get("kind"))),
-        agent=values.text(drawn.get("agent"), TAB_WHAT_CELLS),
-        project=values.text(drawn.get("project"), TAB_WHAT_CELLS),
-        name=values.text(drawn.get("name"), TAB_WHAT_CELLS) if drawn.get("ours") is True else "",
-        message=values.text(drawn.get("message"), TAB_WHAT_CELLS),
-        what=values.text(drawn.get("what"), TAB_WHAT_CELLS),
-        since=values.number(drawn.get("since"), 0, 1e12) or 0.0,
-        reason=ReasonEntry(source=values.text(drawn.get("source"), TAB_WHAT_CELLS)),
-    )
+    name = drawn.get("name") if drawn.get("ours") is True else ""
+    return Pane.from_json({**drawn, "id": str(id_), "name": name, "reason": {"source": drawn.get("source")}})
 
 
 def _what(pane: Pane, now: float) -> tuple[str, float]:
@@ -194,9 +182,9 @@ def paints(bar: TabBar, statuses: Iterable[Status]) -> dict[str, dict[str, Drawn
     }
     lit = sorted(set(statuses) - {Status.ACTIVE}, key=lambda status: status.value)
     return {
-        "tab": {status.value: dict(_paint(bar.key, status, bar.tab, keeps=False)) for status in lit},
+        "tab": {status.value: dict(_paint(bar.paint_key, status, bar.tab, keeps=False)) for status in lit},
         **{
-            name: {status.value: dict(_paint(bar.key, status, ground, keeps=True)) for status in lit}
+            name: {status.value: dict(_paint(bar.paint_key, status, ground, keeps=True)) for status in lit}
             for name, ground in grounds.items()
         },
     }

@@ -33,7 +33,7 @@ from tallylight.hosts.wezterm.source import WezTermSource, is_server, remove
 from tallylight.hosts.wezterm.toasts import Toasts
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.changes import Changes
-from tallylight.snapshot.writer import SnapshotError, aside, checked_directory, directory
+from tallylight.snapshot.writer import aside, checked_directory, directory
 from tallylight.wire.values import is_number
 
 HOST = "wezterm"
@@ -100,12 +100,8 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began) -> s
     if process_table.table().start(gui) is None:
         raise TallyError(f"there is no process {gui}; --pid is WezTerm's own")
     folder = directory(environ)
-    try:
+    with read_write.explained(str(folder)):
         place = Place(checked_directory(folder, create=True), gui)
-    except SnapshotError:
-        raise
-    except OSError as error:
-        raise TallyError(f"{folder}: {error.strerror or error}") from None
     sweep(place.folder)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -12,7 +12,7 @@ from tallylight.parts import Part, Verb
 PART = Part(
     name="agent_hooks",
     about="hooks in the settings of agents, which make their lights exact",
-    verbs={"hooks": Verb("More to set up", "install, remove or show the hooks of agents", f"{__name__}.verbs.hooks")},
+    verbs={"hooks": Verb("More to set up", "install, remove or show the hooks of agents")},
     checks=f"{__name__}.verbs.hooks:checks",
     undo=f"{__name__}.remove",
 )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tallylight.files import directories, install_paths, managed_block, read_write, receipt, user_file
+from tallylight.files.read_write import explained
 from tallylight.files.receipt import Receipt
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
@@ -184,25 +185,19 @@ def _own_edits(target: Target, path: Path, text: str, book: Receipt) -> list[Edi
 
 def apply(system: System, edit: Edit) -> None:
     """Make a backup, enter the edit in the receipt, and write the file."""
-    try:
+    with explained(f"cannot change {system.short(edit.path)}", "; it was not changed"):
         user_file.change(edit, read_receipt(system), system.now())
-    except OSError as error:
-        raise TallyError(
-            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it was not changed"
-        ) from None
 
 
 def keep_table(system: System, target: Target) -> None:
     """Write the table of a user's own agent for `tally hook`, or remove an old one."""
     path = table_path(system, target.agent)
-    try:
+    with explained(f"cannot change {system.short(path)}"):
         if target.table is None:
             path.unlink(missing_ok=True)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, json.dumps(target.table).encode(), 0o600)
-    except OSError as error:
-        raise TallyError(f"cannot change {system.short(path)}: {error.strerror or error}") from None
 
 
 def table_path(system: System, agent: str) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tallylight.files import managed_block, read_write, user_file
+from tallylight.files.read_write import explained
 from tallylight.files.receipt import Entry, checksum
 from tallylight.files.system import System
 from tallylight.files.user_file import Edit
@@ -86,7 +87,7 @@ def undo(system: System, edit: Edit) -> str:
     book = read_receipt(system)
     name, entry = system.short(edit.path), edit.entry
     outcome = user_file.taken_back(system, edit, "hooks")
-    try:
+    with explained(f"cannot change {name}"):
         theirs = edit.before or b""
         if edit.goes and entry is not None and not entry.pieces and checksum(theirs) != entry.written:
             # A person has changed a file that was entirely ours: their version is kept.
@@ -98,6 +99,4 @@ def undo(system: System, edit: Edit) -> str:
         table_path(system, edit.agent).unlink(missing_ok=True)
         if entry is not None:
             book.without(edit.path, edit.agent).save()
-    except OSError as error:
-        raise TallyError(f"cannot change {name}: {error.strerror or error}") from None
     return outcome

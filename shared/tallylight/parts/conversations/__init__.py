@@ -14,25 +14,12 @@ PART = Part(
     name="conversations",
     about="agents started, and their conversations forked, resumed and restored",
     verbs={
-        "start": Verb(
-            "Act",
-            "start an agent in a new pane of kitty or tmux",
-            f"{__name__}.verbs.start",
-            ("new", "launch", "spawn"),
-        ),
-        "fork": Verb(
-            "Act", "fork a pane's conversation into a new pane; the old one is not changed", f"{__name__}.verbs.fork"
-        ),
-        "resume": Verb(
-            "Act", "resume the conversation of an agent that has ended or crashed", f"{__name__}.verbs.resume"
-        ),
-        "restore": Verb(
-            "Act", "resume the conversations that were open when a terminal ended", f"{__name__}.verbs.restore"
-        ),
+        "start": Verb("Act", "start an agent in a new pane of kitty or tmux", words=("new", "launch", "spawn")),
+        "fork": Verb("Act", "fork a pane's conversation into a new pane; the old one is not changed"),
+        "resume": Verb("Act", "resume the conversation of an agent that has ended or crashed"),
+        "restore": Verb("Act", "resume the conversations that were open when a terminal ended"),
         "worktree": Verb(
-            "For scripts",
-            "make a git worktree on a new branch; no program that the repository names runs",
-            f"{__name__}.verbs.worktree",
+            "For scripts", "make a git worktree on a new branch; no program that the repository names runs"
         ),
     },
     host=f"{__name__}.host:Restore",

@@ -11,14 +11,9 @@ PART = Part(
         "log": Verb(
             "See",
             "what the agents did today and this week: work, waiting for you, questions",
-            f"{__name__}.verbs.log",
-            ("history", "today"),
+            words=("history", "today"),
         ),
-        "away": Verb(
-            "More",
-            "what happened since you left: turns, replies, questions, failures",
-            f"{__name__}.verbs.away",
-        ),
+        "away": Verb("More", "what happened since you left: turns, replies, questions, failures"),
     },
     host=f"{__name__}.host:Diary",
     checks=f"{__name__}.history_file:checks",

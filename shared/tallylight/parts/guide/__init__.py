@@ -12,17 +12,9 @@ PART = Part(
     name="guide",
     about="a demonstration, the ways to an exact light, completions, a skill file for agents",
     verbs={
-        "demo": Verb("More", "show the lights on scripted agents in this terminal", f"{__name__}.verbs.demo"),
-        "exact": Verb(
-            "Set up", "how to make a light exact: hooks, your shell, or one command", f"{__name__}.verbs.exact"
-        ),
-        "skill": Verb(
-            "For scripts", "print a skill file that teaches an agent these commands", f"{__name__}.verbs.skill"
-        ),
-        "completions": Verb(
-            "More to set up",
-            "print completions for bash, zsh or fish, or write the manual pages",
-            f"{__name__}.verbs.completions",
-        ),
+        "demo": Verb("More", "show the lights on scripted agents in this terminal"),
+        "exact": Verb("Set up", "how to make a light exact: hooks, your shell, or one command"),
+        "skill": Verb("For scripts", "print a skill file that teaches an agent these commands"),
+        "completions": Verb("More to set up", "print completions for bash, zsh or fish, or write the manual pages"),
     },
 )

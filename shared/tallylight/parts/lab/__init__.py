@@ -12,27 +12,11 @@ PART = Part(
     name="lab",
     about="recordings, agent files and how well screens were read",
     verbs={
-        "agent": Verb(
-            "More to set up",
-            "describe an unknown agent, and test the description on recordings",
-            f"{__name__}.verbs.agent",
-        ),
-        "record": Verb(
-            "More to set up",
-            "run a command and record the session with its evidence",
-            f"{__name__}.verbs.record",
-        ),
-        "replay": Verb("More to set up", "show the light of a recorded session, and why", f"{__name__}.verbs.replay"),
-        "wrong": Verb(
-            "More to set up",
-            "say what was right where a light was wrong, and have a rule made of it",
-            f"{__name__}.verbs.wrong",
-        ),
-        "accuracy": Verb(
-            "More to set up",
-            "how well the screens of each version of each agent were read",
-            f"{__name__}.verbs.accuracy",
-        ),
+        "agent": Verb("More to set up", "describe an unknown agent, and test the description on recordings"),
+        "record": Verb("More to set up", "run a command and record the session with its evidence"),
+        "replay": Verb("More to set up", "show the light of a recorded session, and why"),
+        "wrong": Verb("More to set up", "say what was right where a light was wrong, and have a rule made of it"),
+        "accuracy": Verb("More to set up", "how well the screens of each version of each agent were read"),
     },
     host=f"{__name__}.grades:Accuracy",
     keys={"!": Key("its light is wrong: say what was right", f"{__name__}.verbs.wrong:over")},

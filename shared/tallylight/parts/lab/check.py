@@ -8,6 +8,7 @@ because the file is to be tested.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
@@ -16,13 +17,14 @@ from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import base_name
 from tallylight.model.decision import Decision
-from tallylight.model.report import Source
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.asciicast import Event, Header
 from tallylight.parts.lab.events import Exit, ForegroundChange, Program
 from tallylight.parts.lab.replay import Replay
 from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 
 #: When a host first sees the foreground program, in seconds.
 _SEEN_S = 0.25
@@ -86,9 +88,18 @@ class Result:
         return found
 
 
+class _Deaf(Tracker):
+    """A tracker that ignores what the program reports itself."""
+
+    def report(self, report: Report, now: float, since: float = math.inf) -> None:
+        """Process a report of any other source."""
+        if report.source is not Source.PROTOCOL:
+            super().report(report, now, since)
+
+
 def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
     """Try *agent* on one recording."""
-    replay = Replay(header, Agents([agent]), without={Source.PROTOCOL})
+    replay = Replay(header, Agents([agent]), tracker=_Deaf())
     shown = tuple(changes(replay, held_by(events, agent)))
     used = frozenset(rule_of(change.decision) for change in shown if change.decision.reason.source is Source.SCREEN)
     truth = scoring.truth_of(events)

@@ -14,14 +14,15 @@ done between them, so that it gives the same lights as then.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from tallylight import wire
 from tallylight.agents.agent import Agents
 from tallylight.evidence import notified
 from tallylight.evidence.screen import Look
 from tallylight.model.decision import Decision
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Report
+from tallylight.model.timing import Timing
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.pane.tape import Tape
@@ -30,9 +31,9 @@ from tallylight.parts.lab.events import Claimed, Exit, ForegroundChange, Moment
 from tallylight.parts.lab.grid import Grid
 from tallylight.parts.lab.processes import RecordedProcesses
 from tallylight.parts.lab.scanner import Scanner
-from tallylight.parts.lab.selective import SelectiveTracker
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 from tallylight.wire import osc9_4, osc133
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.notification import Chunk, Notification, Notifications
@@ -69,7 +70,7 @@ def with_program(header: Header, events: Iterable[Event], agent: str) -> Iterato
 
 
 class Replay:
-    """Replays one recording, with a *relay* or without. Sources in *without* are ignored."""
+    """Replays one recording, with a *relay* or without. *tracker* decides its lights."""
 
     def __init__(
         self,
@@ -77,14 +78,14 @@ class Replay:
         agents: Agents,
         *,
         relay: RelayCore | None = None,
-        without: Collection[Source] = (),
+        tracker: Tracker | None = None,
     ) -> None:
         self.now = 0.0
         #: One line for each input that our code failed to process.
         self.faults: list[str] = []
-        tracker = SelectiveTracker(without)
+        timing = tracker.timing if tracker is not None else Timing()
         self._processes = RecordedProcesses(agents)
-        self._pane = Pane(tracker.timing, self._processes, self._processes, self.faults.append, tracker=tracker)
+        self._pane = Pane(timing, self._processes, self._processes, self.faults.append, tracker=tracker)
         self._relay = relay
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)

@@ -18,16 +18,8 @@ PART = Part(
     name="remote",
     about="agents of other machines, by ssh or a broker",
     verbs={
-        "publish": Verb(
-            "More to set up",
-            "send the state of this machine's agents to the broker of a fleet",
-            f"{__name__}.verbs.publish",
-        ),
-        "bridge": Verb(
-            "For scripts",
-            "report this machine's agents to another machine, which calls this",
-            f"{__name__}.verbs.bridge",
-        ),
+        "publish": Verb("More to set up", "send the state of this machine's agents to the broker of a fleet"),
+        "bridge": Verb("For scripts", "report this machine's agents to another machine, which calls this"),
     },
     serves={"fleet": f"{__name__}.fleet", "attaching": f"{__name__}.commands", "machines": f"{__name__}.host"},
 )

@@ -25,6 +25,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
+from tallylight.files.read_write import explained
 from tallylight.model.errors import TallyError
 from tallylight.parts.remote.topics import MAX_PAYLOAD_BYTES
 
@@ -273,9 +274,7 @@ def _password(fleet: Fleet) -> str | None:
     if not fleet.password_file:
         return None
     path = Path(fleet.password_file).expanduser()
-    try:
+    with explained(f"password_file of [fleet]: {path}"):
         if path.stat().st_mode & 0o077:
             raise TallyError(f"{path}: can be read by other users; run `chmod 600` on it")
         return os.fsdecode(read_write.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
-    except OSError as error:
-        raise TallyError(f"password_file of [fleet]: {path}: {error.strerror}") from None

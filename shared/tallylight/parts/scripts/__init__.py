@@ -12,21 +12,8 @@ PART = Part(
     name="scripts",
     about="for scripts: read a pane, follow changes, interrupt an agent",
     verbs={
-        "read": Verb(
-            "For scripts",
-            "print what an agent asks, its last reply or its screen",
-            f"{__name__}.verbs.read",
-        ),
-        "interrupt": Verb(
-            "For scripts",
-            "interrupt an agent that works",
-            f"{__name__}.verbs.interrupt",
-            ("stop", "cancel", "kill"),
-        ),
-        "watch": Verb(
-            "For scripts",
-            "print one JSON line per change, for bars and prompts",
-            f"{__name__}.verbs.watch",
-        ),
+        "read": Verb("For scripts", "print what an agent asks, its last reply or its screen"),
+        "interrupt": Verb("For scripts", "interrupt an agent that works", words=("stop", "cancel", "kill")),
+        "watch": Verb("For scripts", "print one JSON line per change, for bars and prompts"),
     },
 )

@@ -13,12 +13,7 @@ PART = Part(
     name="settings",
     about="the settings shown, edited and checked, and the report of tally doctor",
     verbs={
-        "config": Verb(
-            "Set up",
-            "show, edit and check the settings",
-            f"{__name__}.verbs.config",
-            ("settings", "configure", "edit"),
-        ),
+        "config": Verb("Set up", "show, edit and check the settings", words=("settings", "configure", "edit")),
     },
     serves={"report": f"{__name__}.report"},
 )

@@ -15,7 +15,7 @@ PART = Part(
     name="shift",
     about="going on by itself when a limit has ended",
     verbs={
-        "shift": Verb("More", "have an agent go on by itself when its limit has ended", f"{__name__}.verbs.shift"),
+        "shift": Verb("More", "have an agent go on by itself when its limit has ended"),
     },
     serves={"night": f"{__name__}.night"},
 )

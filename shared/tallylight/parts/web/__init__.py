@@ -14,10 +14,7 @@ PART = Part(
     about="the page, for a browser and for programs",
     verbs={
         "serve": Verb(
-            "See",
-            "serve all agents over HTTP and a WebSocket, with a web page",
-            f"{__name__}.verbs.serve",
-            ("web", "page", "server"),
+            "See", "serve all agents over HTTP and a WebSocket, with a web page", words=("web", "page", "server")
         ),
     },
 )

@@ -20,7 +20,7 @@ from tallylight.actions import say as says
 from tallylight.actions.answer import Done, Occupant, Question
 from tallylight.actions.caller import Caller, Who
 from tallylight.actions.client import PaneClient, is_asked
-from tallylight.actions.gate import Refusal
+from tallylight.actions.gate import Refusal, refuses
 from tallylight.actions.once import FrozenTypist
 from tallylight.actions.permission import Verb
 from tallylight.actions.request import HOLDER, QUESTION, SCREEN, SILENT, LookRequest, Reply, Request, Rows
@@ -100,7 +100,7 @@ class Answering:
             return typist
         seen = client.once.look(typist)
         if isinstance(seen, Refusal):
-            return answers.reached(lambda: self._mere_screen(found, seen))
+            return refuses(self._mere_screen)(found, seen)
         process = seen.foreground.process if seen.foreground.agent is not None else None
         being = (process.pid, process.start) if process is not None else (0, 0)
         still = FrozenTypist(seen)

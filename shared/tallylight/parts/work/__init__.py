@@ -19,16 +19,12 @@ PART = Part(
     about="changed lines beside each agent, and agents that change the same lines",
     verbs={
         "diff": Verb(
-            "See",
-            "show what an agent changed since you looked; comment on it, or undo it",
-            f"{__name__}.verbs.diff",
-            ("review", "changes"),
+            "See", "show what an agent changed since you looked; comment on it, or undo it", words=("review", "changes")
         ),
         "did": Verb(
             "More",
             "list what an agent ran in its last turn, what was denied, and who allowed it",
-            f"{__name__}.verbs.did",
-            ("commands", "ran"),
+            words=("commands", "ran"),
         ),
     },
     host=f"{__name__}.host:WorkHost",

@@ -14,7 +14,7 @@ from pathlib import Path
 from tallylight.agents import agent_files
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
-from tallylight.model.errors import TallyError
+from tallylight.files.read_write import explained
 from tallylight.setup.completions import SCRIPTS, made
 from tallylight.snapshot.addresses import read_panes
 
@@ -50,12 +50,10 @@ def main(argv: list[str]) -> int:
         sys.stdout.write((made() / SCRIPTS[options.what]).read_text("utf-8"))
     elif options.what == "man":
         folder, pages = Path(options.folder), list((made() / "man1").iterdir())
-        try:
+        with explained(f"{clean(str(folder))}: cannot be written"):
             folder.mkdir(parents=True, exist_ok=True)
             for page in pages:
                 shutil.copyfile(page, folder / page.name)
-        except OSError as error:
-            raise TallyError(f"{clean(str(folder))}: cannot be written: {error.strerror}") from None
         sys.stdout.write(f"{len(pages)} pages written into {clean(str(folder))}\n")
     else:
         if options.what == "panes":

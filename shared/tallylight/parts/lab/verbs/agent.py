@@ -24,7 +24,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
-from tallylight.files.read_write import read_limited, read_text
+from tallylight.files.read_write import explained, read_limited, read_text
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.prose import counted
@@ -145,11 +145,8 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
         output.line("Nothing was written.")
         return 1
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise TallyError(f"{clean(str(path))}: cannot be written: {error.strerror}") from None
+    with explained(f"{clean(str(path))}: cannot be written"), path.open("x", encoding="utf-8") as file:
+        file.write(text)
     output.line(f"{clean(str(path))} is written. Try it: tally agent check {shlex.quote(str(path))} RECORDING")
     return 0
 
@@ -288,10 +285,8 @@ def _screen(file: str) -> list[str]:
     """Return the rows of a copied screen in *file*, `-` for standard input."""
     if file == "-":
         return sys.stdin.read(_MAX_SCREEN_CHARS).splitlines()
-    try:
+    with explained(f"{clean(file)}: cannot be read"):
         return read_limited(Path(file), _MAX_SCREEN_CHARS).decode("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise TallyError(f"{clean(file)}: cannot be read: {error.strerror}") from None
 
 
 def _explain(found: draft.Draft, output: Output) -> None:

@@ -21,7 +21,7 @@ from tallylight.cli.output import Output, clean, complain, refused, status_words
 from tallylight.cli.parser import Parser
 from tallylight.cli.reaching import client_of
 from tallylight.files.directories import config_dir
-from tallylight.files.read_write import atomic_write, text_or_nothing
+from tallylight.files.read_write import atomic_write, explained, text_or_nothing
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.parts.lab import frames, lesson, sightings, stretch
@@ -149,11 +149,8 @@ def _save(output: Output, told: Stretch, agents: Agents, agent: Agent | None, fi
     bare = stretch.redacted(told, stretch.words_of(lesson.patterns(agent)))
     encoder = Encoder()
     data = encoder.header(bare.header) + b"".join(map(encoder.event, bare.events)) + encoder.finish()
-    try:
-        with Path(file).open("xb") as opened:
-            opened.write(data)
-    except OSError as error:
-        raise TallyError(f"{clean(file)}: cannot be written: {error.strerror}") from None
+    with explained(f"{clean(file)}: cannot be written"), Path(file).open("xb") as opened:
+        opened.write(data)
     is_same = [one.words for one in stretch.lights(bare, agents)] == [one.words for one in stretch.lights(told, agents)]
     same = "It gives the same lights" if is_same else "Its lights are not all the same, for the words that are missing"
     output.line(f"{clean(file)} is written. {same}. Look it through before you send it: tally replay {clean(file)}")

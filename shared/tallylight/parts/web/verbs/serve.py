@@ -26,6 +26,7 @@ from tallylight.cli.parser import Parser, within
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Config
 from tallylight.files import directories, extras, read_write
+from tallylight.files.read_write import explained
 from tallylight.model.errors import TallyError
 from tallylight.parts import index
 from tallylight.snapshot import labels_file, writer
@@ -285,11 +286,9 @@ def listen(address: str, port: int) -> socket.socket:
 
 def _write(path: Path, token: str) -> None:
     """Write the token of this run for this user's programs; raise `TallyError` if that fails."""
-    try:
+    with explained(str(path), "; could not write the token there"):
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, token.encode() + b"\n", 0o600)
-    except OSError as error:
-        raise TallyError(f"{path}: {error.strerror or error}; could not write the token there") from None
 
 
 def _open_files() -> int:

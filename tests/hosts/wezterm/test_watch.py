@@ -179,6 +179,7 @@ def test_a_progress_bar(bench: Bench) -> None:
         assert found is (bar if bench.profile == "nightly" else None)
 
 
+@pytest.mark.slow
 def test_the_feed_is_bounded(bench: Bench) -> None:
     """Of a pane that says very much the last words are kept, with their numbers."""
     bench.config()

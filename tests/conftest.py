@@ -26,6 +26,7 @@ import pytest
 from tallylight.agents import agent
 from tallylight.evidence import process_table
 from tallylight.snapshot import lives
+from tests import living
 from tests.real_kitty.roots import SUITES
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
@@ -141,6 +142,8 @@ class Home:
 def closed_snapshots() -> Iterator[None]:
     """What the hosts of a module hold of their snapshots is closed behind it; `select` takes 1024 descriptors."""
     yield
+    # First, or it would close them once more, when their numbers are those of other files.
+    living.let_go()
     folder = Path("/proc/self/fd")
     for place in list(folder.iterdir()) if folder.is_dir() else ():
         with contextlib.suppress(OSError):

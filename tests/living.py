@@ -31,9 +31,14 @@ def sealed(document: Mapping[str, object]) -> str:
     if descriptor is not None:
         lives.fill(descriptor, text.encode())
         _HELD.append(descriptor)
-        if len(_HELD) > _MOST:
-            os.close(_HELD.popleft())
+        let_go(_MOST)
     return text
+
+
+def let_go(but: int = 0) -> None:
+    """Close what `sealed` has made, *but* the last ones: its documents are nobody's any more."""
+    while len(_HELD) > but:
+        os.close(_HELD.popleft())
 
 
 @contextmanager

@@ -11,6 +11,8 @@ T = TypeVar("T")
 PATIENCE = 6
 #: From here on a time to wait says "for as long as it may take"; less is a claim of how soon, and kept.
 LONG_S = 5.0
+#: Most of what is waited for comes within two milliseconds.
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.0005, 0.016
 
 
 def patient(timeout: float) -> float:
@@ -20,8 +22,9 @@ def patient(timeout: float) -> float:
 
 def until(condition: Callable[[], T], problem: str | Callable[[], object] = "it never came true") -> T:
     """Wait for *condition*, and return what it says as soon as that is anything. A *problem* may be made at the end."""
-    end = time.monotonic() + patient(30.0)
+    end, pause = time.monotonic() + patient(30.0), _FIRST_PAUSE_S
     while not (found := condition()):
         assert time.monotonic() < end, problem() if callable(problem) else problem
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_S)
     return found

@@ -290,6 +290,7 @@ def _host_of(name: str) -> str:
 _HOST_PACKAGES = {name for name, module in MODULES.items() if module.is_package and name.startswith("hosts.")}
 
 
+@pytest.mark.slow
 def test_every_arrow_between_rooms_points_down() -> None:
     """A module uses its own room and those above it in the list, and nothing else that its place forbids."""
     assert [line for module in MODULES.values() for line in violations(module)] == []
@@ -595,6 +596,7 @@ def code_lines(module: Module) -> int:
     return len(lines)
 
 
+@pytest.mark.slow
 def test_kitty_loads_little_at_its_start() -> None:
     """What acts in a pane, the list and the parts come with the first agent, but for parts that are early."""
     early = [one.part.host.partition(":")[0] for one in index.find() if one.part.is_early]

@@ -231,6 +231,7 @@ def test_file_error_names_the_file(monkeypatch: pytest.MonkeyPatch, capfd: pytes
     assert capfd.readouterr().err == "tally: /some/?file: Permission denied\n"
 
 
+@pytest.mark.slow
 def test_missing_package_is_one_line(tmp_path: Path) -> None:
     """An installation that has lost a package it needs says which, and what to do."""
     done = subprocess.run(

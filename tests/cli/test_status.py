@@ -328,6 +328,7 @@ def test_nothing_of_a_host_is_imported(tmp_path: Path) -> None:
     assert [name for name in modules if name.startswith(dear)] == []
 
 
+@pytest.mark.slow
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`tally status | head -0` ends without a word of complaint."""
     publish(tmp_path, [attrs.evolve(WAITING, id=str(n), message="m" * 400) for n in range(400)])

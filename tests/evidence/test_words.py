@@ -34,7 +34,7 @@ from tests.evidence.test_prompts import DIALOG, NEGATIVES, SCREENS, Screen, load
 #: Draws of all agents together, in the slow test and in the inner loop.
 DRAWS, FEW = 20_000, 500
 #: Of the texts behind a name, one of so many is tried.
-BEHIND_EACH = 4
+BEHIND_EACH = 8
 #: Texts that are made from one pattern.
 MADE = 8
 #: Rows of one text: mostly one.

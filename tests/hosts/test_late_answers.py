@@ -34,7 +34,7 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, VIM
 from tests.hosts.week import KINDS, KittyLife, Life, PollingLife, Spot, lives
 
-SEEDS = range(8)
+SEEDS = range(4)
 #: Things that happen in one life, and ticks that are enough for all that is told to be shown.
 EVENTS, QUIET = 120, 80
 #: How likely a host beside the multiplexers ends with any event, and another one takes its place.

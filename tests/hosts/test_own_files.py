@@ -247,6 +247,7 @@ def test_an_agent_that_has_gone(yard: Yard) -> None:
     assert yard.reader.hangs(id_) == ""
 
 
+@pytest.mark.slow
 def test_a_pane_with_files_on_two_disks(yard: Yard) -> None:
     """What of it lies on the one that responds is read all the same."""
     id_ = yard.pane("home", "dead0")

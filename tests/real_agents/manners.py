@@ -28,6 +28,8 @@ class Manner(NamedTuple):
     plan: str = ""
     #: Takes out what stands in the composer, where an interrupted prompt is put back, or clicks into it.
     wipe: str = ""
+    #: On its screen for as long as it works; it goes after the model's last word, and late on a busy machine.
+    works: str = ""
     #: How long it leaves keys alone that come with a dialog, or an Enter that comes with the text.
     settles: float = 0.5
 
@@ -73,6 +75,7 @@ MANNERS = {
         interrupted="· interrupted",
         failed="the script says 400",
         leave="/exit",
+        works="esc interrupt",
     ),
     "kilo": Manner(
         ready=r"Ask anything|ctrl\+p commands",
@@ -86,6 +89,7 @@ MANNERS = {
         interrupted="· interrupted",
         failed="the script says 400",
         leave="/exit",
+        works="esc interrupt",
     ),
     "gemini": Manner(
         ready="Type your message",

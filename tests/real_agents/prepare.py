@@ -81,7 +81,10 @@ def _opencode(home: Path, port: int) -> Launch:
 
 
 def _kilo(home: Path, port: int) -> Launch:
-    return _like_opencode("kilo", home, port)
+    launch = _like_opencode("kilo", home, port)
+    # Each of these costs it as much of a processor as a turn does.
+    off = ("PRESENCE", "SESSION_INGEST", "CODEBASE_INDEXING", "FFF")
+    return launch._replace(env={**launch.env, **{f"KILO_DISABLE_{name}": "1" for name in off}})
 
 
 def _like_opencode(name: str, home: Path, port: int) -> Launch:

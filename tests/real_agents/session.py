@@ -160,6 +160,11 @@ class Session:
         else:
             self.mark("done", timeout=timeout)
 
+    def at_rest(self) -> None:
+        """Wait until its screen says no more that it works."""
+        if self.manner.works:
+            wait_until(lambda: not is_on(self.pane.text(), self.manner.works), 30, f"{self.agent} at rest")
+
     def resize(self, columns: int, lines: int) -> None:
         """Give the terminal another size."""
         self.pane.resize(columns, lines)

@@ -129,11 +129,13 @@ def _play(case: str, path: Path) -> Path:
         session.rest(LONG)
         session.model.release("one")
         session.mark("done")
+        session.at_rest()
         session.rest(LONG)
         session.turn("AFTER 1 TOOL touch made THEN AFTER 1 fine")
         session.asked("permission")
         session.rest(LONG)
         session.approve()
+        session.at_rest()
         session.rest(LONG)
         session.truth("leaving")  # on a busy machine it withdraws its status well before it has ended
         session.leave()

@@ -14,8 +14,15 @@ from tests.real_kitty.harness import SMALL
 #: Nothing of it differs between kittys.
 IN_ONE_KITTY = "0.41"
 
-#: Most of what a single entry of ours may take of kitty's thread, in seconds of processor time.
-LONGEST_S = 0.005
+#: The most of kitty's thread that a single entry of ours may take: as long as counting to half a million takes there,
+#: some six milliseconds. A machine that serves others beside slows down both.
+_YARDSTICK = """
+import time
+started = time.thread_time()
+for _ in range(500_000):
+    pass
+return time.thread_time() - started
+"""
 SHAPES = ("carrier, 256 children", "carrier, distinct ids", "carrier, hooks of children", "titles of emoji", "OSC 133")
 
 #: Counts the calls of every entry of ours, and the processor time of kitty's thread in them. The least of the longest
@@ -69,10 +76,12 @@ def print_flood(desk: Desk, shape: str, turn: int, size: int) -> dict[str, list[
 def test_a_flood_takes_little_at_a_time(desk: Desk, shape: str) -> None:
     """No entry of ours takes long, however much was printed, and the question at the end of it is shown."""
     longest: dict[str, float] = {}
+    allowed = 0.0
     for turn in range(12):
         for name, (_, _, took) in print_flood(desk, shape, turn, 1_000_000).items():
             longest[name] = min(longest.get(name, took), took)
-        if max(longest.values()) < LONGEST_S:
+        allowed = max(allowed, desk.kitty.eval(_YARDSTICK))
+        if max(longest.values()) < allowed:
             break
 
-    assert max(longest.values()) < LONGEST_S, longest
+    assert max(longest.values()) < allowed, longest

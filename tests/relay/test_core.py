@@ -470,6 +470,7 @@ def test_an_agent_that_only_named_itself_can_still_notify(agent: str, is_passed:
     assert [report.message for report in found] == (["Approve?"] if is_passed else [])
 
 
+@pytest.mark.slow
 @each(
     ("command", "answer"),
     [

@@ -56,6 +56,7 @@ def scanned(data: bytes, *, screen: bool) -> tuple[list[Sequence], bytes, list[i
     return found, rest + scanner.pending(), rows
 
 
+@pytest.mark.slow
 @given(chunkings(streams()), st.booleans())
 @example((b"\x1bc\x1bc", [b"\x1bc\x1bc"]), False)
 def test_it_agrees_with_the_scanner(stream: tuple[bytes, list[bytes]], screen: bool) -> None:

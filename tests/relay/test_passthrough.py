@@ -12,6 +12,7 @@ import pytest
 
 from tests.terminal import Terminal, bare_environment, launcher
 
+pytestmark = pytest.mark.programs
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux")
 needs_screen = pytest.mark.skipif(shutil.which("screen") is None, reason="there is no GNU Screen")
 

@@ -150,6 +150,7 @@ def pane(source: HandSource) -> SourcePane:
     return pane
 
 
+@pytest.mark.slow
 def test_who_hands_a_report_over(system: System, pane: SourcePane) -> None:
     """It is of the pane whose first process is in the line of its sender, also if that is listed a little later."""
     assert pane.leader == 50

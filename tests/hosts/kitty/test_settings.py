@@ -44,6 +44,7 @@ def notices(rig: Rig) -> list[str]:
     return [command.body for command in rig.boss.notification_manager.shown]
 
 
+@pytest.mark.slow
 def test_a_word_of_an_older_version_stops_no_change(running: Rig, config: Path) -> None:
     """It is understood and told in one line; what is changed beside it is in force."""
     write(config, "[kitty]\nstyle = 'icon'\npulse = false\n")
@@ -192,6 +193,7 @@ def test_a_higher_level_waits_at_a_start_too(rig: Rig, config: Path) -> None:
     assert read().withheld
 
 
+@pytest.mark.slow
 def test_a_new_fuse_counts_for_what_was_reported_before(running: Rig, config: Path) -> None:
     """A report from a moment ago fades when the setting of now says so, not when that of then did."""
     window = running.boss.open(1, 10)
@@ -222,6 +224,7 @@ def test_a_configuration_that_has_us_no_more(running: Rig) -> None:
     running.until(lambda: running.snapshot() == {"1": Status.WORKING}, "the light again")
 
 
+@pytest.mark.slow
 def test_what_has_not_changed_is_not_read(running: Rig) -> None:
     """Looking at the files is all that is done for those that are as they were."""
     settings = running.host.settings

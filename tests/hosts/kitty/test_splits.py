@@ -98,6 +98,7 @@ def test_the_light_of_a_split_stands_in_its_corner(desk: Desk) -> None:
     assert {id_: mark.strip() for id_, mark in desk.corners.items()} == {1: "●", 2: "✓"}
 
 
+@pytest.mark.slow
 def test_no_window_has_a_second_screen_and_none_that_is_gone_has_one(desk: Desk) -> None:
     """However often a light changes, and whatever a window showed when it was closed: kitty's screens are large."""
     statuses = (Status.WAITING, Status.IDLE, Status.WORKING, Status.DONE)

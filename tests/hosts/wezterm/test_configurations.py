@@ -51,6 +51,7 @@ def begun(bench: Bench, name: str, source: str) -> Bench:
     return bench
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 @pytest.mark.parametrize("profile", api.PROFILES)
 def test_the_printed_lines_light_it(profile: str, name: str, tmp_path: Path) -> None:

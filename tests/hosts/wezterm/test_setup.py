@@ -164,6 +164,7 @@ def test_a_stub_that_was_changed_is_theirs(home: Path) -> None:
     assert (link / "mine.lua").read_text() == "return 1"
 
 
+@pytest.mark.slow
 def test_a_plugin_has_its_own_copy(home: Path) -> None:
     """`wezterm.plugin.require` does not need the link, so no stub is left for it."""
     system = with_wezterm(home)
@@ -234,6 +235,7 @@ def test_no_wezterm(home: Path) -> None:
     assert health(system) == []
 
 
+@pytest.mark.slow
 def test_the_effect(home: Path) -> None:
     """The link alone is not enough for doctor: the Lua has to have started a sidecar."""
     system = with_wezterm(home, WEZTERM_UNIX_SOCKET="/run/gui-sock-1")

@@ -894,7 +894,7 @@ def test_what_is_kept_is_bounded(bench: Bench) -> None:
     bench.say(bench.panes[1], SHOP)
     bench.say(bench.panes[0], "state=working")
     kept = drawn(bench)
-    for number in range(600):
+    for number in range(200):
         bench.panes[0].title = f"task {number}"
         bench.tick()
         assert drawn(bench, 0)[-1].text == f" 1: task {number} "

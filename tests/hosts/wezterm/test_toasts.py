@@ -180,6 +180,7 @@ def test_what_is_in_front_is_not_told(screen: Screen) -> None:
     assert screen.shown == []
 
 
+@pytest.mark.slow
 def test_another_sidecar_does_not_tell_it_again(screen: Screen) -> None:
     """Not what was told, nor what was in front before; what comes later is told."""
     screen.says(8, **ASKS)

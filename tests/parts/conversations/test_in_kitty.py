@@ -114,6 +114,7 @@ def test_wrong_options(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     assert "background" in capsys.readouterr().err and "Press Enter" in asked[0]
 
 
+@pytest.mark.slow
 def test_the_page_loads_no_other_terminal() -> None:
     """A person waits for it: the hosts of tmux, Screen and WezTerm take three times as long as all the rest."""
     code = "import sys, tallylight.parts.conversations.verbs.fork; print(*sys.modules)"

@@ -130,6 +130,7 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
         assert b"waiting (permission)" in terminal.received
 
 
+@pytest.mark.slow
 def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
     """ctrl-C ends the demo with 130, the cursor shown and no traceback."""
     with Terminal() as terminal:
@@ -142,6 +143,7 @@ def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
         assert b"Traceback" not in received
 
 
+@pytest.mark.slow
 def test_q_leaves_it(tmp_path: Path) -> None:
     """It says so at its beginning, for it runs again and again; the cursor is back, and nothing has failed."""
     with Terminal() as terminal:

@@ -91,6 +91,7 @@ def test_only_the_last_state_is_told() -> None:
     assert list(sender.news()) == []
 
 
+@pytest.mark.slow
 def test_a_question_is_read_and_answered_once() -> None:
     """What it asks, then the answer to just that; the same answer again is refused."""
     desk = Desk(seen(DIALOG))

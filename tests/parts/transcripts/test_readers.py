@@ -142,6 +142,7 @@ def test_a_record_cut_anywhere(agent: str) -> None:
     assert read(record, record.data[start:]).details.reply == read(record).details.reply
 
 
+@pytest.mark.slow
 @each("agent", [name for name in AGENTS if _base(name) in ENDS and "plan" not in name])
 def test_how_turns_ended(agent: str) -> None:
     """Every end is told once, none that was not one; and when it is told, it is so."""

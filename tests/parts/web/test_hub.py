@@ -46,6 +46,7 @@ def replayed(seen: dict[str, object], messages: list[str]) -> dict[str, object]:
 states = st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3)), max_size=30)
 
 
+@pytest.mark.slow
 @given(states, st.sets(st.integers(0, 30)))
 def test_a_listener_ends_with_the_truth(steps: list[dict[str, int]], reads: set[int]) -> None:
     """Whenever a listener reads, it has then exactly the present state."""

@@ -84,6 +84,7 @@ def test_nothing_is_known(trap: Trap, runtime: Path, capsys: pytest.CaptureFixtu
         assert "only turns in a git repository are kept" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_difftool_is_the_persons(
     pane: Pane, trap: Trap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

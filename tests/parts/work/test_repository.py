@@ -193,6 +193,7 @@ def _fake_git(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Non
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script", ["exec sleep 900", 'case "$*" in *status*) exec yes;; *) exec /usr/bin/git "$@";; esac']
 )

@@ -124,7 +124,7 @@ def test_an_answer_that_is_cut(
 ) -> None:
     """Whether the terminal ends there or only falls silent. Nothing is asked twice of itself, or done twice."""
     if is_silent and says != DONE:
-        monkeypatch.setattr(actions, "LIST_REPLY_S", 0.5)
+        monkeypatch.setattr(actions, "LIST_REPLY_S", 0.1)
     desk, once = Desk(seen("claude/permission-bash-120")), Once(0.0, InProcess())
     question = desk.shown()
     asked = Answer(question.pane, question.pid, question.start, question.fingerprint, 1)

@@ -137,14 +137,14 @@ def test_users_file_adds_and_overrides() -> None:
     assert agents.with_process("claude") == ()
     assert agents.with_package("@anthropic-ai/claude-code") is None
     assert [agent.name for agent in agents.with_process("c")] == ["claude"]
-    assert len(agents) == len(PACKAGED) + 1
+    assert len(agents) == len(load_agents(PACKAGED)[0]) + 1
 
 
 def test_bad_file_costs_itself() -> None:
     """A file that cannot be used is reported and the others stand."""
     agents, errors = load_agents(PACKAGED, [("bad.toml", "name ="), ("good.toml", GOOD)])
 
-    assert len(agents) == len(PACKAGED) + 1
+    assert len(agents) == len(load_agents(PACKAGED)[0]) + 1
     assert [(error.path, error.line) for error in errors] == [("bad.toml", 1)]
 
 

@@ -92,7 +92,11 @@ def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     """The same dialog, printed by whatever, above the agent's own input box."""
     screen = load(path)
     idle = load(
-        next(p for p in SCREENS if p.parent == path.parent and p.stem.startswith(("idle-after", "done", "idle")))
+        next(
+            p
+            for p in SCREENS
+            if p.parent == path.parent and p.stem.startswith(("idle-after", "done", "idle", "interrupted"))
+        )
     )
     box = [line for line in idle.lines if line.strip()][-5:]
 

@@ -168,7 +168,7 @@ class Agent:
     ids: str = "plain"
     #: Whether these rules are added to those of the agent of the same name, if there is one.
     adds: bool = False
-    #: The packaged file whose screen rules it has, too, but for those with a name that its own file has.
+    #: The packaged file that lends it screen rules, except those with the name of one of its own.
     like: str = ""
     #: Whether a person's file describes it, and none of ours: the generic reading applies to it too.
     is_own: bool = False
@@ -403,7 +403,7 @@ def load_agents(
 
 
 def _in_full(agent: Agent, ours: Mapping[str, Agent]) -> Agent:
-    """Return *agent* with the screen rules of the one of *ours* that it is like, except for names that it has, too."""
+    """Return *agent* with the screen rules that one of *ours* lends it."""
     base = ours.get(agent.like)
     if base is None:
         return agent

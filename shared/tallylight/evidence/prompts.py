@@ -487,7 +487,7 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
 
 
 def _asked_by(rule: ScreenRule, row: Row) -> str:
-    """Return what *row* asks, if it is the row by which *rule* finds its question; else ""."""
+    """Return the question of *rule* in *row*; "" if that row has none."""
     asks = rule.question or (rule.lines[0] if rule.lines else None)
     match = asks.match(row.text) if asks is not None else None
     if match is None:

@@ -23,7 +23,7 @@ LOST = [
     ("kimi", "spinner", "kimi-question", "kimi-denial"),
     ("pi", "footer", "pi-denial", "pi-question"),
     # Only a screen that moves is wrong.
-    ("opencode", "esc interrupt", "opencode-interrupt", "opencode-permission"),
+    ("opencode", "all working", "opencode-interrupt", "opencode-permission"),
     # A dialog stands below the sign of work.
     ("cline", "spinner", "cline-denial", "cline-error"),
     # It works where its prompt is gone; what was sent is the last row for a second.

@@ -137,14 +137,36 @@ def test_users_file_adds_and_overrides() -> None:
     assert agents.with_process("claude") == ()
     assert agents.with_package("@anthropic-ai/claude-code") is None
     assert [agent.name for agent in agents.with_process("c")] == ["claude"]
-    assert len(agents) == len(PACKAGED) + 1
+    assert len(agents) == len(load_agents(PACKAGED)[0]) + 1
+
+
+LENT = '[[screen.rules]]\nname = "{}"\nstatus = "idle"\nlines = ["{}"]\n'
+
+
+def test_a_file_is_like_another() -> None:
+    """The rules of the packaged file come with it, and those that come with that one; its own replace namesakes."""
+    packaged = [
+        ("a", 'name = "a"\nlike = "b"\nprocesses = ["a"]\n' + LENT.format("box", "a")),
+        ("b", 'name = "b"\nlike = "c"\nprocesses = ["b"]\n' + LENT.format("box", "b") + LENT.format("end", "b")),
+        ("c", 'name = "c"\nadds = true\n' + LENT.format("top", "c") + LENT.format("end", "c")),
+    ]
+    mine = 'name = "mine"\nlike = "b"\nprocesses = ["m"]\n' + LENT.format("top", "m")
+    agents, errors = load_agents(packaged, [("m.toml", mine), ("n.toml", GOOD + 'like = "mine"\n')])
+    shown = {agent.name: [(rule.name, rule.lines[0].pattern) for rule in agent.screen_rules] for agent in agents}
+
+    assert shown == {
+        "a": [("box", "a"), ("end", "b"), ("top", "c")],
+        "b": [("box", "b"), ("end", "b"), ("top", "c")],
+        "mine": [("top", "m"), ("box", "b"), ("end", "b")],
+    }
+    assert [(error.path, error.key) for error in errors] == [("n.toml", "like")]
 
 
 def test_bad_file_costs_itself() -> None:
     """A file that cannot be used is reported and the others stand."""
     agents, errors = load_agents(PACKAGED, [("bad.toml", "name ="), ("good.toml", GOOD)])
 
-    assert len(agents) == len(PACKAGED) + 1
+    assert len(agents) == len(load_agents(PACKAGED)[0]) + 1
     assert [(error.path, error.line) for error in errors] == [("bad.toml", 1)]
 
 

@@ -79,6 +79,7 @@ def test_generic_dialogs_can_be_switched_off() -> None:
         ("cursor", ["above"]),
         ("at cursor", ["above"]),
         ("box", ["in"]),
+        ("input", ["in"]),
         ("above box", ["above"]),
     ],
 )

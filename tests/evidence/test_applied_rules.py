@@ -80,6 +80,8 @@ def test_places() -> None:
         ("at cursor", ["x", "", "a", "b"], 1, []),
         ("at cursor", ["x", "", "a", "b"], -1, []),
         ("box", ["x", EDGE, "a", "b", EDGE, "y"], 0, ["a", "b"]),
+        ("input", ["x", EDGE, "", "a", "b", EDGE, "y"], 0, ["a"]),
+        ("input", ["a", EDGE, "b"], 0, []),
         ("above box", ["w", "x", EDGE, "a", EDGE, "y"], 0, ["w", "x"]),
         ("box", ["x", EDGE, "a", EDGE, EDGE, "y"], 0, ["a"]),
         ("box", ["v", EDGE, "w", EDGE, "x", EDGE, "a", EDGE], 0, ["a"]),
@@ -234,6 +236,10 @@ def test_the_question_of_choices() -> None:
         assert found.question == expected, above
         assert len(found.lines) == count, (above, found.lines)
         assert found.lines[-2:] == ("❯ 1. Red", "2. Green")
+
+    shown = ["Run: ls", "", "", "Which?", "❯ 1. Red", "  2. Green", "Esc to cancel"]
+    assert asked(shown, rule("x", "Run: (.*)", choices="numbered")).question == "ls"
+    assert asked(shown, rule("x", "Esc", choices="numbered")).question == "Which?"
 
 
 def test_the_question_of_text() -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tallylight.agents.agent import Agent
 from tallylight.evidence.frame import NO_TOP
 from tallylight.evidence.prompts import read_screen
-from tallylight.evidence.tail import MAX_MATCHED_CHARS, TAIL_REACH_ROWS, read_tail
+from tallylight.evidence.tail import MAX_MATCHED_CHARS, TAIL_REACH_ROWS, is_edge, read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
@@ -92,7 +92,11 @@ def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     """The same dialog, printed by whatever, above the agent's own input box."""
     screen = load(path)
     idle = load(
-        next(p for p in SCREENS if p.parent == path.parent and p.stem.startswith(("idle-after", "done", "idle")))
+        next(
+            p
+            for p in SCREENS
+            if p.parent == path.parent and p.stem.startswith(("idle-after", "done", "idle", "interrupted"))
+        )
     )
     box = [line for line in idle.lines if line.strip()][-5:]
 
@@ -115,6 +119,31 @@ def test_a_long_error(path: Path) -> None:
     found = read_screen(screen.agent, lines, screen.cursor + 4, columns=int(screen.facts["columns"]))
 
     assert found is not None and found.status is Status.ERROR
+
+
+PRINTED = ["⠙ reify:lamp: http fetch", "404 pages are mended.", "Error: 0. API errors: 0.", "Interrupted work goes on."]
+BOXED = ("claude", "copilot", "gemini", "grok", "qwen", "vibe")
+RESTING = [
+    p
+    for p in SCREENS
+    if p.parent.name in BOXED and not re.match("menu|idle-old", p.stem) and "rule: input box\n" in p.read_text()
+]
+
+
+@each("path", RESTING, ids=str)
+def test_what_was_printed_is_no_status(path: Path) -> None:
+    """A command's spinner and errors above the last rows of a reply do not take the light of an agent at rest."""
+    screen = load(path)
+    boxed = [
+        at for at in range(1, len(screen.lines)) if is_edge(screen.lines[at - 1]) and not is_edge(screen.lines[at])
+    ]
+    box = next(at - 1 for at in reversed(boxed) if re.match(r"[ │┃]*[>❯!/*]", screen.lines[at]))
+    above = [*PRINTED, *["The lamp of the stage is on."] * 4, ""]
+    lines = [*screen.lines[:box], *above, *screen.lines[box:]]
+
+    found = read_screen(screen.agent, lines, screen.cursor + len(above), columns=int(screen.facts["columns"]))
+
+    assert found is not None and (found.status, found.is_stopped) == (Status.IDLE, False)
 
 
 DIALOG = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", " Esc to cancel"]

@@ -168,6 +168,8 @@ class Agent:
     ids: str = "plain"
     #: Whether these rules are added to those of the agent of the same name, if there is one.
     adds: bool = False
+    #: The packaged file that lends it screen rules, except those with the name of one of its own.
+    like: str = ""
     #: Whether a person's file describes it, and none of ours: the generic reading applies to it too.
     is_own: bool = False
     #: Its hooks; None if unknown.
@@ -249,6 +251,7 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
         ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),
         adds=table.boolean("adds", False),
+        like=table.text("like"),
     )
     if not (agent.adds or agent.is_named):
         table.complain("processes", "is missing: name the processes of this agent")
@@ -379,20 +382,34 @@ def load_agents(
 
     A file with an error is left out; the others are kept.
     """
-    found: list[Agent] = []
     errors: list[DataFileError] = []
-    ours: set[str] = set()
-    for texts in (packaged, users):
+
+    def parsed(texts: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Agent]]:
         for path, text in texts:
             try:
-                agent = parse_agent(text, path)
+                yield path, parse_agent(text, path)
             except DataFileError as error:
                 errors.append(error)
-                continue
-            found.append(of_person(agent, ours) if texts is users else agent)
-        ours = {agent.name for agent in found}
+
+    ours = {agent.name: agent for _, agent in parsed(packaged)}
+    found = [_in_full(agent, ours) for agent in ours.values()]
+    for path, agent in parsed(users):
+        if agent.like and agent.like not in ours:
+            errors.append(DataFileError(path, f"{agent.like!a} is not the name of a packaged file", key="like"))
+        else:
+            found.append(of_person(_in_full(agent, ours), ours))
     agents = Agents(agent for agent in found if not agent.adds)
     return Agents((*agents, *_all_together(agents, (agent for agent in found if agent.adds)))), errors
+
+
+def _in_full(agent: Agent, ours: Mapping[str, Agent]) -> Agent:
+    """Return *agent* with the screen rules that one of *ours* lends it."""
+    base = ours.get(agent.like)
+    if base is None:
+        return agent
+    names = {rule.name for rule in agent.screen_rules}
+    rest = tuple(rule for rule in _in_full(base, ours).screen_rules if rule.name not in names)
+    return together(attributes.evolve(agent, screen_rules=rest), agent)
 
 
 def of_person(agent: Agent, ours: Container[str]) -> Agent:

@@ -28,8 +28,8 @@ MIN_PRIORITY, MAX_PRIORITY = -100.0, 100.0
 MAX_ROOM_ROWS, MAX_MARGIN_COLUMNS = 200, 20
 
 #: The places of rows: the last ones, those up to the cursor's, and those around the cursor without a gap. A box is the
-#: last one with two lines across, and little below it. The line is the last one across.
-PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
+#: last one with two lines across, and little below it; its first row is the input. The line is the last one across.
+PLACES = ("end", "cursor", "at cursor", "box", "input", "above box", "below line")
 #: The kinds of choices at the end of a dialog: numbers with a pointer, numbers alone, a pointer alone. Buttons are in
 #: one row, and only their colour marks the selected one. A letter in brackets is in front of its answer.
 CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
@@ -70,7 +70,7 @@ class ScreenRule:
     most: int = MAX_LAST_ROWS
     choices: str = ""
     choose: str = "unknown"
-    #: The row that asks; its first group, if it has one, is the question.
+    #: The row that asks, the first of *lines* if it is not given; its first group, if it has one, is the question.
     question: re.Pattern[str] | None = None
     #: The first row of its dialog, with the blanks in front of it, where no box, bar or line begins it.
     top: re.Pattern[str] | None = None

@@ -361,9 +361,10 @@ class _Screen:
                     rows = self._above_box
                 case "no input":
                     rows = () if ends_in_input(rows) else rows
-                case "box":
+                case "box" | "input":
                     rows = rows[self._box[0] + 1 : self._box[1]] if self._box is not None else ()
-            self._places[where] = [row for row in rows if row.text]
+            found = [row for row in rows if row.text]
+            self._places[where] = found[:1] if where == "input" else found
         return self._places[where]
 
     @property
@@ -487,14 +488,11 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
     rows = screen.rows
     top, asking = question_above(rows, found.first)
     question = whole_question(rows, top, asking) if asking < found.first else ""
-    if rule.question is not None:
-        for position in range(found.first - 1, -1, -1):
-            match = rule.question.match(rows[position].text)
-            if match is not None:
-                question = match[1] if match.re.groups and match[1] else match[0]
-                question += _wrapped_rest(rows[position + 1 : found.first], question)
-                top, asking = min(top, position), position
-                break
+    for position in range(found.first - 1, -1, -1):
+        if said := _asked_by(rule, rows[position]):
+            question = said + _wrapped_rest(rows[position + 1 : found.first], said)
+            top, asking = min(top, position), position
+            break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     place = found.place(rows, top, asking)
     selected: int | None = found.pointed
@@ -506,6 +504,15 @@ def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
         for index, label in enumerate(found.labels)
     )
     return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, choices, place, is_known=True)
+
+
+def _asked_by(rule: ScreenRule, row: Row) -> str:
+    """Return the question of *rule* in *row*; "" if that row has none."""
+    asks = rule.question or (rule.lines[0] if rule.lines else None)
+    match = asks.match(row.text) if asks is not None else None
+    if match is None:
+        return ""
+    return match[1] if match.re.groups and match[1] else row.text
 
 
 def _wrapped_rest(below: Sequence[Row], question: str) -> str:
@@ -522,11 +529,8 @@ def _wrapped_rest(below: Sequence[Row], question: str) -> str:
 
 def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
     """Return the dialog of a rule without choices, with the row that asks."""
-    asks = rule.question or (rule.lines[0] if rule.lines else None)
     for position in range(len(rows) - 1, -1, -1):
-        match = asks.match(rows[position].text) if asks is not None else None
-        if match is not None:
-            question = match[1] if match.re.groups and match[1] else rows[position].text
+        if question := _asked_by(rule, rows[position]):
             lines = clean_lines([row.text for row in rows[position:]])
             place = Place(rows[position].number, rows[position].number, (), rows[-1].number + 1)
             return Dialog(rule.kind, rule.name, clean_line(question.strip()), lines, place=place, is_known=True)

@@ -311,6 +311,19 @@ def test_every_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert f"{file}:3: colour: is unknown" in told
 
 
+def test_check_of_a_file_that_is_like_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The rules that a packaged file lends decide as well; a file that nobody has is a mistake."""
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\nlike = "kimi"\nprocesses = ["kimi"]\n')
+    assert main(["agent", "check", str(file), str(unmarked(tmp_path, DENIAL))]) == 0
+    told = capsys.readouterr().out
+    file.write_text('name = "mine"\nlike = "nobody"\nprocesses = ["kimi"]\n')
+
+    assert "screen: screen rule: spinner" in told and "screen: screen rule: input box" in told
+    assert main(["agent", "check", str(file), DENIAL]) == 1
+    assert "like: 'nobody' is not the name of a packaged file" in capsys.readouterr().err
+
+
 def test_check_without_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a recording without marks the light is listed, and the rules that decided nothing are named."""
     plain = unmarked(tmp_path, DENIAL)

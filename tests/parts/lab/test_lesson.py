@@ -18,12 +18,12 @@ AGENTS, _ = agent_files.load_agents({})
 #: An agent, what it has lost of its rules, the recording that teaches it, and another one.
 LOST = [
     ("kimi", "input box", "kimi-denial", "kimi-permission"),
-    ("kimi", "moon", "kimi-denial", "kimi-question"),
+    ("kimi", "spinner", "kimi-denial", "kimi-question"),
     # One of its screens looks idle and is not, for a second after a prompt.
-    ("kimi", "moon", "kimi-question", "kimi-denial"),
+    ("kimi", "spinner", "kimi-question", "kimi-denial"),
     ("pi", "footer", "pi-denial", "pi-question"),
     # Only a screen that moves is wrong.
-    ("opencode", "esc interrupt", "opencode-interrupt", "opencode-permission"),
+    ("opencode", "all working", "opencode-interrupt", "opencode-permission"),
     # A dialog stands below the sign of work.
     ("cline", "spinner", "cline-denial", "cline-error"),
     # It works where its prompt is gone; what was sent is the last row for a second.
@@ -35,7 +35,7 @@ LOST = [
     # It works for a second at a time.
     ("nanocoder", "spinner", "nanocoder-failure", "nanocoder-turns"),
     # Its spinner is of glyphs that nobody has listed, and the words beside it change.
-    ("copilot", "working", "copilot-denial", "copilot-error"),
+    ("copilot", "esc to interrupt", "copilot-denial", "copilot-error"),
 ]
 
 
@@ -85,8 +85,9 @@ def test_the_file_adds_its_rules() -> None:
     """The file is read beside the agent's own, in whichever order, and takes nothing away; a later lesson goes on."""
     base = without("kimi", "input box")
     found = taught(base, "kimi-denial")
-    packaged = [(name, text) for name, text in agent_files.packaged_agents() if name == "kimi"]
-    agents, errors = load_agents((), [("kimi.taught.toml", found.text), *packaged])
+    packaged = dict(agent_files.packaged_agents())
+    users = [("kimi.taught.toml", found.text), ("kimi.toml", packaged["kimi"])]
+    agents, errors = load_agents([("common", packaged["common"])], users)
     kimi, whole = agents.get("kimi"), AGENTS.get("kimi")
 
     assert not errors

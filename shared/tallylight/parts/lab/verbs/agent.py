@@ -15,7 +15,7 @@ from pathlib import Path
 from tallylight.actions.client import PaneClient
 from tallylight.actions.gate import Refusal
 from tallylight.actions.request import SCREEN, SILENT, Rows
-from tallylight.agents.agent import check_agent, of_person
+from tallylight.agents.agent import check_agent, load_agents
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, complain
 from tallylight.cli.parser import Parser, within
@@ -315,18 +315,20 @@ def _explain(found: draft.Draft, output: Output) -> None:
 def _check(file: str, recordings: Sequence[str], output: Output) -> int:
     """Try the agent file on the recordings, and print the results; return the exit code."""
     try:
-        agent, errors = check_agent(read_text(Path(file)), file)
+        text = read_text(Path(file))
+        agent, errors = check_agent(text, file)
+        agents, more = load_agents(packaged_agents(), [(file, text)])
     except FileNotFoundError:
         raise TallyError(f"{clean(file)}: there is no such file") from None
-    complain("agent", *errors)
-    if errors:
+    complain("agent", *(errors or more))
+    if errors or more:
         return 1
-    agent = of_person(agent, {known for known, _ in packaged_agents()})
     rules = [rule.name for rule in agent.screen_rules]
     output.line(
         f"{clean(file)}: {agent.name}, {counted(len(rules), 'screen rule')}, "
         f"{counted(len(agent.title_rules), 'title rule')}"
     )
+    agent = agents.get(agent.name) or agent  # with the rules that it adds to
     used: set[str] = set()
     total, scored = scoring.Score(), 0
     for recording in recordings:

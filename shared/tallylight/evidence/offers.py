@@ -45,6 +45,8 @@ _MARK = re.compile(
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Marks before which some programs leave two columns.
 _WIDE = ("=>", "->")
+#: A hint at the keys that move the mark.
+_MOVES = re.compile(r"[↑↓]|\b(?:arrows?|navigate|move)\b", re.IGNORECASE)
 #: Boxes to be checked, behind a mark of their own.
 _BOXES = frozenset(
     ("[ ]", "[x]", "[X]", "[*]", "[✓]", "[✔]", "( )", "(*)", "(●)", "(•)", "(○)", "○", "◯", "◉", "●", "◻", "◼", "☐")
@@ -355,18 +357,18 @@ def _marked_list(rows: Sequence[Row], at: int) -> Candidate | None:
 
 def _barred_list(rows: Sequence[Row], at: int) -> Candidate | None:
     """
-    Return the list with its last row *at*, above a hint at keys, if a bar is before one choice.
+    Return the list with its last row *at*, above a hint at the keys that move, if a bar is before one choice.
 
-    Explanations are below the choices where blank rows part these.
+    Each choice has an explanation below it where blank rows part them.
     """
     hint = next((row.text for row in rows[at + 1 :] if any(map(str.isalnum, row.text))), "")
-    near = _column_above(rows, at) if is_hint(hint) and KEY.search(hint) else []
-    groups = [list(part) for is_text, part in itertools.groupby(near, lambda one: rows[one].text != "") if is_text]
-    groups = groups if len(groups) > 1 else [[one] for one in near]
+    near = _column_above(rows, at) if is_hint(hint) and _MOVES.search(hint) else []
+    parts = [list(part) for is_text, part in itertools.groupby(near, lambda one: rows[one].text != "") if is_text]
+    groups = [[one] for one in near] if len(parts) == 1 else [part for part in parts if len(part) == len(parts[0]) > 1]
     starts = tuple(group[0] for group in groups)
     marked = [place for place, start in enumerate(starts) if rows[start].is_boxed]
-    are_barred = [rows[one].is_boxed for group in groups for one in group]
-    if len(marked) != 1 or not 2 <= len(starts) <= MAX_DIALOG_CHOICES or sum(are_barred) != len(groups[marked[0]]):
+    are_barred = sum(rows[one].is_boxed for one in near) == len(groups[marked[0]]) if len(marked) == 1 else False
+    if not are_barred or not max(2, len(parts)) <= len(starts) <= MAX_DIALOG_CHOICES:
         return None
     return Candidate(ONE_MARKED, starts, tuple(rows[at].text for at in starts), rows[at].indent, marked[0], BAR)
 

@@ -339,7 +339,8 @@ def signs(
     strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
-    found["the cursor is right below a yes and a no"] = not strange and _is_cursor_below(rows, cursor_row, offer)
+    is_open = not strange and not found.get("an answer typed behind", False)
+    found["the cursor is right below a yes and a no"] = is_open and _is_cursor_below(rows, cursor_row, offer)
     named = {sign: 1.0 for sign, is_so in found.items() if is_so}
     if not named.keys().isdisjoint(_RIGHT_BELOW):
         named.pop("the cursor is below all", None)

@@ -20,8 +20,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import hypothesis
 import pytest
+
+# Its plugin of trio takes as long to load as all else of it, in each process, and no test is for trio.
+os.environ["HYPOTHESIS_NO_PLUGINS"] = "1"
+import hypothesis
 
 from tallylight.agents import agent
 from tallylight.evidence import process_table
@@ -68,7 +71,7 @@ gc.disable()
 
 
 #: What every test of a file is marked with, if it is left out of the inner loop; and places of which all is left out.
-_LEFT_OUT = re.compile(r"^pytestmark = .*mark\.(programs|kitty|agents|slow)", re.MULTILINE)
+_LEFT_OUT = re.compile(r"^pytestmark = (?:\[[^\]]*)?pytest\.mark\.(programs|kitty|agents|install|slow)", re.MULTILINE)
 _PLACES_LEFT_OUT = ("real_kitty", "test_openapi.py")
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from tallylight.parts import index
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).parents[1] / "shared/tallylight"
 #: Each part of ours, and its verbs.
 PARTS = {found.part.name: sorted(found.part.verbs) for found in index.find()}
@@ -37,7 +39,6 @@ print(json.dumps([faults, told, listed]))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("missing", [*([part] for part in PARTS), [*PARTS]], ids=lambda parts: "+".join(parts))
 def test_parts_that_are_not_there(missing: list[str], tmp_path: Path) -> None:
     """No module of what remains needs them, but the verbs that are their own; those say what is missing."""

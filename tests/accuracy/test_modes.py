@@ -16,6 +16,8 @@ from tests.accuracy.test_corpus import SECRETS, WORDS
 from tests.real_agents import modes
 from tests.tables import sampled
 
+pytestmark = pytest.mark.slow
+
 PATHS = sorted(MODES.glob("*.cast.gz"))
 SCENES = {scene.file: scene for scene in modes.scenes()}
 #: A truth that lasts so long is shown in its last seconds, whatever the machine did meanwhile.
@@ -30,7 +32,6 @@ def recording(path: Path) -> Recording:
     return read(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(PATHS), ids=lambda path: path.name.partition(".")[0])
 def test_it_is_its_scene(path: Path) -> None:
     """Each is whole, in its size, tells the version of its agent, and names no person, machine or key."""
@@ -45,7 +46,6 @@ def test_it_is_its_scene(path: Path) -> None:
     assert SECRETS.search(gzip.decompress(path.read_bytes()).decode()) is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(PATHS), ids=lambda path: path.name.partition(".")[0])
 def test_it_is_shown(path: Path) -> None:
     """With nothing set up, whatever lasts is shown in its last seconds, by its class."""

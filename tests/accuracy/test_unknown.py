@@ -13,6 +13,8 @@ from tallylight.parts.lab import scoring
 from tallylight.parts.lab.check import check
 from tests.tables import each, sampled
 
+pytestmark = pytest.mark.slow
+
 #: A difference of so much, as a share of the time, is that of a look or two.
 NOISE = 0.005
 #: Of one agent, at most so many recordings.
@@ -23,7 +25,6 @@ def recording(name: str) -> Recording:
     return accuracy.read(unknown.recordings(name.partition("-")[0])[name])
 
 
-@pytest.mark.slow
 @each(
     "name", ["claude-permission", "codex-denial", "copilot-permission", "qwen-denial", "pi-permission", "aider-denial"]
 )
@@ -37,7 +38,6 @@ def test_without_a_file(name: str) -> None:
     assert score.false_waiting <= 0.02
 
 
-@pytest.mark.slow
 @each("name", sampled(["pi-denial", "kimi-denial", "cline-denial", "aider-denial", "aider-interrupt"]))
 def test_with_a_made_file(name: str) -> None:
     """Three recordings make a file that is right on another one."""
@@ -50,7 +50,6 @@ def test_with_a_made_file(name: str) -> None:
     assert score.false_waiting <= 0.03
 
 
-@pytest.mark.slow
 @each("name", taught.NAMES)
 def test_a_file_takes_nothing_away(name: str) -> None:
     """A file from one recording misses no more, and calls for no more, than none does on the others."""
@@ -68,7 +67,6 @@ def test_a_file_takes_nothing_away(name: str) -> None:
     assert with_.false_waiting <= without.false_waiting + NOISE
 
 
-@pytest.mark.slow
 @each("name", ["gemini-text", "kilo-text", "opencode-text"])
 def test_nobody_is_called_for_nothing(name: str) -> None:
     """A conversation without a question calls nobody."""

@@ -26,6 +26,8 @@ from tallylight.parts.work.repository_watch import read_one
 from tests.actions.test_git import Trap
 from tests.actions.test_git import trap as trap  # a fixture
 
+pytestmark = pytest.mark.slow
+
 MANUALS = Path("/usr/share/man")
 #: What a placeholder stands for: a file has a filter, a driver and so on of each that an attribute can name.
 NAMES = ("", "x", "origin", "main", "inner", "status", "a=b", 'é"\\.#;', "a b")
@@ -161,7 +163,6 @@ def scene(trap: Trap) -> Scene:
     return Scene(trap, trap.root, made, outer, outer / "inner")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_no_program_runs(scene: Scene, keys: list[str], form: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever we do with it: each thing is done as if the repository were harmless, and nothing that it names runs."""
@@ -186,7 +187,6 @@ def test_no_program_runs(scene: Scene, keys: list[str], form: str, capsys: pytes
     assert not trap.ran()
 
 
-@pytest.mark.slow
 def test_git_by_itself_runs_them(scene: Scene, keys: list[str]) -> None:
     """The repository is armed: with programs where git can bear one, it runs some at all that is done here."""
     scene.change("two\n")
@@ -198,7 +198,6 @@ def test_git_by_itself_runs_them(scene: Scene, keys: list[str]) -> None:
             assert scene.trap.ran(), (place, words)
 
 
-@pytest.mark.slow
 def test_formats_that_are_none(scene: Scene) -> None:
     """A key that says how a repository is stored, or where more is said, is no way to name a program either."""
     formats = {key.lower(): key for key in expanded(documented()) if FORMAT.fullmatch(key)}

@@ -9,6 +9,7 @@ can be answered shows the mark.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
 
@@ -50,8 +51,10 @@ class Asked:
     dialog: Dialog
 
 
-#: All recorded dialogs that are whole and can be answered.
-DIALOGS = [Asked(name, seen(name), dialog) for name, dialog in dialogs() if not dialog.missing]
+@functools.cache
+def whole() -> list[Asked]:
+    """All recorded dialogs that are whole and can be answered."""
+    return [Asked(name, seen(name), dialog) for name, dialog in dialogs() if not dialog.missing]
 
 
 class Sheet:
@@ -253,7 +256,9 @@ def hidden(asked: Asked, ways: Sequence[Way], data: st.DataObject) -> tuple[str,
 
 @pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(st.sampled_from(DIALOGS), st.lists(st.sampled_from(WAYS), min_size=1, max_size=4), st.data())
+@given(
+    st.deferred(lambda: st.sampled_from(whole())), st.lists(st.sampled_from(WAYS), min_size=1, max_size=4), st.data()
+)
 def test_no_row_is_hidden(asked: Asked, ways: list[Way], data: st.DataObject) -> None:
     """Over all recorded dialogs of all agents: no question can be answered whose text lacks the mark."""
     found = hidden(asked, ways, data)
@@ -264,7 +269,7 @@ def test_no_row_is_hidden(asked: Asked, ways: list[Way], data: st.DataObject) ->
 @each("name", ["claude/question-120", "claude/question-80", "claude/question-40"])
 def test_a_head_in_its_own_text_hides_nothing(name: str) -> None:
     """A line across and the title of a question, drawn by the question itself: no row above them is left out."""
-    (asked,) = (one for one in DIALOGS if one.name == name)
+    (asked,) = (one for one in whole() if one.name == name)
     sheet = Sheet(asked)
     for row in ("", "", " ☐ Colour", "─" * sheet.columns, MARK):
         sheet.text(row, sheet.inner.start)
@@ -300,16 +305,16 @@ def test_a_text_is_no_way_around_it() -> None:
 @pytest.mark.slow
 def test_there_are_dialogs_of_every_kind() -> None:
     """What the property ranges over: agents whose dialogs can be answered; the mark is seen where nothing hides it."""
-    assert {asked.name.partition("/")[0] for asked in DIALOGS} == {
+    assert {asked.name.partition("/")[0] for asked in whole()} == {
         "claude", "codex", "copilot", "gemini", "grok-build", "kilo", "kimi", "opencode", "pi", "qwen", "vibe",
     }  # fmt: skip
-    assert len(DIALOGS) >= 60
+    assert len(whole()) >= 60
     plain = 0
-    for asked in DIALOGS:
+    for asked in whole():
         sheet = Sheet(asked)
         sheet.text(MARK, sheet.inner[0])
         grown = [*sheet.lines]
         now = attrs.evolve(asked.seen, look=attrs.evolve(asked.seen.look, lines=grown, cursor_row=len(grown) - 1))
         shown = answerable(ask(Desk(now)))
         plain += shown is not None and MARK in shown
-    assert plain >= len(DIALOGS) * 0.7, plain
+    assert plain >= len(whole()) * 0.7, plain

@@ -13,10 +13,11 @@ from tests.patience import until
 from tests.relay.relayed import field, relay
 from tests.terminal import bare_environment
 
+pytestmark = pytest.mark.slow
+
 _CAUGHT = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [None, signal.SIGHUP])
 def test_a_host_started_with_nohup_outlives_its_terminal(tmp_path: Path, ignored: signal.Signals | None) -> None:
     """SIGHUP ends it like SIGTERM, but not after `nohup`."""

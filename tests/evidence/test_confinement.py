@@ -15,6 +15,8 @@ from tallylight.evidence import process_table
 from tallylight.evidence.confinement import is_confined
 from tallylight.evidence.procfs import ProcTable
 
+pytestmark = pytest.mark.slow
+
 #: Each runs `cat`, which waits for its input, in a sandbox.
 SANDBOXES = {
     "a mount namespace": "unshare --user --map-root-user --mount",
@@ -36,7 +38,6 @@ def running(*command: str) -> Iterator[int]:
         process.stdin.close()
 
 
-@pytest.mark.slow
 @pytest.mark.programs
 @pytest.mark.parametrize("command", SANDBOXES.values(), ids=SANDBOXES)
 def test_a_sandbox_is_seen(command: str) -> None:
@@ -50,7 +51,6 @@ def test_a_sandbox_is_seen(command: str) -> None:
         assert not is_confined(inside, inside, table)
 
 
-@pytest.mark.slow
 def test_what_is_in_none() -> None:
     """A plain child, in its own session too; what has gone may have been in one. Without /proc nothing is known."""
     table, own = ProcTable(), os.getpid()

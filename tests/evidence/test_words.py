@@ -31,6 +31,8 @@ from tallylight.model.status import Kind, Status
 from tests.evidence.agents import agent
 from tests.evidence.test_prompts import DIALOG, NEGATIVES, SCREENS, Screen, load
 
+pytestmark = pytest.mark.slow
+
 #: Draws of all agents together, in the slow test and in the inner loop.
 DRAWS, FEW = 20_000, 500
 #: Of the texts behind a name, one of so many is tried.
@@ -436,7 +438,6 @@ def summary(found: Counter[str], many: int) -> str:
     return "\n".join([f"{found.total()} of {many} are wrong: {dict(kinds.most_common())}", *lines])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_WORDS)
 def test_words_of_a_model(name: str) -> None:
     """Whatever its model writes, the permission stays one, with its choices and their keys."""
@@ -446,7 +447,6 @@ def test_words_of_a_model(name: str) -> None:
     assert not found, summary(found, many)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_START)
 def test_words_of_a_repository(name: str) -> None:
     """The same of what an agent asks at its start, in which names are a repository's."""
@@ -456,7 +456,6 @@ def test_words_of_a_repository(name: str) -> None:
     assert not found, summary(found, many)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", WRAPPED)
 def test_words_behind_a_name(name: str) -> None:
     """A long name of a file or command in what the agent writes itself goes on in a row of its own, with any words."""
@@ -467,7 +466,6 @@ def test_words_behind_a_name(name: str) -> None:
     assert not found, summary(found, len(drawn))
 
 
-@pytest.mark.slow
 def test_a_few_words_of_each_model() -> None:
     """The same with few draws, of what the agents and other programs show."""
     many = FEW // len(WITH_WORDS)

@@ -20,6 +20,8 @@ from tests.hanging import hanging_mount
 from tests.hosts.detached.polling import HandSource, System
 from tests.hosts.test_pane import CLAUDE, HandTable, status_file
 
+pytestmark = pytest.mark.slow
+
 #: How long, in seconds of the host, a change in a file that can be read may take to be shown.
 SOON_S = 3.0
 
@@ -97,7 +99,6 @@ def shows_what_can_be_read(homes: Homes, dead: list[Path]) -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_disks_that_hang(homes: Homes, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """The panes whose files hang are named, and read as soon as they respond; the others never notice."""
@@ -115,7 +116,6 @@ def test_disks_that_hang(homes: Homes, monkeypatch: pytest.MonkeyPatch, count: i
     assert len(homes.reported) == count
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts are told by /proc")
 def test_a_real_mount_that_hangs(homes: Homes) -> None:
     """As before, with a file system whose server is stopped."""

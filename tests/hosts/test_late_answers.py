@@ -34,6 +34,8 @@ from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, VIM
 from tests.hosts.week import KINDS, KittyLife, Life, PollingLife, Spot, lives
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(4)
 #: Things that happen in one life, and ticks that are enough for all that is told to be shown.
 EVENTS, QUIET = 120, 80
@@ -241,7 +243,6 @@ def let_pass(life: Life, ticks: int) -> None:
         life._ticks(1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_light_stays_that_nothing_stands_behind(
     begin: Callable[[random.Random], Life], seed: int, monkeypatch: pytest.MonkeyPatch

@@ -33,6 +33,8 @@ from tallylight.parts.lab.scanner import Scanner
 from tests.hosts.living_model import SAYS_S, THINKS_S, Serving
 from tests.patience import patient
 
+pytestmark = pytest.mark.slow
+
 AGENTS = [
     "repl",
     "full screen",
@@ -145,7 +147,6 @@ def played(words: list[str]) -> list[Terminal]:
     return terminals
 
 
-@pytest.mark.slow
 def test_what_talks_to_a_model_and_what_does_not() -> None:
     found = played([*AGENTS, *OTHERS])
     shares = {}

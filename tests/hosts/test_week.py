@@ -24,6 +24,8 @@ from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Inline, KittyLife, Life, PollingLife, lives
 
+pytestmark = pytest.mark.slow
+
 #: Rounds before the first measurement, in which what is bounded fills; and those after it.
 WARM = 6
 ROUNDS = WEEK if IS_WHOLE else 3 if os.environ.get("FAST") else 6
@@ -116,7 +118,6 @@ def begin(
 
 
 @alone
-@pytest.mark.slow
 def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
     """
     Agents and panes come and go, the clock jumps, texts wait.
@@ -147,7 +148,6 @@ def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
 
 
 @alone
-@pytest.mark.slow
 @pytest.mark.parametrize("begin", [PollingLife], indirect=True)
 def test_hosts_come_and_go(begin: Begin, fake_home: Path) -> None:
     """A host that is closed leaves nothing that the next one does not take away or take over."""

@@ -18,6 +18,8 @@ from tallylight.pane.pane import Look, Pane
 from tests.evidence.test_turn import EPOCH, line
 from tests.hosts.test_pane import CLAUDE, HandTable, read_files, status_file, table
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["table"]
 SCREEN = Path(__file__).parents[1] / "evidence/screens/claude/permission-bash-80.txt"
 #: Between two looks; how old a screen is when it was read.
@@ -113,7 +115,6 @@ def run(pane: Pane, home: str, turn: Turn, held_s: float, phase_s: float, hook_s
     raise AssertionError
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("hook_s", [None, 0.05, 0.6], ids=["no hooks", "hooks", "late hooks"])
 @pytest.mark.parametrize("is_asked", [True, False], ids=["asked", "allowed"])
 def test_no_question_has_the_words_of_another(table: HandTable, is_asked: bool, hook_s: float | None) -> None:

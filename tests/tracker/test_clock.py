@@ -8,6 +8,8 @@ from tallylight.tracker.tracker import Tracker
 from tests.tables import each
 from tests.tracker.test_trust_rules import ROWS, Row, shown, steps
 
+pytestmark = pytest.mark.slow
+
 HOUR = 3600.0
 
 
@@ -25,7 +27,6 @@ def track(row: Row, suspended: int | None = None) -> list[tuple[object, ...]]:
     return found
 
 
-@pytest.mark.slow
 @each("rule", [*ROWS])
 def test_an_hours_suspend_changes_nothing(rule: str) -> None:
     """Each rule holds as if the hour had not been: nothing fades in it, is too late after it, or comes twice."""

@@ -12,6 +12,8 @@ from tests.hosts.wezterm import api
 from tests.hosts.wezterm.conftest import Bench
 from tests.tables import Row, sampled
 
+pytestmark = pytest.mark.slow
+
 #: As WezTerm's own JSON reader lets them through.
 VALUES: list[Any] = [
     None, True, False, -1, 0, 1.5, 2**53, -(2**63), 2**63 - 1, 1e300, -1e300, 1e-300, "", "²", "9" * 5000, "x" * 70_000,
@@ -49,7 +51,6 @@ def use(bench: Bench) -> list[str]:
     return bench.fake.errors()
 
 
-@pytest.mark.slow
 def test_a_tab_of_the_scene(bench: Bench) -> None:
     """A text of any value in one tab is passed over; the other tab shows what is said of it."""
     bench.config()
@@ -64,7 +65,6 @@ def test_a_tab_of_the_scene(bench: Bench) -> None:
         assert bench.light(bench.panes[1]) == mark, str(row)[:200]
 
 
-@pytest.mark.slow
 def test_the_head_of_the_scene(bench: Bench) -> None:
     """A scene with anything in its head is none, or one without tabs."""
     bench.config()
@@ -78,7 +78,6 @@ def test_the_head_of_the_scene(bench: Bench) -> None:
         assert not use(bench), text[:80]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("key", ["version", "pid", "snapshot", "feed"])
 def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What starts as a sidecar and answers nonsense is none, and no file of its naming is written or removed."""
@@ -112,7 +111,6 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_toasted", "tallylight_scene"])
 def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
     """What stands in WezTerm's memory under our names may be anybody's."""
@@ -137,7 +135,6 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
         assert not use(bench), text[:80]
 
 
-@pytest.mark.slow
 def test_a_variable(bench: Bench) -> None:
     """A program may set the variable to any text."""
     bench.config()

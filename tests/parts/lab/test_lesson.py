@@ -14,6 +14,8 @@ from tallylight.parts.lab.lesson import Lesson, changed
 from tallylight.parts.lab.stretch import Stretch
 from tests.tables import each
 
+pytestmark = pytest.mark.slow
+
 AGENTS, _ = agent_files.load_agents({})
 #: An agent, what it has lost of its rules, the recording that teaches it, and another one.
 LOST = [
@@ -55,7 +57,6 @@ def without(name: str, rule: str) -> Agent:
     return dict(lessons.losses(agent))[rule]
 
 
-@pytest.mark.slow
 @each(("name", "rule", "scene", "other"), LOST)
 def test_a_wrong_light_is_right_the_next_time(name: str, rule: str, scene: str, other: str) -> None:
     """A rule that was lost is learnt again from one recording, and another one is as right as before it was lost."""
@@ -69,7 +70,6 @@ def test_a_wrong_light_is_right_the_next_time(name: str, rule: str, scene: str, 
     assert off(path, found.agent) <= off(path, whole) + 0.5
 
 
-@pytest.mark.slow
 def test_what_is_right_is_left_alone() -> None:
     """Where the light was right on all that a person names, nothing is added."""
     whole = AGENTS.get("kimi")
@@ -80,7 +80,6 @@ def test_what_is_right_is_left_alone() -> None:
     assert found.agent is whole
 
 
-@pytest.mark.slow
 def test_the_file_adds_its_rules() -> None:
     """The file is read beside the agent's own, in whichever order, and takes nothing away; a later lesson goes on."""
     base = without("kimi", "input box")
@@ -96,7 +95,6 @@ def test_the_file_adds_its_rules() -> None:
     assert (kimi.processes, kimi.title_rules, kimi.record) == (whole.processes, whole.title_rules, whole.record)
 
 
-@pytest.mark.slow
 def test_another_stretch_is_tried() -> None:
     """How long another pane would have had another light is told: none of it where a rule changes nothing there."""
     whole, base = AGENTS.get("kimi"), without("kimi", "input box")

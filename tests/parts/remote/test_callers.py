@@ -33,6 +33,8 @@ from tests.parts.remote.test_machine import HELLO, PANE, QUESTION
 from tests.patience import until
 from tests.test_other_users import STRANGER, needs_root
 
+pytestmark = pytest.mark.slow
+
 #: One that another user can run as well, where there is one.
 _PYTHON = shutil.which("python3", path="/usr/bin:/usr/local/bin") or sys.executable
 ID = local_id("devbox", "sessions-7", PANE.id)
@@ -148,7 +150,6 @@ def allow(near: Near, level: str) -> None:
     until(lambda: snapshot(near).get("allow") == level, "the level is in force")
 
 
-@pytest.mark.slow
 def test_an_agent_types_nothing(near: Near) -> None:
     """Nothing reaches the far end, unless the person allowed it; what an agent may read, it may read there as well."""
     for words in TYPING:
@@ -162,7 +163,6 @@ def test_an_agent_types_nothing(near: Near) -> None:
     assert near.asked() == ["question"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("near", [_ALL], indirect=True)
 def test_where_all_is_allowed_from_the_start(near: Near) -> None:
     """An agent types there; what it leaves behind may only read, for it may be the very agent's that asks."""
@@ -174,7 +174,6 @@ def test_where_all_is_allowed_from_the_start(near: Near) -> None:
     assert near.asked() == ["answer", "question", "question"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("way", [ORPHAN, FORKED], ids=["a session of its own", "forked twice"])
 def test_what_an_agent_leaves_behind_is_no_person(near: Near, way: str) -> None:
     """By default it is told nothing."""
@@ -184,7 +183,6 @@ def test_what_an_agent_leaves_behind_is_no_person(near: Near, way: str) -> None:
     assert near.asked() == []
 
 
-@pytest.mark.slow
 def test_a_key_counts_in_the_terminal_of_the_pane(near: Near) -> None:
     """Of a list there; without it, or in a terminal of its own, it is a script that asks."""
     assert isinstance(near.ask(KEY, *ANSWER), Done)
@@ -194,7 +192,6 @@ def test_a_key_counts_in_the_terminal_of_the_pane(near: Near) -> None:
     assert near.asked() == ["answer"]
 
 
-@pytest.mark.slow
 def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
     """A level that is raised, a command that is new or another: it is told, and nothing runs or is typed by it."""
     ran = near.folder / "ran"
@@ -218,7 +215,6 @@ def test_a_change_that_lets_programs_do_more_waits(near: Near) -> None:
     assert not ran.exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("near", [_ALL], indirect=True)
 def test_a_change_that_lets_programs_do_less_counts_at_once(near: Near) -> None:
     """What was allowed from the start is not any more; what is raised again waits, though it was so before."""
@@ -232,7 +228,6 @@ def test_a_change_that_lets_programs_do_less_counts_at_once(near: Near) -> None:
     assert isinstance(near.ask(*ANSWER, by_agent=True), Refusal)
 
 
-@pytest.mark.slow
 @needs_root
 def test_another_user_is_not_heard(near: Near) -> None:
     """By the modes of the directory and the socket; and where those were opened, by the host itself."""
@@ -247,7 +242,6 @@ def test_another_user_is_not_heard(near: Near) -> None:
     assert near.asked() == []
 
 
-@pytest.mark.slow
 def test_a_machine_that_was_renamed(near: Near) -> None:
     """What was shown of it under its old name is gone: nothing is typed there by that name, and nothing is asked."""
     near.config.write_text(near.config.read_text().replace("devbox", "buildbox"))
@@ -269,7 +263,6 @@ OWN_TERMINALS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.programs
 @pytest.mark.parametrize("way", OWN_TERMINALS.values(), ids=OWN_TERMINALS)
 def test_an_agent_in_a_terminal_of_its_own_is_no_person(near: Near, way: str) -> None:

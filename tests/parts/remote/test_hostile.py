@@ -13,8 +13,9 @@ from tests.actions.hostile import HOSTILE
 from tests.parts.remote.far import far, shown
 from tests.tables import sampled
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_hostile_answers() -> None:
     """Out of date, another pane, an agent that is gone, a process number used again, a question drawn again."""
     desk = Desk(HOSTILE[0].before)

@@ -26,6 +26,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.parts.shift.steps import step
 from tests.actions.desk import PID, START, Desk, seen
 
+pytestmark = pytest.mark.slow
+
 BEGAN = 1_796_000_040.0
 HALF = 0.5
 #: How long an agent works before it is done, in seconds.
@@ -189,7 +191,6 @@ def fifty() -> list[Stop]:
     return [stopped(number) for number in range(STOPS)]
 
 
-@pytest.mark.slow
 def test_fifty_stops() -> None:
     """Of all, 98 % go on within a minute of the end; nothing is typed into a dialog, and nothing twice."""
     found = fifty()

@@ -11,8 +11,9 @@ import pytest
 from tests.cli.panes import DONE, publish
 from tests.terminal import bare_environment, launcher
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_to_read_them_loads_no_host(tmp_path: Path) -> None:
     """`tally status` shows the changes and the calls of a turn, and loads neither the engine of a pane nor git."""
     publish(tmp_path, [attrs.evolve(DONE, more={"diffstat": (12, 3), "did": (2, 1, 0, 1)})])

@@ -30,6 +30,7 @@ def test_packaged_files_are_all_good() -> None:
         *("crush", "kimi", "pi", "cline", "grok", "grok-build", "nanocoder", "vibe", "auggie", "droid"),
     }
     assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
+    assert {parse_agent(text, name).like for name, text in PACKAGED} == {"", "common", "gemini", "opencode"}
 
 
 def test_the_table_of_names_is_that_of_the_files() -> None:
@@ -43,7 +44,7 @@ def test_the_table_of_names_is_that_of_the_files() -> None:
 def test_by_the_table_every_command_is_the_same_agent(tmp_path: Path) -> None:
     """A command line that is an agent's by the files, or is none, is so by the table; a user's own file counts too."""
     (tmp_path / "tallylight/agents").mkdir(parents=True)
-    (tmp_path / "tallylight/agents/mine.toml").write_text(GOOD)
+    (tmp_path / "tallylight/agents/mine.toml").write_text(GOOD + 'like = "common"\n')
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
     agents, quick = agent_files.load_agents(env)[0], agent_files.named_agents(env)
     commands = [("x",), ("vim",), ("npx", "-y", "@openai/codex@1.2")]

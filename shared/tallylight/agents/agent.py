@@ -394,7 +394,8 @@ def load_agents(
     ours = {agent.name: agent for _, agent in parsed(packaged)}
     found = [_in_full(agent, ours) for agent in ours.values()]
     for path, agent in parsed(users):
-        if agent.like and agent.like not in ours:
+        # A relay asks for names alone, and brings no packaged files.
+        if ours and agent.like and agent.like not in ours:
             errors.append(DataFileError(path, f"{agent.like!a} is not the name of a packaged file", key="like"))
         else:
             found.append(of_person(_in_full(agent, ours), ours))

@@ -555,7 +555,7 @@ def test_the_picture_is_that_of_the_code() -> None:
 
 
 #: The most lines of code that kitty loads when it starts, and rooms of which it then loads nothing.
-MAX_AT_START, NOT_AT_START = 18_900, {"actions", "relay", "setup", "cli"}
+MAX_AT_START, NOT_AT_START = 19_100, {"actions", "relay", "setup", "cli"}
 
 
 def at_import(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

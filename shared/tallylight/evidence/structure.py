@@ -336,7 +336,7 @@ def signs(
     found |= _signs_above(rows, cursor_row, offer)
     below = _below(rows, offer, cursor_row)
     found |= _signs_below(rows, cursor_row, offer, below)
-    strange = sum(not is_hint(rows[at].text) or INPUT.match(rows[at].text) is not None for at in below)
+    strange = sum(_is_strange(rows[at].text) for at in below)
     if strange and _ends_in_keys(rows, below):
         found["text between it and its keys"], strange = True, 0
     is_open = not strange and not found.get("an answer typed behind", False)
@@ -345,6 +345,11 @@ def signs(
     if not named.keys().isdisjoint(_RIGHT_BELOW):
         named.pop("the cursor is below all", None)
     return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
+
+
+def _is_strange(text: str) -> bool:
+    """Return whether *text*, below an offer, is no hint and no spinner alone."""
+    return (not is_hint(text) and SPINNER.fullmatch(text) is None) or INPUT.match(text) is not None
 
 
 def _is_cursor_below(rows: Sequence[Row], cursor_row: int | None, offer: Candidate) -> bool:

@@ -121,7 +121,13 @@ def test_a_long_error(path: Path) -> None:
     assert found is not None and found.status is Status.ERROR
 
 
-PRINTED = ["⠙ reify:lamp: http fetch", "404 pages are mended.", "Error: 0. API errors: 0.", "Interrupted work goes on."]
+PRINTED = [
+    "⠙ reify:lamp: http fetch",
+    "404 pages are mended.",
+    "Error: 0. API errors: 0.",
+    "Unauthorized: 0.",
+    "Interrupted work goes on.",
+]
 BOXED = ("claude", "copilot", "gemini", "grok", "qwen", "vibe")
 RESTING = [
     p

@@ -6,8 +6,8 @@ would expect (`PRIORS`), the more so the fewer screens have it. Each agent count
 programs together. Where one of these asks, its recording marks it, and the screen counts as an agent's. An unmarked one
 that plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
 
-The screens that tests have drawn, and those of agents and programs that ask nothing, are few and each decides: one that
-is read wrongly counts for more, until it is right.
+The screens that tests have drawn are few, and each decides: one that is read wrongly counts for more, until it is right.
+Left out are those that the whole reader reads alike with any weights.
 
 The table is printed, and whether the code has the same. Below it, for each agent, is how right a reader with weights
 made without that agent is, screen by screen. `benchmarks.unknown` measures the light.
@@ -19,20 +19,22 @@ import concurrent.futures
 import functools
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 from benchmarks import accuracy
-from tests.evidence import test_prompts, test_structure
-from tests.ordinary import test_ordinary
+from tests.evidence import test_drawn, test_prompts, test_structure
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.offers import lowest_candidate
 from tallylight.evidence.overlay import read_overlay
+from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import read_tail
+from tallylight.evidence.unknown import candidate
+from tallylight.model.status import Status
 from tallylight.parts.lab import scoring
 from tallylight.parts.lab.asciicast import Output, Resize
 from tallylight.parts.lab.grid import Grid
@@ -136,6 +138,10 @@ PRIORS = {
     "buttons below": 1.5,
     "the cursor is in front of an answer": 1.5,
     "wants something right above answers": 1.0,
+    "an answer of one's own among the choices": 2.0,
+    "its keys right below its box": 3.0,
+    "a box to tick in front of each answer": 1.0,
+    "short rows end the screen": 3.0,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
@@ -144,7 +150,9 @@ _STANDS_S = 8.0
 _STEPS = 200
 _LOOK_S = 0.25
 #: The weight of a drawn screen; its factor after a round in which it is not sure; the rounds; and what counts as sure.
-_DRAWN, _MORE, _ROUNDS, _SURE = 3.0, 2.5, 12, 0.05
+_DRAWN, _MORE, _ROUNDS, _SURE = 3.0, 1.6, 20, 0.15
+#: A weight for all screens that is more than all others together.
+_SURELY = 100.0
 #: The signs of a row that names what to type right behind it.
 _FIELD = {"a field with the cursor", "the cursor is in the row of answers"}
 
@@ -214,40 +222,77 @@ def _is_set_up(path: Path) -> bool:
     return path.name.partition(".")[0].endswith(("-relay", "-hooks", "-tmux"))
 
 
+class Drawn(NamedTuple):
+    """A screen of a test: whose it is, its rows, the row of its visible cursor, and whether it asks."""
+
+    agent: str
+    lines: Sequence[str]
+    cursor: int | None
+    asks: bool
+    columns: int = 0
+
+
 @functools.cache
 def drawn() -> list[Screen]:
-    """The screens of the tests that weights decide: those by hand, and those on which nothing is asked."""
-    given: list[tuple[str, list[str], int | None, bool]]
-    given = [(DRAWN, text.strip("\n").splitlines(), None, True) for text in test_structure.ASKING.values()]
-    rows = (*test_structure.GIVEN.values(), *test_structure.IN_A_ROW)
-    given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor in rows]
-    given += [(DRAWN, text.splitlines(), cursor, True) for text, cursor, _ in test_structure.SUBMITTED.values()]
-    given += [(DRAWN, text.splitlines(), None, True) for text, _ in test_structure.LISTS.values()]
-    given += [(DRAWN, text.splitlines(), cursor, False) for text, cursor in test_structure.QUIET.values()]
-    given += [(DRAWN, lines, len(lines) - 1, False) for lines in test_prompts.NEGATIVES.values() if lines]
+    """Return the screens of the tests that weights decide, as far as they are read right today."""
+    return [screen for one in _all_drawn() for screen in _decided(one)]
+
+
+def _all_drawn() -> Iterator[Drawn]:
+    for told, asks in ((test_drawn.ASKS, True), (test_drawn.RESTS, False)):
+        for text in told.values():
+            rows = text.splitlines()
+            cursor = next((at for at, row in enumerate(rows) if test_drawn.CURSOR in row), None)
+            lines = [row.replace(test_drawn.CURSOR, "") for row in rows] + [""] * (test_drawn.LINES - len(rows))
+            yield Drawn(DRAWN, lines, cursor, asks, test_drawn.COLUMNS)
+    for text in test_structure.ASKING.values():
+        yield Drawn(DRAWN, text.strip("\n").splitlines(), None, True)
+    for text, at in (*test_structure.GIVEN.values(), *test_structure.IN_A_ROW):
+        yield Drawn(DRAWN, text.splitlines(), at, True)
+    for text, at, _ in test_structure.SUBMITTED.values():
+        yield Drawn(DRAWN, text.splitlines(), at, True)
+    for text, _ in test_structure.LISTS.values():
+        yield Drawn(DRAWN, text.splitlines(), None, True)
+    for text, at in test_structure.QUIET.values():
+        yield Drawn(DRAWN, text.splitlines(), at, False)
+    for quiet in filter(None, test_prompts.NEGATIVES.values()):
+        yield Drawn(DRAWN, quiet, len(quiet) - 1, False)
     for path in test_prompts.SCREENS:
         screen = test_prompts.load(path)
         if not screen.facts["shows"].startswith("waiting"):
-            given += [(path.parent.name, screen.lines, cursor, False) for cursor in (screen.cursor, None)]
+            yield from (Drawn(path.parent.name, screen.lines, at, False) for at in (screen.cursor, None))
         elif screen.facts.get("rule", "").startswith("structure:"):
-            given.append((path.parent.name, screen.lines, screen.cursor, True))
-    found = [
-        Screen(agent, signs, asks, 1.0)
-        for agent, lines, cursor, asks in given
-        if _may_ask(lines, cursor) and (signs := _signs_in(lines, cursor))
-    ]
-    quiet = [path for name, path in test_ordinary.PATHS.items() if name not in test_ordinary.ASKS]
-    with concurrent.futures.ProcessPoolExecutor() as pool:
-        seen = [all_ for all_ in pool.map(screens, quiet, chunksize=4) if not any(one.asks for one in all_)]
-    return found + [
-        Screen(NOBODY, signs, False, 1.0) for signs in {one.signs: 0 for all_ in seen for one in all_ if one.signs}
-    ]
+            yield Drawn(path.parent.name, screen.lines, screen.cursor, True)
 
 
-def _may_ask(lines: Sequence[str], cursor: int | None) -> bool:
-    """Return whether *lines* ask by weights that say so of everything."""
-    with mock.patch.dict(structure.WEIGHTS, {"always": 100.0}):
-        return structure.read_structure(read_tail(lines), cursor) is not None or bool(read_overlay(lines))
+def _decided(one: Drawn) -> list[Screen]:
+    """
+    Return the signs of a screen that are weighed; nothing if weights do not decide it, or it is read wrongly today.
+
+    One that asks has one set of signs, those with the highest sum: a box in front of the rest, or the end of the screen.
+    """
+    never, found = _read(one, -_SURELY)
+    if never is _read(one, _SURELY)[0] or _read(one, structure.WEIGHTS["always"])[0] is not one.asks:
+        return []
+    best = max(found, key=lambda signs: score(signs, structure.WEIGHTS))
+    return [Screen(one.agent, signs, one.asks, 1.0) for signs in found if signs == best or not one.asks]
+
+
+def _read(one: Drawn, always: float) -> tuple[bool, list[tuple[tuple[str, float], ...]]]:
+    """Return whether the whole reader finds a dialog if all have the weight *always*, and the signs that it weighed."""
+    found: list[tuple[tuple[str, float], ...]] = []
+    weighed = structure.signs
+
+    def noted(*args: Any, **named: Any) -> dict[str, float]:
+        signs = weighed(*args, **named)
+        found.append(tuple(signs.items()))
+        return signs
+
+    with mock.patch.dict(structure.WEIGHTS, {"always": always}), mock.patch.object(structure, "signs", noted):
+        read = read_screen(
+            candidate("mystery"), one.lines, one.cursor or 0, columns=one.columns, cursor_visible=one.cursor is not None
+        )
+    return read is not None and read.status is Status.WAITING, found
 
 
 def fit(seen: Iterable[Screen], decisive: Sequence[Screen] = ()) -> dict[str, float]:
@@ -278,7 +323,7 @@ def _descended(
     for _ in range(_STEPS):
         slope = {name: _HELD * (weights[name] - PRIORS.get(name, 0.0)) for name in names}
         for signs, asks, weight in rows:
-            missing = weight * (_share(score(signs, weights)) - asks)
+            missing = weight * (_share(score(signs, weights) - structure.DIALOG_CHANCE) - asks)
             for sign, value in signs:
                 slope[sign] += missing * value
         for name in names:

@@ -131,6 +131,7 @@ PRIORS = {
     "the cursor is outside of the box": -3.0,
     "its keys or its box right above an input": 6.0,
     "a pointer without a cursor or an input": 3.0,
+    "short rows end the screen": 3.0,
     "a number is wanted below": 3.0,
     "a yes or no at the end of the row": 2.0,
     "one answer in the row is marked": 2.0,

@@ -45,6 +45,8 @@ _MARK = re.compile(
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Marks before which some programs leave two columns.
 _WIDE = ("=>", "->")
+#: Keys in a hint below a list, which is no row of answers.
+_UP_DOWN = frozenset("↑↓")
 #: A hint at the keys that move the mark.
 _MOVES = re.compile(r"[↑↓]|\b(?:arrows?|navigate|move)\b", re.IGNORECASE)
 #: Boxes to be checked, behind a mark of their own.
@@ -524,7 +526,7 @@ def _is_other_row(label: str) -> bool:
 def _answers_beside(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the answers or buttons in the row *at*; None if there are none."""
     text = FACT.sub("", rows[at].text)
-    if len(text) > _ANSWER_ROW_CHARS:
+    if len(text) > _ANSWER_ROW_CHARS or not _UP_DOWN.isdisjoint(text):
         return None
     verbs = tuple(_KEYS_TO.findall(text))
     parts = verbs if len(verbs) > 1 else _wrapped(rows, at) or parts_of(text)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tallylight.agents.patterns import MAX_MATCHED_CHARS
 from tallylight.evidence.tail import Row, read_tail
+from tallylight.wire.text import width
 
 #: Rows and columns of such a box, at least; columns from its middle to that of the screen, at most.
 _LEAST_ROWS, _LEAST_COLUMNS, _OFF_COLUMNS = 2, 24, 3
@@ -51,7 +52,7 @@ def read_overlay(lines: Sequence[str], columns: int = 0) -> tuple[Row, ...]:
     place = _framed(near, max(columns, *map(len, near), 0)) or _bare(near)
     if place is None:
         return ()
-    inside = [line[place.left : place.right] for line in near[place.top : place.bottom]]
+    inside = [line[place.left : _right_of(line, place.left, place.right)] for line in near[place.top : place.bottom]]
     rows = tuple(row._replace(number=row.number + first + place.top) for row in read_tail(inside))
     upper, lower = (_title(near, place, at, first) for at in (place.top - 1, place.bottom))
     return (*upper, *_aligned(rows, place.right - place.left), *lower)
@@ -86,8 +87,14 @@ def _framed(lines: Sequence[str], columns: int) -> _Place | None:
 
 def _is_row_of(line: str, left: int, right: int) -> bool:
     """Return whether *line* has both sides of a box, and is not its lower edge of the same blocks."""
+    right = _right_of(line, left + 1, right)
     has_sides = line[left : left + 1] in _SIDES and not _SIDES.isdisjoint(line[right - _WIDER_COLUMNS : right + 1])
     return has_sides and line[left + 1 : right].strip("▄▁") != ""
+
+
+def _right_of(line: str, left: int, right: int) -> int:
+    """Return the place of column *right* in *line*: wide characters from *left* on take two columns and one place."""
+    return right - (width(line[left:right]) - len(line[left:right]))
 
 
 def _is_in_front(rows: Sequence[str], left: int, right: int, columns: int) -> bool:

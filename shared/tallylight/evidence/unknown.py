@@ -75,7 +75,12 @@ _HINTS = tuple(
         priority=-math.inf,
     )
     for name, kind, line in (
-        ("keys to choose", Kind.QUESTION, r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|choose|sub)"),
+        # An item of a list, or a row that names the key for a new line, tells how to use the input for any prompt.
+        (
+            "keys to choose",
+            Kind.QUESTION,
+            r"(?![•*-] )(?!.*\bnew ?line).*(?:\benter|[⏎↵]) (?:to )?(?:sel|conf|choose|sub)",
+        ),
         # Text typed behind them is the answer.
         (
             "a state of waiting",

@@ -43,6 +43,8 @@ _MARK = re.compile(
 )
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
+#: Bullets of the other choices beside an arrow at the selected one.
+_ARROWS, _OTHERS = frozenset("❯›→▶▸►➤➜⏵▷»"), ("•", "-")
 #: Marks before which some programs leave two columns.
 _WIDE = ("=>", "->")
 #: Keys in a hint below a list, which is no row of answers.
@@ -656,7 +658,9 @@ def _label_place(row: Row, own: int, mark: str, column: int) -> int:
     Beside the *column* of a label behind a wide *mark*, it is that.
     """
     its, label = _split_mark(row.text)
-    place = _label_column(row, label) if row.indent != own and its in {*_UNMARKED, mark} else row.indent
+    is_other = mark in _ARROWS and its in _OTHERS
+    is_marked = row.indent != own and (is_other or its in {*_UNMARKED, mark})
+    place = _label_column(row, label) if is_marked else row.indent
     return column if mark in _WIDE and place == column - 1 else place
 
 

@@ -124,6 +124,7 @@ _HELP = re.compile(r"\[[^\[\]]{3,}\]")
 _NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+█?$")
+_ANSWER = re.compile(r"(?:[❯›>] )?(?:y(?:es)?|no?)", re.IGNORECASE)
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _SENTENCE = re.compile(r"[A-Z][^ ]*(?: [^ ]+){3,24}(?:\.|…)")
@@ -347,6 +348,12 @@ def signs(
     return named | ({"rows below that are no hints": min(strange, _STRANGE_ROWS) / 2} if strange else {})
 
 
+def _is_answered_below(rows: Sequence[Row], offer: Candidate) -> bool:
+    """Return whether the next row with text below an *offer* is a yes or a no alone, and other text is below that."""
+    below = texts_of(rows[offer.starts[-1] + 1 :])
+    return len(below) > 1 and _ANSWER.fullmatch(below[0]) is not None
+
+
 def _is_strange(text: str) -> bool:
     """Return whether *text*, below an offer, is no hint and no spinner alone."""
     return (not is_hint(text) and SPINNER.fullmatch(text) is None) or INPUT.match(text) is not None
@@ -474,7 +481,7 @@ def _signs_of_row(rows: Sequence[Row], cursor_row: int | None, offer: Candidate)
         "the cursor is in an empty input below": _is_typed_below(rows, offer, cursor_row),
         "a question in the row": "?" in text,
         "wants something in the row": offer.sign != KEY_TO_GO_ON and _WANTS.search(text) is not None,
-        "an answer typed behind": _TYPED.search(FACT.sub("", text)) is not None,
+        "an answer typed behind": _TYPED.search(FACT.sub("", text)) is not None or _is_answered_below(rows, offer),
         "a key at an answer": _KEYED.search(text) is not None,
         "each answer behind its key": _are_behind_keys(offer),
     }

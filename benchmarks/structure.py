@@ -6,8 +6,8 @@ would expect (`PRIORS`), the more so the fewer screens have it. Each agent count
 programs together. Where one of these asks, its recording marks it, and the screen counts as an agent's. An unmarked one
 that plainly asks, or names what to type, is left out. Who may be an agent is decided elsewhere.
 
-The screens that tests have drawn are few, and each decides: one that is read wrongly counts for more, until it is right.
-Left out are those that the whole reader reads alike with any weights.
+The screens that tests have drawn, and those of programs that ask nothing, are few. Each decides: one that is read
+wrongly counts for more, until it is right. Left out are those that the whole reader reads alike with any weights.
 
 The table is printed, and whether the code has the same. Below it, for each agent, is how right a reader with weights
 made without that agent is, screen by screen. `benchmarks.unknown` measures the light.
@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from benchmarks import accuracy
-from tests.evidence import test_drawn, test_prompts, test_structure
+from tests.evidence import test_drawn, test_prompts, test_streamed, test_structure
+from tests.ordinary import test_ordinary
 
 from tallylight.evidence import structure
 from tallylight.evidence.dialogs import read_dialog
@@ -142,7 +143,6 @@ PRIORS = {
     "an answer of one's own among the choices": 2.0,
     "its keys right below its box": 3.0,
     "a box to tick in front of each answer": 1.0,
-    "short rows end the screen": 3.0,
 }
 #: How hard a weight is held, in screens; how much a wrong light counts beside a missed one; what an agent counts.
 _HELD, _FALSE, _EACH = 10.0, 4.0, 100.0
@@ -224,7 +224,7 @@ def _is_set_up(path: Path) -> bool:
 
 
 class Drawn(NamedTuple):
-    """A screen of a test: whose it is, its rows, the row of its visible cursor, and whether it asks."""
+    """A screen of a test: its agent, its rows, the row of its visible cursor, whether it asks, and its width."""
 
     agent: str
     lines: Sequence[str]
@@ -235,8 +235,13 @@ class Drawn(NamedTuple):
 
 @functools.cache
 def drawn() -> list[Screen]:
-    """Return the screens of the tests that weights decide, as far as they are read right today."""
-    return [screen for one in _all_drawn() for screen in _decided(one)]
+    """Return the screens of tests and of ordinary programs that weights decide; without those read wrongly today."""
+    quiet = [path for name, path in test_ordinary.PATHS.items() if name not in test_ordinary.ASKS]
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        seen = [found for found in pool.map(screens, quiet, chunksize=4) if not any(one.asks for one in found)]
+    signs = {one.signs: 0 for found in seen for one in found if one.signs}
+    of_others = [Screen(NOBODY, one, False, 1.0) for one in signs if not is_dialog(one, structure.WEIGHTS)]
+    return [screen for one in _all_drawn() for screen in _decided(one)] + of_others
 
 
 def _all_drawn() -> Iterator[Drawn]:
@@ -246,6 +251,8 @@ def _all_drawn() -> Iterator[Drawn]:
             cursor = next((at for at, row in enumerate(rows) if test_drawn.CURSOR in row), None)
             lines = [row.replace(test_drawn.CURSOR, "") for row in rows] + [""] * (test_drawn.LINES - len(rows))
             yield Drawn(DRAWN, lines, cursor, asks, test_drawn.COLUMNS)
+    for text in test_streamed.AT_ONCE.values():
+        yield Drawn(DRAWN, test_streamed.screen(text).lines, None, True, test_streamed.COLUMNS)
     for text in test_structure.ASKING.values():
         yield Drawn(DRAWN, text.strip("\n").splitlines(), None, True)
     for text, at in (*test_structure.GIVEN.values(), *test_structure.IN_A_ROW):
@@ -270,7 +277,7 @@ def _decided(one: Drawn) -> list[Screen]:
     """
     Return the signs of a screen that are weighed; nothing if weights do not decide it, or it is read wrongly today.
 
-    One that asks has one set of signs, those with the highest sum: a box in front of the rest, or the end of the screen.
+    One that asks has one set of signs, those with the highest sum: of a box over the rest, or the end of the screen.
     """
     never, found = _read(one, -_SURELY)
     if never is _read(one, _SURELY)[0] or _read(one, structure.WEIGHTS["always"])[0] is not one.asks:
@@ -352,6 +359,11 @@ def score(signs: Iterable[tuple[str, float]], weights: Mapping[str, float]) -> f
     return sum(weights.get(sign, 0.0) * value for sign, value in signs)
 
 
+def is_dialog(signs: Iterable[tuple[str, float]], weights: Mapping[str, float]) -> bool:
+    """Return whether *signs* are those of a dialog."""
+    return score(signs, weights) > structure.DIALOG_CHANCE
+
+
 def _share(total: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
 
@@ -368,7 +380,7 @@ def judged(agent: str, weights: Mapping[str, float]) -> tuple[float, float]:
     missed, false, total = 0.0, 0.0, {True: 0.0, False: 0.0}
     for screen in all_screens():
         if screen.agent == agent:
-            is_read = score(screen.signs, weights) > structure.DIALOG_CHANCE
+            is_read = is_dialog(screen.signs, weights)
             total[screen.asks] += screen.seconds
             missed += screen.seconds * (screen.asks and not is_read)
             false += screen.seconds * (is_read and not screen.asks)

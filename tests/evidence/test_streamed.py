@@ -22,6 +22,8 @@ QUOTES = {
     "a box": "╭──────────────────────────╮\n│ Allow execution of: 'rm'?│\n│ ● 1. Allow once          │\n"
     "│   2. No (esc)            │\n╰──────────────────────────╯",
 }
+#: Those that are a dialog if they are drawn at once.
+AT_ONCE = {name: text for name, text in QUOTES.items() if name != "buttons"}
 
 
 def screen(text: str, says: str = SAYS) -> Look:
@@ -52,7 +54,7 @@ def test_grown(name: str, step: str) -> None:
     assert not is_waiting_after(grown(QUOTES[name], {"slow": 5, "quick": 14}[step]))
 
 
-@each("name", [name for name in QUOTES if name != "buttons"])
+@each("name", AT_ONCE)
 def test_drawn_at_once(name: str) -> None:
     """The same rows, drawn at once, are one."""
     assert is_waiting_after([screen("")] * 4 + [screen(QUOTES[name])])

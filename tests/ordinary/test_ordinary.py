@@ -91,7 +91,7 @@ ASKS = {
     "bash": {"yes or no"},
     "build": {"yes or no"},
     "bundle-gem": {"structure"},
-    "calcurse": {"yes or no"},
+    "calcurse": {"structure", "yes or no"},
     "composer-init": {"structure"},
     "cookiecutter": {"structure"},
     "cp": {"structure"},
@@ -102,6 +102,7 @@ ASKS = {
     "dte": {"yes or no"},
     "fdisk": {"structure"},
     "form-urwid": {"structure"},
+    "gdu": {"structure"},
     "git-clean": {"yes or no"},
     "gnuchess": {"structure"},
     "go-fish": {"structure"},
@@ -128,6 +129,8 @@ ASKS = {
     "ssh-keygen": {"password"},
     "sudo": {"password"},
     "task": {"yes or no"},
+    "tetris": {"structure"},
+    "vifm": {"structure"},
     "w3m": {"yes or no"},
 }
 
@@ -142,7 +145,8 @@ def test_behind_an_agent(name: str) -> None:
     for event in found.events:
         if isinstance(event.what, Output):
             grid.draw(scanner.feed(event.what.data))
-            read = read_screen(BEHIND, grid.lines, grid.cursor_row)
+            at, is_visible = grid.cursor_row, grid.cursor_visible
+            read = read_screen(BEHIND, grid.lines, at, columns=grid.columns, cursor_visible=is_visible)
             rules |= {read.rule.partition(":")[0]} if read is not None and read.status is Status.WAITING else set()
 
     is_marked = any(word.startswith("waiting") for _, word in found.truth)

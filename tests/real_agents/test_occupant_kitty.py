@@ -1,7 +1,7 @@
 """
 A real Claude Code behind what leads to it, in a real kitty: the same lights, its session and its project.
 
-What the root of that kitty does not have is taken along from this machine, with the libraries that it lacks there.
+Neovim, which the root of that kitty does not have, is taken along with the libraries that it lacks there.
 """
 
 from __future__ import annotations
@@ -25,36 +25,27 @@ pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 #: How `tally` ends where a rule refuses.
 REFUSED = 7
 COMMAND = "claude --permission-mode manual"
+#: One of each kind: tests/evidence/test_occupants.py tries forty of them with a program that does nothing.
 WAYS = {
     "no job control": f"bash -c {shlex.quote(f'set +m; {COMMAND}; true')}",
-    "a native wrapper": f"cp $(command -v timeout) /tmp/fence; /tmp/fence 900 {COMMAND}",
     "a terminal of its own": f"script -qc {shlex.quote(f'{COMMAND}; true')} /dev/null",
-    "a wrapper in Python": f"python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' {COMMAND}",
     "processes of its own": f"unshare -pf --mount-proc {COMMAND}",
-    "make": f"printf 'chat:\\n\\t{COMMAND}\\n' > {{bin}}/Makefile; {{bin}}/make/make -sf {{bin}}/Makefile chat",
-    "elvish": f"{{bin}}/elvish/elvish -norc -c '{COMMAND}'",
-    "bwrap": f"{{bin}}/bwrap/bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-pid {COMMAND}",
     "Neovim": f"sh {{bin}}/nvim.sh -u NONE -i NONE -c 'set shell=/bin/sh' -c 'terminal {COMMAND}' -c startinsert",
 }
 
 
 @pytest.fixture(scope="module")
 def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Programs of this machine, where the kitty's root sees them."""
+    """Neovim of this machine, where the kitty's root sees it."""
     root, folder = root_of("0.41"), tmp_path_factory.mktemp("carried")
-    for name in ("make", "elvish", "bwrap", "nvim"):
-        program = shutil.which(name)
-        if program is None or root is None:
-            pytest.skip(f"NOT TESTED: there is no {name}")
-        said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
-        libraries = [Path(word) for word in said.split() if word.startswith("/")]
-        lacking = [one for one in libraries if not (root / one.relative_to("/")).exists()]
-        place = folder / name
-        place.mkdir()
-        for path in (Path(program), *lacking):
-            shutil.copy(path, place)
-        if lacking:
-            (folder / f"{name}.sh").write_text(f'LD_LIBRARY_PATH={place} exec {place}/{name} "$@"\n')
+    program = shutil.which("nvim")
+    if program is None or root is None:
+        pytest.skip("NOT TESTED: there is no nvim")
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
+    libraries = [Path(word) for word in said.split() if word.startswith("/")]
+    for path in (Path(program), *(one for one in libraries if not (root / one.relative_to("/")).exists())):
+        shutil.copy(path, folder)
+    (folder / "nvim.sh").write_text(f'LD_LIBRARY_PATH={folder} exec {folder}/nvim "$@"\n')
     return folder
 
 

@@ -266,6 +266,7 @@ def test_no_row_is_hidden(asked: Asked, ways: list[Way], data: st.DataObject) ->
     assert found is None, f"{asked.name} {[way.__name__ for way in ways]}\n{found[0]}\n---\n" + "\n".join(found[1])
 
 
+@pytest.mark.slow
 @each("name", ["claude/question-120", "claude/question-80", "claude/question-40"])
 def test_a_head_in_its_own_text_hides_nothing(name: str) -> None:
     """A line across and the title of a question, drawn by the question itself: no row above them is left out."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.screen import Look
 from tallylight.evidence.unknown import candidate
@@ -42,6 +44,7 @@ def is_waited_for(text: str) -> bool:
     return told is not None and told.status is Status.WAITING
 
 
+@pytest.mark.slow
 @each("name", ASKS)
 def test_asks(name: str) -> None:
     """Whoever asks, in whatever notation and language, is seen to wait."""

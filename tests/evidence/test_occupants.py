@@ -24,7 +24,7 @@ from tallylight.evidence.screen import Look
 from tallylight.model.timing import Timing
 from tallylight.pane import pane as watched
 from tests.evidence.agents import AGENTS
-from tests.patience import until
+from tests.patience import patient, until
 
 pytestmark = [
     pytest.mark.programs,
@@ -163,7 +163,8 @@ class Pane:
             os.chdir(folder)
             os.execve(bash, ["bash", "--norc", "-i"], env)
         fcntl.ioctl(self.master, 0x5414, b"\x1e\0\x64\0\0\0\0\0")  # TIOCSWINSZ
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self) -> None:
         with contextlib.suppress(OSError):
@@ -236,6 +237,9 @@ def pane(tmp_path: Path) -> Iterator[Pane]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     os.waitpid(made.pid, 0)
+    # It would read what the next pane shows, whose terminal may get the same number.
+    made.reader.join(patient(10))
+    assert not made.reader.is_alive(), "something still has its terminal"
     os.close(made.master)
 
 

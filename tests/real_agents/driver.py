@@ -339,7 +339,9 @@ class Pane:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(5)
         self._reader.join(2)
-        os.close(self._master)
+        # Where something still has the terminal: closed, its number would be that of another one, and be read from.
+        if not self._reader.is_alive():
+            os.close(self._master)
 
 
 class Seen(NamedTuple):

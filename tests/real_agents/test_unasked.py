@@ -187,7 +187,7 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
         steps = [way.call.format(command=command) for command, _ in wanted]
         before, began = len(here.model.marks), time.time()
         waits.note()
-        _submit(pane, way, f"AFTER 0.{100 + turn} {' THEN '.join(steps)} THEN fine")
+        _submit(here, pane, way, f"AFTER 0.{100 + turn} {' THEN '.join(steps)} THEN fine")
         here.model.wait_mark("done", after=before, timeout=60)
         expected = [(command, code, code is None) for command, code in wanted]
         try:
@@ -218,17 +218,26 @@ def test_turns_that_ask_nobody(desk: tuple[Desk, Way]) -> None:
     pane.close()
 
 
-def _submit(pane: Pane, way: Way, prompt: str) -> None:
+def _submit(here: Desk, pane: Pane, way: Way, prompt: str) -> None:
+    before = len(here.model.marks)
     pane.send("\x15")  # what the terminal has answered meanwhile
     pane.send(prompt)
     pane.wait_text(prompt[:9])
     time.sleep(MANNERS[way.agent].settles)
-    pane.send("\r")
+
+    def is_taken() -> bool:
+        """Whether an Enter was one: a busy agent takes it for a part of what was pasted."""
+        pane.send("\r")
+        with contextlib.suppress(TimeoutError):
+            return bool(here.model.wait_mark("working", after=before, timeout=4.0))
+        return False
+
+    wait_until(is_taken, 30, f"{prompt!r} at the model on\n{pane.text()}")
 
 
 def _check_subagents(here: Desk, pane: Pane, way: Way) -> None:
     """What they run is listed with their name; they run side by side."""
-    _submit(pane, way, "AFTER 0.9 TASK SUB TOOL touch below THEN TASK SUB TOOL rm below THEN fine")
+    _submit(here, pane, way, "AFTER 0.9 TASK SUB TOOL touch below THEN TASK SUB TOOL rm below THEN fine")
     wanted = {("touch below", "A task", False), ("rm below", "A task", True)}
 
     def listed() -> bool:
@@ -241,7 +250,7 @@ def _check_subagents(here: Desk, pane: Pane, way: Way) -> None:
 
 def _check_refused(here: Desk, pane: Pane, way: Way) -> None:
     """Three denials in a row are amber while the turn goes on, and its question once it is over."""
-    _submit(pane, way, "AFTER 0.8 TOOL rm a THEN TOOL rm b THEN TOOL rm c THEN HOLD more")
+    _submit(here, pane, way, "AFTER 0.8 TOOL rm a THEN TOOL rm b THEN TOOL rm c THEN HOLD more")
     here.wait("tmux/", "waiting/question", 20)
     here.model.release("more")
     here.wait("tmux/", "done/question", 20)

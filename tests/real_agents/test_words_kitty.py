@@ -23,8 +23,14 @@ from tests.real_kitty.roots import SUITES, root_of
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty]
 
-#: What a question is said to be does not differ between kittys.
-IN_ONE_KITTY = {"test_a_question_has_buttons": "0.48", "test_a_person_answers_a_question": "0.41"}
+#: What is said to be a question, or a permission, does not differ between kittys: half of the words in each.
+IN_ONE_KITTY = {
+    "claude": "0.48",
+    **dict.fromkeys(("reason", "command", "choice"), "0.41"),
+    "test_the_script_that_started_it_answers_no_permission": "0.48",
+    "test_a_question_has_buttons": "0.48",
+    "test_a_person_answers_a_question": "0.41",
+}
 #: So wide is the screen. In Codex, what follows this reason begins a row there.
 COLUMNS = 110
 ASKS = "May I look which files are here, since that is needed to answer what you have asked me above; yes "

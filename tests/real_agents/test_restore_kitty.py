@@ -57,6 +57,9 @@ def test_both_after_a_power_cut(desk: Desk, codex_program: Path) -> None:
 
     newer = kitty.home / "codex-newer/codex"
     newer.parent.mkdir()
+    # Of its own, as Claude's; it starts from nowhere else.
+    own = Path(shutil.copy2(codex_program, codex_program.with_name("own")))
+    own.replace(codex_program)
     newer.symlink_to(codex_program)
     (kitty.home / ".local/bin/codex").unlink()
     (kitty.home / ".local/bin/codex").symlink_to(newer)

@@ -124,6 +124,7 @@ _HELP = re.compile(r"\[[^\[\]]{3,}\]")
 _NAMED = re.compile(r"[^\W\d_][\w ]{0,24}[❯›>»:] ?(\S{0,12})")
 #: Text that is typed behind answers in a row.
 _TYPED = re.compile(r"(?<![\[(<]\w)[\])>}:?] {1,2}\w+█?$")
+#: An answer alone in its row.
 _ANSWER = re.compile(r"(?:[❯›>] )?(?:y(?:es)?|no?)", re.IGNORECASE)
 _WORK = re.compile(r"\b(?:esc|ctrl.c)\b.{0,20}\b(?:interrupt|stop)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -32,7 +32,7 @@ TIMES: list[tuple[str, float]] = [
     ("for at most", traffic.MOST_S),
     ("After", traffic.LATE_ANSWER_S),
     ("It has", startup.SLOW_STARTUP_S),
-    ("After that it has", startup.LOADING_S),
+    ("Then it has", startup.LOADING_S),
     ("or", startup.STARTUP_S),
     ("At most", startup.STARTUP_DRAWING_S),
     ("A spinner within", titles.TITLE_START_S),

@@ -246,11 +246,8 @@ def drawn() -> list[Screen]:
 
 def _all_drawn() -> Iterator[Drawn]:
     for told, asks in ((test_drawn.ASKS, True), (test_drawn.RESTS, False)):
-        for text in told.values():
-            rows = text.splitlines()
-            cursor = next((at for at, row in enumerate(rows) if test_drawn.CURSOR in row), None)
-            lines = [row.replace(test_drawn.CURSOR, "") for row in rows] + [""] * (test_drawn.LINES - len(rows))
-            yield Drawn(DRAWN, lines, cursor, asks, test_drawn.COLUMNS)
+        for look in map(test_drawn.look_at, told.values()):
+            yield Drawn(DRAWN, look.lines, look.cursor_row if look.cursor_visible else None, asks, look.columns)
     for text in test_streamed.AT_ONCE.values():
         yield Drawn(DRAWN, test_streamed.screen(text).lines, None, True, test_streamed.COLUMNS)
     for text in test_structure.ASKING.values():

@@ -29,13 +29,18 @@ def drawn(name: str) -> dict[str, str]:
 ASKS, RESTS = drawn("asks.txt"), drawn("rests.txt")
 
 
-def is_waited_for(text: str) -> bool:
-    """Whether somebody is waited for, once the screen has stood for two seconds."""
+def look_at(text: str) -> Look:
+    """A look at the screen that is drawn in *text*."""
     rows = text.splitlines()
     row = next((at for at, line in enumerate(rows) if CURSOR in line), None)
     column = width(rows[row].partition(CURSOR)[0]) if row is not None else 0
     lines = [line.replace(CURSOR, "") for line in rows] + [""] * (LINES - len(rows))
-    look = Look(lines, row or 0, column, COLUMNS, row is not None)
+    return Look(lines, row or 0, column, COLUMNS, row is not None)
+
+
+def is_waited_for(text: str) -> bool:
+    """Whether somebody is waited for, once the screen has stood for two seconds."""
+    look = look_at(text)
     reader = ScreenReader(candidate("mystery"))
     told = None
     for number in range(8):

@@ -93,7 +93,8 @@ class ScreenReader:
         """Take in one look, and return the change since the last one."""
         screen, hand, before, found = self._screen, self._input, self._screen.before, self._screen.found
         change = screen.look(look)
-        self._stream.look(look)
+        if self.agent is not None:
+            self._stream.look(look)
         is_menu = self._is_own_menu or (found is not None and found.is_menu)
         is_shown = found is not None and found.status is Status.IDLE and not is_menu
         hand.look(look, before, change, is_at_rest=self._status in _AT_REST, is_shown=is_shown)

@@ -44,7 +44,7 @@ _MARK = re.compile(
 #: The marks of choices that are not selected.
 _UNMARKED = frozenset({"", "▐●▌", "▐X▌", "[ ]", "( )", "[]", "()", "(○)", "○", "◯", "◻", "☐"})
 #: Bullets of the other choices beside an arrow at the selected one.
-_ARROWS, _OTHERS = frozenset("❯›→▶▸►➤➜⏵▷»"), ("•", "-")
+ARROWS, _OTHERS = frozenset("❯›→▶▸►➤➜⏵▷»"), ("•", "-")
 #: Marks before which some programs leave two columns.
 _WIDE = ("=>", "->")
 #: Keys in a hint below a list, which is no row of answers.
@@ -133,7 +133,7 @@ _REFUSES = re.compile(r"\b(?:deny|reject|decline|refuse)\b", re.IGNORECASE)
 #: A letter in brackets that begins its word.
 _LETTER = re.compile(r"[\[(<](\w)[\])>](?=\w)")
 #: The end of a row that takes any typed text.
-PROMPT_END = re.compile(r"[>❯›»]$")
+_PROMPT_END = re.compile(r"[>❯›»]$")
 BELOW, BELOW_ANSWERS = "rows below a question", "answers below one another"
 YES_OR_NO_IN_ROW = "yes or no in a row"
 #: A word that is typed to agree, in quotation marks or capitals, or a name that is typed once more.
@@ -658,7 +658,7 @@ def _label_place(row: Row, own: int, mark: str, column: int) -> int:
     Beside the *column* of a label behind a wide *mark*, it is that.
     """
     its, label = _split_mark(row.text)
-    is_other = mark in _ARROWS and its in _OTHERS
+    is_other = mark in ARROWS and its in _OTHERS
     is_marked = row.indent != own and (is_other or its in {*_UNMARKED, mark})
     place = _label_column(row, label) if is_marked else row.indent
     return column if mark in _WIDE and place == column - 1 else place
@@ -786,7 +786,7 @@ def _ends_in_field(row: Row) -> bool:
 def _first_of_field(rows: Sequence[Row], at: int) -> int:
     """Return the first row of the text that is wrapped into the row at *at*."""
     first = at
-    goes_on = not PROMPT_END.search(rows[at].text)
+    goes_on = not _PROMPT_END.search(rows[at].text)
     while goes_on and at - first < _NEAR_ROWS and rows[first].text[:1].islower() and _is_text(rows, first - 1):
         first -= 1
     return first
@@ -858,13 +858,17 @@ def _library_question(rows: Sequence[Row], low: Sequence[int], cursor_row: int |
 def listed_above(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the list that ends right above row *at*, which asks for the number, the key or the word of a choice."""
     last = near_above(rows, at)
-    return (_numbered_list(rows, last) or marked_above(rows, at) or _lowest_answers(rows, [last])) if last else None
+    if last is None:
+        return None
+    return _numbered_list(rows, last) or marked_above(rows, at) or _lowest_answers(rows, [last])
 
 
 def marked_above(rows: Sequence[Row], at: int) -> Candidate | None:
     """Return the list with a mark that ends right above row *at*; None if there is none."""
     last = near_above(rows, at)
-    found = (_marked_list(rows, one) for one in upwards((last or 0) + 1, MAX_DIALOG_CHOICES))
+    if last is None:
+        return None
+    found = (_marked_list(rows, one) for one in upwards(last + 1, MAX_DIALOG_CHOICES))
     return next((one for one in found if one is not None and one.starts[-1] == last), None)
 
 

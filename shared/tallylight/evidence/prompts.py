@@ -131,7 +131,7 @@ def _best_reading(agent: Agent, screen: _Screen) -> _RuleReading | None:
     if best is None or best.found.dialog is None:
         best = _structure_reading(agent, screen, best) or best
     if best is None or (agent.is_own and best.found.status is Status.WORKING):
-        hints = (one for one in rules(-math.inf, MIN_PRIORITY) if not screen.has_input_below(one.rule))
+        hints = (one for one in rules(-math.inf, MIN_PRIORITY) if one.rule and not screen.has_input_below(one.rule))
         best = _strongest_reading(hints, screen) or best
     return _work_reading(screen.rows, best) or best if agent.screen_generic else best
 
@@ -389,22 +389,11 @@ class _Screen:
             bottom += 1
         return self.rows[top + 1 : bottom]
 
-    def has_input_below(self, rule: ScreenRule | None) -> bool:
-        """Return whether a box, or the visible cursor, is below the last row that *rule* looks for."""
-        lines = rule.lines[:1] if rule is not None else ()
-        at = next(
-            (
-                at
-                for at in upwards(len(self.rows), len(self.rows))
-                if any(line.match(self.rows[at].text) for line in lines)
-            ),
-            None,
-        )
-        if at is None:
-            return False
-        below = self.rows[at + 1 :]
-        is_cursor_below = self.cursor_visible and self.cursor_row > self.rows[at].number + 1
-        return is_cursor_below or sum(row.is_edge for row in below) > 1
+    def has_input_below(self, rule: ScreenRule) -> bool:
+        """Return whether a box, or the visible cursor, is below the last row of a *rule* that fits."""
+        last = max(at for at, row in enumerate(self.rows) if rule.lines[0].match(row.text))
+        is_cursor_below = self.cursor_visible and self.cursor_row > self.rows[last].number + 1
+        return is_cursor_below or sum(row.is_edge for row in self.rows[last + 1 :]) > 1
 
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:

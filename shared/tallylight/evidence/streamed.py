@@ -30,6 +30,9 @@ class StreamWatch:
     def __init__(self) -> None:
         self._looks: deque[Look] = deque(maxlen=_KEPT_LOOKS)
         self._quiet = 0
+        #: The dialog of the last answer, and that answer: it is asked for at each look, and read at a change.
+        self._asked: Dialog | None = None
+        self._is_text = False
         #: The rows of the dialog that is a text, and how often its first one is on the screen.
         self._text: tuple[str, ...] = ()
         self._times = 0
@@ -46,6 +49,11 @@ class StreamWatch:
 
     def is_text(self, dialog: Dialog, look: Look) -> bool:
         """Return whether *dialog*, which the last *look* shows, is a quoted one."""
+        if dialog is not self._asked:
+            self._asked, self._is_text = dialog, self._judged(dialog, look)
+        return self._is_text
+
+    def _judged(self, dialog: Dialog, look: Look) -> bool:
         place = dialog.place
         now = [row for row in read_tail(look.lines) if row.text]
         its = [row for row in now if place is not None and place.asks <= row.number < place.end]

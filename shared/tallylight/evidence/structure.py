@@ -17,6 +17,7 @@ from tallylight.evidence.choices import KEY, KEYS_HINT, is_hint
 from tallylight.evidence.dialogs import PAGER, below_question, is_typed, kind_of, question_above, whole_question
 from tallylight.evidence.offers import (
     ANSWERS,
+    ARROWS,
     ASKED_BEHIND,
     BAR,
     BARE_CHARS,
@@ -97,7 +98,7 @@ _BESIDE_ANSWERS_COLUMNS = 30
 #: Signs that `tally why` names.
 _NAMED_SIGNS = 3
 
-_BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), frozenset("❯›→▶▸►➤➜⏵▷»☞")
+_BULLETS, _ARROWS = frozenset("*●•◆■◼+-"), ARROWS | {"☞"}
 _PROMPTS = frozenset("❯›>»")
 #: Marks of a selected row that texts do not begin with.
 _POINTERS = _ARROWS | {BAR, ">", "=>", "->", "(•)", "(*)", "(●)", "(x)", "(X)"}

@@ -168,12 +168,13 @@ class QueryFormat:
     def _record(self, rows: Rows, cls: type[_Record], part: str) -> _Record | None:
         """Return the record in *part*, one row; None if it is incomplete."""
         found = self._fields(rows, part)
+        if not found:
+            return None
         made: dict[str, Any] = {
             one.name: one.metadata["read"](*map(found.__getitem__, one.metadata["names"]))
             for one in attrs.fields(cls)  # type: ignore[arg-type]
-            if found
         }
-        return cls(**made) if made else None
+        return cls(**made)
 
     def read_clients(self, text: str) -> list[Client]:
         """Return the attached terminals in tmux's answer."""
